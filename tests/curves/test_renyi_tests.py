@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.finite_laws import best_test
 from scipy.stats import norm
 
 from dpcompose.curves.backends.renyi.renyi_tests import RenyiCurve, most_advantage, most_hits
@@ -25,13 +26,6 @@ def curve_of(p: np.ndarray, q: np.ndarray) -> RenyiCurve:
     return lambda order: max(divergence(p, q, order), divergence(q, p, order), 0.0) + 1e-15
 
 
-def power(p: np.ndarray, q: np.ndarray, rate: float) -> float:
-    order = np.argsort(-(np.log(p) - np.log(q)), kind="stable")
-    hits = np.concatenate([[0.0], np.cumsum(p[order])])
-    alarms = np.concatenate([[0.0], np.cumsum(q[order])])
-    return float(np.interp(rate, alarms, hits))
-
-
 laws = st.integers(2, 6).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(1, 50), min_size=n, max_size=n)] * 2)
 )
@@ -44,7 +38,7 @@ def test_no_test_of_any_laws_is_better(pair: tuple[list[int], list[int]], percen
     p, q = (np.array(each, dtype=float) / sum(each) for each in pair)
     curve, rate = curve_of(p, q), percent / 100
     for one, other in ((p, q), (q, p)):
-        assert power(one, other, rate) <= most_hits(curve, rate) * (1 + 1e-12)
+        assert best_test(one, other, rate) <= most_hits(curve, rate) * (1 + 1e-12)
     assert float(np.abs(p - q).sum() / 2) <= most_advantage(curve) * (1 + 1e-12)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from .tree import Node, Op, Reader, Step, Unsupported, number
 
 #: Relations that a spec need not declare.
-BUILT_IN = ("unbounded", "bounded", "user", "edge", "node", "node-rewired", "free-lunch")
 PARAMETERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from tables import filled, tables, value
 
 import dpcompose
 
@@ -22,6 +23,7 @@ from .polytope import Side, as_pure, power
 from .shapes import draft
 from .universe import Universe, sample
 
+TABLES = tables(__file__)
 HALF = Fraction(1, 2)
 #: A claim that nothing is above.
 HUGE = Claim("pure", Fraction(100))
@@ -56,21 +58,18 @@ datasets:
 """
 
 
-class TestOneMechanism:
-    """The linear program decides the truth of a universe."""
+class TestLosses:
+    """The linear program decides the truth of a universe, also of what shares a draw."""
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("protect", "relation", "expected"),
-        [("unbounded", "unbounded", 1), ("bounded", "unbounded", 2), ("bounded", "bounded", 1)],
-    )
-    def test_a_table(self, protect: str, relation: str, expected: float) -> None:
-        text = f"""
-            protect: {protect}
-            datasets: {{rows: {{}}}}
-            mechanisms: [{{reads: rows, epsilon: 1, relation: {relation}}}]
-            """
-        assert loss(text) == pytest.approx(expected)
+    @pytest.mark.parametrize(("text", "row"), filled(TABLES["losses"]))
+    def test_by_formulas(self, text: str, row: dict[str, Any]) -> None:
+        assert loss(text) == pytest.approx(value(row["loss"]), abs=row.get("within"))
+
+    @pytest.mark.parametrize(("text", "row"), filled(TABLES["reported"]))
+    def test_as_reported(self, text: str, row: dict[str, Any]) -> None:
+        report = dpcompose.analyze(f"dpcompose: 1\n{text}", deltas=[Fraction(0)])
+        assert report.at_delta[0].value == row["loss"]
+        assert loss(text, row.get("pairs", 6)) == pytest.approx(row["loss"])
 
     def test_bounded_statements_know_nothing_of_sizes(self) -> None:
         text = """
@@ -80,45 +79,11 @@ class TestOneMechanism:
             """
         assert judge(spec(text), [HUGE], 0).breach is not None
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("stated_on", "expected"),
-        [
-            ("rows", 1),
-            ("s", math.log1p(0.1 * math.expm1(1))),
-            ("t", math.log1p(0.01 * math.expm1(1))),
-        ],
-    )
-    def test_a_statement_is_amplified_by_the_samples_above_it_only(
-        self, stated_on: str, expected: float
-    ) -> None:
-        text = f"{NESTED}mechanisms: [{{reads: t, epsilon: 1, stated_on: {stated_on}}}]"
-        assert loss(text) == pytest.approx(expected)
-
     def test_the_worst_mechanism_tells_whether_the_sample_is_empty(self) -> None:
         text = f"{NESTED}mechanisms: [{{reads: t, epsilon: 1, stated_on: rows}}]"
         breach = judge(spec(text), [Claim("pure", Fraction("0.16"))], 0).breach
         assert breach is not None and breach.attained == pytest.approx(1)
         assert sorted(len(table) for side in breach.roots for _, table in side) == [0, 1]
-
-    def test_a_replaced_row_of_a_sample(self) -> None:
-        text = """
-            protect: bounded
-            datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: "1/2"}}}
-            mechanisms: [{reads: s, epsilon: 1, relation: unbounded}]
-            """
-        expected = math.log((1 + math.e) / (1 + 1 / math.e))
-        assert loss(text) == pytest.approx(expected)
-
-    def test_a_sample_without_replacement(self) -> None:
-        text = """
-            protect: bounded
-            datasets:
-              rows: {domain: fixed-size-table, size: 2}
-              s: {from: rows, map: {kind: sample, size: 1, of: 2}}
-            mechanisms: [{reads: s, epsilon: 1, relation: bounded}]
-            """
-        assert loss(text) == pytest.approx(math.log1p(math.expm1(1) / 2))
 
     def test_a_delta_at_distance_two(self) -> None:
         text = """
@@ -161,91 +126,6 @@ class TestOneMechanism:
             """
         assert leak(text, str(math.log1p(math.expm1(1) / 4))) == pytest.approx(0.0025, rel=1e-6)
 
-    def test_a_declared_relation_covers_only_itself(self) -> None:
-        text = """
-            protect: house
-            relations: {house: {within: unbounded, distance: 2}}
-            datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: "0.1"}}}
-            mechanisms: [{reads: s, epsilon: 1, relation: house, stated_on: rows}]
-            """
-        assert loss(text) == pytest.approx(1)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("target", "stated", "degree", "expected"),
-        [("node", "edge", 2, 2), ("node-rewired", "edge", 1, 2), ("edge", "node", 2, 2)],
-    )
-    def test_graphs(self, target: str, stated: str, degree: int, expected: float) -> None:
-        text = f"""
-            protect: {target}
-            datasets: {{g: {{domain: graph, max_degree: {degree}}}}}
-            mechanisms: [{{reads: g, epsilon: 1, relation: {stated}}}]
-            """
-        assert loss(text) == pytest.approx(expected)
-
-    def test_users(self) -> None:
-        text = """
-            protect: user
-            datasets:
-              visits: {unit: user}
-              few: {from: visits, map: {kind: cap, rows: 1, keep: random}}
-            mechanisms: [{reads: few, epsilon: 1, relation: unbounded}]
-            """
-        assert loss(text) == pytest.approx(1)
-
-    @pytest.mark.parametrize("distance", [1, 2])
-    @pytest.mark.parametrize(
-        "again",
-        [
-            "kind: group, by: user",
-            "kind: limit, per: user, rows: 1, keep: first",
-            "kind: cap, rows: 2, keep: random",
-        ],
-    )
-    def test_one_row_for_each_user(self, again: str, distance: int) -> None:
-        """What follows finds one row of each user, and one that comes or goes is alone."""
-        text = f"""
-            protect: {{relation: user, distance: {distance}}}
-            datasets:
-              visits: {{unit: user}}
-              users: {{from: visits, map: {{kind: group, by: user}}}}
-              again: {{from: users, map: {{{again}}}}}
-            mechanisms: [{{name: m, reads: again, notion: pure, epsilon: 1, relation: unbounded}}]
-            """
-        report = dpcompose.analyze("dpcompose: 1" + dedent(text), deltas=[Fraction(0)])
-        assert report.at_delta[0].value == distance
-        assert loss(text) == pytest.approx(distance)
-
-    def test_a_point(self) -> None:
-        text = """
-            protect: bounded
-            datasets: {rows: {}, sum: {from: rows, map: {kind: value, sensitivity: 1}}}
-            mechanisms: [{reads: sum, epsilon: 0.5, relation: euclidean}]
-            """
-        assert loss(text) == pytest.approx(0.5)
-
-
-class TestSeveral:
-    """Mechanisms that share a draw are improved in turn."""
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(("draws", "expected"), [("one", 0.494029), ("each", 2 * 0.158565)])
-    def test_two_copies_on_a_sample(self, draws: str, expected: float) -> None:
-        text = f"""
-            protect: unbounded
-            datasets:
-              rows: {{}}
-              s: {{from: rows, map: {{kind: sample, poisson: "0.1", draws: {draws}}}}}
-            mechanisms: [{{reads: s, epsilon: 1, count: 2}}]
-            """
-        assert loss(text) == pytest.approx(expected, abs=1e-6)
-
-    @pytest.mark.slow
-    def test_one_draw_below_a_fresh_one_is_one_draw_of_both(self) -> None:
-        once = NESTED.replace('"0.1"}}\n', '"0.1", draws: one}}\n')
-        text = f"{once}mechanisms: [{{reads: t, epsilon: 1, count: 3}}]"
-        assert loss(text) == pytest.approx(0.17467, abs=1e-5)
-
     @pytest.mark.slow
     def test_statements_above_one_draw_do_not_compose(self) -> None:
         text = """
@@ -256,44 +136,6 @@ class TestSeveral:
               - {reads: s, epsilon: 1, stated_on: rows}
             """
         assert loss(text) > 3
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(("roots", "expected"), [("", 3), ("roots: disjoint", 2)])
-    def test_two_roots(self, roots: str, expected: float) -> None:
-        text = f"""
-            protect: unbounded
-            {roots}
-            datasets: {{a: {{}}, b: {{}}}}
-            mechanisms: [{{reads: a, epsilon: 1}}, {{reads: b, epsilon: 2}}]
-            """
-        assert loss(text) == pytest.approx(expected)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("protect", "stated", "expected"),
-        [
-            ("house", "", 2),  # both in one of the roots
-            ("house", "house", 3),  # one in each
-            ("{relation: unbounded, distance: 2}", "", 2),
-        ],
-    )
-    def test_steps_shared_out_among_two_roots(
-        self, protect: str, stated: str, expected: int
-    ) -> None:
-        also = "- {name: m, reads: b, notion: pure, epsilon: 1.5, relation: house}"
-        text = f"""
-            protect: {protect}
-            relations: {{house: {{within: unbounded, distance: 2}}}}
-            roots: disjoint
-            datasets: {{a: {{}}, b: {{}}}}
-            mechanisms:
-              - {{name: k, reads: a, notion: pure, epsilon: 1, relation: unbounded}}
-              - {{name: l, reads: b, notion: pure, epsilon: 0.5, relation: unbounded}}
-              {also if stated else ""}
-            """
-        report = dpcompose.analyze("dpcompose: 1" + dedent(text), deltas=[Fraction(0)])
-        assert report.at_delta[0].value == expected
-        assert loss(text, 12) == pytest.approx(expected)
 
 
 class TestExactness:

@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 import pytest
 from contracts import checked
+from tables import tables
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
@@ -19,10 +20,11 @@ from dpcompose.policy import settings_files
 from dpcompose.report import Advice
 from dpcompose.source import load
 
+TABLES = tables(__file__)
+
 pytestmark = pytest.mark.slow
 
 SPECS = Path(__file__).parents[2] / "specs"
-MILLIONTH = Fraction(1, 10**6)
 
 
 def advised(text: str, everything: bool = False) -> tuple[Advice, ...]:
@@ -55,107 +57,7 @@ def spec(datasets: str, *mechanisms: str, protect: str = "bounded", more: str = 
 
 PEOPLE = "  people: {}\n"
 #: What is advised, the spec, the text that is replaced, and what stands in its place.
-CHANGES = {
-    "bounded": (
-        spec(PEOPLE, "name: a, reads: people, mechanism: geometric, scale: 2, sensitivity: 1"),
-        "sensitivity: 1",
-        "sensitivity: {unbounded: 1, bounded: 1}",
-    ),
-    "partition": (
-        spec(
-            PEOPLE,
-            "name: h, reads: people, count: 9, mechanism: laplace, scale: 9, sensitivity: 1",
-        ),
-        "sensitivity: 1",
-        "sensitivity: {unbounded: 1, bounded: 0}",
-    ),
-    "one_hot": (
-        spec(PEOPLE, "name: h, reads: people, mechanism: gaussian, sigma: 3, sensitivity: 1"),
-        "sensitivity: 1",
-        "sensitivity: {one_hot: 1}",
-    ),
-    "max_blocks": (
-        spec(
-            "  people: {}\n  app:\n    from: people\n"
-            "    partition: {by: membership, blocks: 4, max_blocks: 3}\n",
-            "name: a, reads: app.*, mechanism: laplace, scale: 2, sensitivity: 1",
-            protect="unbounded",
-        ),
-        "max_blocks: 3",
-        "max_blocks: 1",
-    ),
-    "max_rows_per_block": (
-        spec(
-            "  trips: {unit: user}\n"
-            "  capped: {from: trips, map: {kind: cap, rows: 5, keep: random}}\n"
-            "  city: {from: capped, partition: {by: value, blocks: 30}}\n",
-            "name: a, reads: city.*, mechanism: gaussian, sigma: 2, sensitivity: 1",
-            protect="user",
-        ),
-        "by: value,",
-        "by: value, max_rows_per_block: 1,",
-    ),
-    "roots": (
-        spec(
-            "  people: {}\n  others: {}\n",
-            "name: a, reads: people, mechanism: laplace, scale: 2, sensitivity: 1",
-            "name: b, reads: others, mechanism: laplace, scale: 3, sensitivity: 1",
-            protect="unbounded",
-        ),
-        "datasets:",
-        "roots: disjoint\ndatasets:",
-    ),
-    "stated_on": (
-        spec(
-            "  people: {}\n  part: {from: people, partition: {by: value, blocks: [x, y]}}\n",
-            "name: a, reads: part.x, notion: pure, epsilon: 1, relation: bounded",
-            protect="bounded",
-        ),
-        "epsilon: 1,",
-        "epsilon: 1, stated_on: people,",
-    ),
-    "mechanism: laplace": (
-        spec(PEOPLE, "name: a, reads: people, notion: pure, epsilon: 1/2, count: 50"),
-        "notion: pure, epsilon: 1/2",
-        "mechanism: laplace, scale: 2, sensitivity: {bounded: 1}",
-    ),
-    "mechanism: gaussian": (
-        spec(PEOPLE, "name: a, reads: people, notion: zcdp, rho: 1/2", protect="unbounded"),
-        "notion: zcdp, rho: 1/2",
-        "mechanism: gaussian, sigma: 1, sensitivity: 1",
-    ),
-    "drops": (
-        spec(
-            "  people: {}\n  adults: {from: people, map: filter}\n",
-            "name: a, reads: adults, notion: pure, epsilon: 1, relation: bounded, "
-            "stated_on: people",
-            protect="unbounded",
-        ),
-        "map: filter",
-        "map: {kind: filter, drops: true}",
-    ),
-    "keeps": (
-        spec(
-            "  people: {}\n  cleaned: {from: people, map: row}\n"
-            "  by_key: {from: cleaned, partition: {by: key, column: city, blocks: 9}}\n",
-            "name: a, reads: by_key.*, mechanism: laplace, scale: 2, sensitivity: {unbounded: 1, "
-            "bounded: 1}",
-            protect="{relation: bounded, keeps: [city]}",
-        ),
-        "map: row",
-        "map: {kind: row, keeps: [city]}",
-    ),
-    "samples": (
-        spec(
-            "  people: {}\n  some: {from: people, map: {kind: sample, poisson: 0.01}}\n",
-            "name: a, reads: some, mechanism: gaussian, sigma: 1, sensitivity: 1",
-            "name: b, reads: some, mechanism: gaussian, sigma: 1, sensitivity: 1",
-            protect="unbounded",
-        ),
-        "name: b, reads: some",
-        "name: b, reads: some_b",
-    ),
-}
+CHANGES = TABLES["changes"]
 #: What is written elsewhere as well.
 BESIDE = {
     "partition": (

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from contracts import checked
+from tables import tables
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
@@ -18,6 +19,8 @@ from dpcompose.planning.savings import sensitivity
 from dpcompose.planning.scaling import Parameter, Unscalable, number_text, scaled, written
 from dpcompose.policy import settings_files
 from dpcompose.source import Source, load
+
+TABLES = tables(__file__)
 
 SPECS = Path(__file__).parents[2] / "specs"
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\n"
@@ -144,40 +147,7 @@ def test_no_bound_and_no_budget() -> None:
 # --- the text ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("entry", "after"),
-    [
-        ("notion: pure, epsilon: 0.5", "notion: pure, epsilon: 0.25"),
-        ("notion: pure, epsilon: '1/3'", "notion: pure, epsilon: 1/6"),
-        ("notion: pure, epsilon: 2 * (1 + 1)", "notion: pure, epsilon: 2"),
-        ("notion: approx, epsilon: 1, delta: 1e-6", "notion: approx, epsilon: 0.5, delta: 1e-6"),
-        ("notion: zcdp, rho: 1e-9", "notion: zcdp, rho: 5e-10"),
-        ("notion: gdp, mu: 1", "notion: gdp, mu: 0.5"),
-        ("notion: rdp, alpha: 8, epsilon: 1", "notion: rdp, alpha: 8, epsilon: 0.5"),
-        ("notion: rdp, points: [[2, 1], [8, 3]]", "notion: rdp, points: [[2, 0.5], [8, 1.5]]"),
-        ("notion: rdp, points: {2: 1}", "notion: rdp, points: {2: 0.5}"),
-        (
-            "notion: profile, points: [[1, 0.1], {epsilon: 3, delta: 0}]",
-            "notion: profile, points: [[0.5, 0.1], {epsilon: 1.5, delta: 0}]",
-        ),
-        (
-            "mechanism: laplace, scale: 3, sensitivity: 1",
-            "mechanism: laplace, scale: 6, sensitivity: 1",
-        ),
-        (
-            "mechanism: gaussian, sigma: 1, sensitivity: 1",
-            "mechanism: gaussian, sigma: 2, sensitivity: 1",
-        ),
-        (
-            "mechanism: exponential, epsilon: 1, sensitivity: {unbounded: 1}",
-            "mechanism: exponential, epsilon: 0.5, sensitivity: {unbounded: 1}",
-        ),
-        (
-            "guarantees: [{notion: pure, epsilon: 1}, {notion: zcdp, rho: 1/2}]",
-            "guarantees: [{notion: pure, epsilon: 0.5}, {notion: zcdp, rho: 0.25}]",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("entry", "after"), TABLES["what is scaled"])
 def test_what_is_scaled(entry: str, after: str) -> None:
     assert scaled(source(one(entry)), {"a": Fraction(1, 2)}) == one(after)
 

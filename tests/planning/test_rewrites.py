@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tables import tables
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
@@ -19,30 +20,9 @@ from dpcompose.planning.totals import TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
-BASE: dict[str, Any] = {
-    "dpcompose": 1,
-    "population": "p",
-    "protect": "unbounded",
-    "constants": {"rho": "0.02"},
-    "datasets": {
-        "people": {},
-        "staff": {"unit": "id"},
-        "adults": {"from": "people", "map": "filter"},
-        "twice": {"from": "people", "map": {"kind": "flatten", "max_rows": "2"}},
-        "by": {"from": "people", "partition": {"by": "value", "blocks": ["a", "b", "c"]}},
-        "linked": {"from": "adults", "map": {"kind": "row"}},
-    },
-    "mechanisms": [
-        {"name": "one", "reads": "people", "notion": "zcdp", "rho": "rho"},
-        {"name": "two", "reads": "by.*", "notion": "pure", "epsilon": "0.1"},
-        {"name": "three", "reads": "by.a", "mechanism": "gaussian", "sigma": "9",
-         "sensitivity": "1"},
-        {"name": "four", "reads": "twice", "notion": "gdp", "mu": "0.1", "count": "3"},
-        {"name": "five", "reads": "linked", "mechanism": "laplace", "scale": "8",
-         "sensitivity": "2"},
-        {"name": "six", "reads": "staff", "notion": "zcdp", "rho": "0.01"},
-    ],
-}  # fmt: skip
+TABLES = tables(__file__)
+
+BASE = TABLES["base"]  # fmt: skip
 NUMBERS = ("rho", "epsilon", "mu", "sigma", "scale", "sensitivity", "count")
 LIMIT = Budget((("rho", Fraction(100)),))
 

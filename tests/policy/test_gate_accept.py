@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 from contracts import checked
+from tables import tables
 
 from dpcompose.report.declared_assumptions import Vouched, claims, is_new
 from dpcompose.source import load
 
 from .reviewer import OVERLAPPING, SPEC, codes, run, write
+
+TABLES = tables(__file__)
 
 LOCK = "assumptions.lock"
 
@@ -80,30 +83,7 @@ def test_what_is_accepted_is_listed_and_passes() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("old", "new", "place"),
-    [
-        ("epsilon: 2}", "epsilon: 1}", "8:39"),
-        ("epsilon: 2}", "epsilon: 3}", "8:39"),
-        ("reads: t,", "reads: p.*,", "8:15"),
-        ("epsilon: 2}", "epsilon: 2, count: 2}", "8:51"),
-        ("epsilon: 2}", "epsilon: 2, stated_on: t}", "8:51"),
-        ("epsilon: 2}", "epsilon: 2, relation: bounded}", "8:51"),
-        ("name: m,", "name: o,", "8:5"),
-        ("sensitivity: 1}", "sensitivity: 1/2}", "9:58"),
-        ("mechanism: laplace", "mechanism: geometric", "9:27"),
-        ("blocks: 2}", "blocks: 2, drops: true}", "6:50"),
-        ("by: value", "by: position", "6:28"),
-        ("protect: unbounded", "protect: bounded", "2:1"),
-        ("protect: unbounded", "protect: {relation: bounded, keeps: [zip]}", "2:1"),
-        ("protect: unb", "roots: disjoint\nprotect: unb", "2:1"),
-        ("  t: {}", "  t: {domain: fixed-size-table, size: 9}", "5:3"),
-        ("population: riders-2026", "population: riders", "3:1"),
-        ("budget", "  - {name: z, post_processes: [m]}\nbudget", "10:5"),
-        ("from: t, partition", "from: q, partition", "6:7"),
-        ("mechanisms", "constants: {c: 1}\nadaptivity: independent\nmechanisms", "8:1"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "place"), TABLES["anything new is named with its place"])
 def test_anything_new_is_named_with_its_place(old: str, new: str, place: str) -> None:
     accept("s.yaml")
     assert old in SPEC

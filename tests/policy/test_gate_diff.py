@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from contracts import checked
+from tables import tables
 
 from .reviewer import OVERLAPPING, SPEC, changes, commit, git, run, write
+
+TABLES = tables(__file__)
 
 EVENTS = "increase,new-assumption,budget-raised,population-changed,removed-spec,settings-changed"
 
@@ -43,36 +46,7 @@ POST = "budget", "  - {name: z, post_processes: [m]}\nbudget"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("old", "new", "found"),
-    [
-        ("epsilon: 2}", "epsilon: 2.0}", []),
-        ("epsilon: 2}", "epsilon: 2.1}", ["increase"]),
-        ("epsilon: 2}", "epsilon: 1}", ["new-assumption"]),  # a stronger claim
-        ("sensitivity: 1}", "sensitivity: 0.1}", ["new-assumption"]),
-        ("sensitivity: 1}", "sensitivity: 2}", ["increase"]),
-        ("scale: 10", "scale: 20", ["new-assumption"]),
-        ("scale: 10", "scale: 5", ["increase"]),
-        ("epsilon: 2}", "epsilon: 2, stated_on: t}", ["new-assumption"]),
-        ("epsilon: 2}", "epsilon: 2, count: 2}", ["increase"]),
-        ("blocks: 2}", "blocks: 2, drops: true}", ["new-assumption"]),
-        ("protect: unb", "roots: disjoint\nprotect: unb", ["new-assumption"]),
-        (*POST, ["new-assumption"]),
-        ("name: m, reads: t, notion: pure, epsilon: 2", "name: m, post_processes: [l]",
-         ["new-assumption"]),
-        ("  t: {}", "  t: {unit: rider}", ["new-assumption"]),
-        ("protect: unb", "adaptivity: independent\nprotect: unb", ["new-assumption"]),
-        ("budget: {epsilon: 3}", "budget: {epsilon: 30}", ["budget-raised"]),
-        ("budget: {epsilon: 3}", "budget: {epsilon: 3, delta: 1e-6}", ["budget-raised"]),
-        ("budget: {epsilon: 3}", "budget: {rho: 3}", ["budget-raised"]),
-        ("budget: {epsilon: 3}\n", "", ["budget-raised"]),
-        ("budget: {epsilon: 3}", "budget: {epsilon: 2.5}", []),
-        ("riders-2026", "riders-2o26", ["population-changed"]),
-        ("population: riders-2026\n", "", ["population-changed"]),
-        ("population: riders-2026", "population: ' riders-2026 '", []),
-        ("  - {name: l,", "  # a comment\n  - {name: l,", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "found"), TABLES["each event"])
 def test_each_event(old: str, new: str, found: list[str]) -> None:
     assert old in SPEC
     assert events(SPEC, SPEC.replace(old, new)) == found

@@ -7,11 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from tables import tables
 
 from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import FIELDS
 
 from .reviewer import OVERLAPPING, SPEC, codes, commit, git, run, write
+
+TABLES = tables(__file__)
 
 POLICY = """\
 max-budget = {epsilon = 2.5}
@@ -223,17 +226,7 @@ def test_settings_that_are_named_hold_beside_all_others(command: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "says"),
-    [
-        ("", None, "--settings: the name of the file is empty; is a variable not set?"),
-        ("missing.toml", None, "missing.toml is no file that can be read"),
-        ("strict", None, "strict is no file that can be read"),
-        ("p.toml", "zzz = 1", "p.toml: unknown key `zzz`"),
-        ("pyproject.toml", "[project]\nname = 'x'", "pyproject.toml is without a table"),
-        ("p.toml", "populations = []", "p.toml: populations: at least one name is due"),
-        ("p.toml", "populations = ['p\u0430']", "populations: a name misleads: it mixes scripts"),
-        ("p.toml", "max-budget = {epsilon = -1}", "a number ≥ 0 is due"),
-        ("p.toml", "require-population = 1", "true or false is due"),
-    ],
+    TABLES["named settings that cannot be read are a bad call"],
 )
 def test_named_settings_that_cannot_be_read_are_a_bad_call(
     name: str, text: str | None, says: str
@@ -378,25 +371,8 @@ UNIFORM = "{blocks: [a]}, {blocks: [b]}, {blocks: [c]}"
 
 @pytest.mark.parametrize(
     ("pair", "same"),
-    [
-        ("[none, none]", True),
-        ("[none, {blocks: []}]", True),
-        ("[uniform, uniform]", True),
-        ("[uniform, {at_least: 1}]", True),
-        ("[{blocks: [a, b]}, {blocks: [b, a]}]", True),
-        ("[{exactly: 3}, {blocks: [a, b, c]}]", True),
-        (f"[{{exactly: 1}}, [{UNIFORM}]]", True),
-        ("[uniform, [{exactly: 1, weight: 3/7}, {exactly: 2, weight: 3/7}, "
-         "{blocks: [c, b, a], weight: 1/7}]]", True),
-        ("[none, [{at_most: 3, weight: 1/2}, {at_most: 3, weight: 1/2}]]", False),
-        ("[{at_most: 3}, [{blocks: [], weight: 1/8}, {at_least: 1, weight: 7/8}]]", True),
-        ("[{at_most: 3}, [{blocks: [], weight: 1/7}, {at_least: 1, weight: 6/7}]]", False),
-        ("[none, uniform]", False),
-        ("[{exactly: 1}, {exactly: 2}]", False),
-        ("[{blocks: [a]}, {blocks: [b]}]", False),
-        (f"[{{exactly: 1}}, [{UNIFORM}, {{blocks: [a, b]}}]]", False),
-    ],
-)  # fmt: skip
+    TABLES["equal hypotheses are refused however they are written"],
+)
 def test_equal_hypotheses_are_refused_however_they_are_written(pair: str, same: bool) -> None:
     write("s.yaml", f"{OVERLAPPING}adversary: {{hypotheses: {pair}}}\n")
     code, found = codes("analyze", "s.yaml")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables import tables
 
 from dpcompose.resolve.population import Misleading, canonical
 
 from .reviewer import SPEC, codes, run, write
+
+TABLES = tables(__file__)
 
 NAME = "riders-2026"
 
@@ -24,27 +27,7 @@ def named(name: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("rid\\u0435rs-2026", "it mixes scripts, which may look alike: U+0072 LATIN"),
-        ("\\u03c1riders", "U+03C1 GREEK SMALL LETTER RHO and U+0072 LATIN SMALL LETTER R"),
-        ("riders\\u200b-2026", "U+200B ZERO WIDTH SPACE cannot be seen"),
-        ("riders\\u00ad-2026", "U+00AD SOFT HYPHEN cannot be seen"),
-        ("riders\\u2060", "U+2060 WORD JOINER cannot be seen"),
-        ("riders\\u3164", "U+3164 HANGUL FILLER cannot be seen"),
-        ("riders\\ufe0f", "U+FE0F VARIATION SELECTOR-16 cannot be seen"),
-        ("riders\\U000E0061", "U+E0061 TAG LATIN SMALL LETTER A cannot be seen"),
-        ("riders\\u00a02026", "U+00A0 NO-BREAK SPACE cannot be seen"),
-        ("riders\\u034f", "U+034F COMBINING GRAPHEME JOINER cannot be seen"),
-        ("riders\\u20102026", "U+2010 HYPHEN looks like another character"),
-        ("\\uff52iders", "U+FF52 FULLWIDTH LATIN SMALL LETTER R looks like another character"),
-        ("riders-\\u0662", "it mixes scripts"),
-        ("\\U0001d42biders", "looks like another character"),
-        ("  ", "it is empty"),
-        ("", "it is empty"),
-    ],
-)
+@pytest.mark.parametrize(("name", "says"), TABLES["a name that misleads is refused"])
 def test_a_name_that_misleads_is_refused(name: str, says: str) -> None:
     write("s.yaml", named(name))
     for command in ("analyze", "check", "total"):
@@ -105,17 +88,7 @@ def test_a_spec_without_a_population_is_in_no_sum(policy: str) -> None:
 
 @pytest.mark.parametrize(
     ("policy", "code"),
-    [
-        ("", 0),
-        ("budget = {epsilon = 3}\nfail-on = 'warning'\nseverity = {DPC204 = 'off'}", 0),
-        ("max-budget = {epsilon = 3}", 2),
-        ("require-population = true", 2),
-        (f"populations = ['{NAME}']", 2),
-        ("forbid = ['drops']", 2),
-        ("require-relation = 'unbounded'", 2),
-        ("total-budget = {epsilon = 3}", 0),
-        ("total-budget = {epsilon = 2}", 1),
-    ],
+    TABLES["total without a budget fails where anything is required"],
 )
 def test_total_without_a_budget_fails_where_anything_is_required(policy: str, code: int) -> None:
     write("dpcompose.toml", policy)

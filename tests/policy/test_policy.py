@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from render.test_formats import schema_of_results
+from tables import tables
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
 from dpcompose.policy import settings_files
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, POLICY_CODES
 from dpcompose.policy.settings import FIELDS
+
+TABLES = tables(__file__)
 
 Run = Callable[..., Result]
 
@@ -137,49 +140,8 @@ def test_a_pattern_reaches_names_with_line_ends(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (
-            "budgett = 1",
-            "unknown key `budgett`; did you mean budget? possible: advise, budget, fail-on",
-        ),
-        ("require_relation = 'user'", "did you mean require-relation?"),
-        ("zzz = 1", "unknown key `zzz`; possible: "),
-        ('"a\\u001b[31m" = 1', "unknown key `a\\x1b[31m`"),
-        ("budget = 2", "budget: a table is due"),
-        ("budget = {}", "budget: a table is due"),
-        ("budget = {epsilom = 1}", "unknown key `epsilom`; did you mean epsilon?"),
-        (
-            "budget = {delta = 1e-6}",
-            "a budget is epsilon, epsilon and delta, rho, mu, advantage, or success and baseline",
-        ),
-        ("budget = {epsilon = 1, rho = 1}", "a budget is epsilon"),
-        ("budget = {epsilon = inf}", "budget.epsilon: `inf` is not a number"),
-        ("budget = {epsilon = nan}", "`nan` is not a number"),
-        ("budget = {epsilon = -1}", "a number ≥ 0 is due"),
-        ("budget = {epsilon = true}", "a number is due, not `true`"),
-        ("budget = {epsilon = [1]}", "a number is due, not a list"),
-        ("budget = {epsilon = 1e999999999}", "is not a number"),
-        ("budget = {epsilon = 1, delta = 1}", "a probability below 1 is due"),
-        ("require-delta = 2", "a probability below 1 is due"),
-        ("require-relation = 1", "a text or a list of texts is due"),
-        ("require-relation = ['']", "a text or a list of texts is due"),
-        ("require-because = ['partition.valu']", "did you mean partition.value?"),
-        ("require-because = ['roots.disjoint']", "`roots.disjoint` is none of them"),
-        ("forbid = ['everything']", "`everything` is none of them"),
-        ("fail-on = 'warnings'", "did you mean warning?"),
-        ("severity = {DPC999 = 'off'}", "the level of `DPC999` cannot be set"),
-        ("severity = {DPC101 = 'off'}", "the level of `DPC101` cannot be set"),
-        ("severity = {DPC302 = 'note'}", "the level of `DPC302` cannot be set"),
-        ("severity = {DPC310 = 'off'}", "`off` is none of them"),
-        ("severity = {DPC320 = 'note'}", "the level of `DPC320` cannot be set"),
-        ("severity = 'off'", "a table is due"),
-        ("overrides = 1", "tables are due"),
-        ("[[overrides]]\nfail-on = 'note'", "overrides[0]: paths are due"),
-        ("[[overrides]]\npaths = ['/etc']", "is no path below the folder"),
-        ("[[overrides]]\npaths = ['a']\npath = 1", "unknown key `path`; did you mean paths?"),
+        *TABLES["bad settings are named and nothing is analysed"],
         ("[[overrides]]\npaths = ['" + "*a" * 30 + "']", "is no path below"),
-        ("[tool.dpcompose]\nforbid = []", "settings stand at its top, without [tool.dpcompose]"),
-        ("a = ", "not valid TOML"),
-        ("a = 1\na = 2", "not valid TOML"),
         ("a = " + "[" * 5000, "not valid TOML"),
         ("\udcff", "not valid TOML"),
         ("#" * 2**20 + "\n", "larger than 1 MiB"),
@@ -374,24 +336,7 @@ def test_a_comment_ignores_a_finding_for_a_reason(run: Run, home: Path, text: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("comment", "code"),
-    [
-        (f"# dpcompose: ignore[{NOTED}]", "DPC320"),
-        (f"# dpcompose: ignore[{NOTED}]  -- !", "DPC320"),
-        ("# dpcompose: ignore[DPC204] why not", "DPC321"),
-        (f"# dpcompose: ignore[{NOTED}, DPC204] partly", "DPC321"),
-        ("# dpcompose: ignore", "DPC322"),
-        ("# dpcompose: ingore[DPC203] x", "DPC322"),
-        ("# dpcompose: ignore[] everything", "DPC322"),
-        ("# dpcompose: ignore[DPC2*] everything", "DPC322"),
-        ("# dpcompose: ignore[dpc203] small", "DPC322"),
-        ("# dpcompose: ignore[DPC310] no", "DPC322"),
-        ("# dpcompose: ignore[DPC302] no", "DPC322"),
-        ("# dpcompose: ignore[DPC322] no", "DPC322"),
-        (f"# dpcompose: ignore[{NOTED}[x]] nested", "DPC322"),
-    ],
-)
+@pytest.mark.parametrize(("comment", "code"), TABLES["a comment that does not work is a finding"])
 def test_a_comment_that_does_not_work_is_a_finding(
     run: Run, home: Path, comment: str, code: str
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import tables
 
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.filter import Filter
@@ -43,6 +44,8 @@ from dpcompose.errors import InvalidSpec
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.resolve.blocks import Rest
 from dpcompose.source import load
+
+TABLES = tables(__file__)
 
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
 
@@ -635,19 +638,7 @@ def test_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("datasets", "fine"),
-    [
-        # The number of rows stays public through row maps, exact flattens, samples, positions.
-        ("c: {from: people, map: row}", True),
-        ("c: {from: people, map: {kind: flatten, max_rows: 2, exact: true}}", True),
-        ("c: {from: people, map: {kind: sample, size: 12, of: 50}}", True),
-        ("c: {from: people, map: filter}", False),
-        ("c: {from: people, map: {kind: flatten, max_rows: 2}}", False),
-        ("c: {from: people, map: {kind: sample, poisson: 0.9}}", False),
-        ("c: {from: people, map: {kind: limit, per: x, rows: 9, keep: random}}", False),
-        # One row more than there are.
-        ("c: {from: people, map: {kind: sample, size: 11, of: 50}}", False),
-    ],
+    ("datasets", "fine"), TABLES["where rows can be drawn without replacement"]
 )
 def test_where_rows_can_be_drawn_without_replacement(datasets: str, fine: bool) -> None:
     text = spec(
@@ -694,58 +685,7 @@ def test_reports(report: str, deltas: tuple[Fraction, ...], epsilons: tuple[Frac
 
 # --- the units of privacy, order, sizes ----------------------------------------------------------
 
-FINE = [
-    # The unit lives on through filters, blocks, caps, limits, and maps that keep it.
-    (
-        """v: {unit: id}
-           a: {from: v, map: filter}
-           b: {from: a, map: {kind: row, keeps: [id]}}
-           c: {from: b, map: {kind: flatten, max_rows: 2, keeps: [id]}}
-           d: {from: c, map: {kind: limit, per: city, rows: 3, keep: random}}
-           e: {from: d, map: {kind: cap, rows: 2, keep: first, order: date}}
-           p: {from: e, partition: {by: value, blocks: 2, max_blocks_per_unit: 1}}
-           f: {from: p.*, map: {kind: group, by: id}}""",
-        "{name: q, reads: f, notion: pure, epsilon: 1}",
-        "user",
-    ),
-    # Positions survive filters, rows, flattens and blocks.
-    (
-        """v: {domain: ordered-table, size: 50}
-           p: {from: v, partition: {by: position, blocks: 2}}
-           a: {from: p.*, map: filter}
-           b: {from: a, map: row}
-           c: {from: b, map: {kind: flatten, max_rows: 2}}
-           d: {from: c, partition: {by: position, blocks: 2}}""",
-        "{name: q, reads: d.0, notion: pure, epsilon: 1, relation: unbounded}",
-        "bounded",
-    ),
-    # A filter makes the size of a table private; a target has a meaning if some root gives it one.
-    (
-        "v: {domain: fixed-size-table}\na: {from: v, map: filter}",
-        "{name: q, reads: a, notion: pure, epsilon: 1, relation: unbounded}",
-        "bounded",
-    ),
-    ("v: {unit: id}\nw: {}", "{name: q, reads: v, notion: pure, epsilon: 1}", "user"),
-    ("g: {domain: graph}\nw: {}", "{name: q, reads: g, notion: pure, epsilon: 1}", "edge"),
-    # Statements about edges on the table of edges, its parts and blocks.
-    (
-        """g: {domain: graph}
-           e: {from: g, map: edges}
-           f: {from: e, map: filter}
-           p: {from: f, partition: {by: value, blocks: 2}}""",
-        """{name: q, reads: p.*, notion: pure, epsilon: 1, relation: edge}
-           {name: r, reads: p.*, notion: pure, epsilon: 1, stated_on: g}
-           {name: s, reads: f, notion: pure, epsilon: 1, relation: unbounded}""",
-        "node",
-    ),
-    ("v: {}", "{name: q, reads: v, notion: pure, epsilon: 1, relation: free-lunch}", "free-lunch"),
-    (
-        "v: {}\np: {from: v, partition: {by: membership, blocks: 2, max_blocks: 9}}",
-        """{name: q, reads: p.1, guarantees: [{notion: pure, epsilon: 1}, {notion: zcdp, rho: 1}]}
-           {name: district, reads: v, notion: gdp, mu: 0}""",
-        "unbounded",
-    ),
-]
+FINE = TABLES["fine"]
 
 
 @pytest.mark.parametrize(("datasets", "mechanisms", "protect"), FINE)

@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from tables import filled, tables
 
 import dpcompose
 from dpcompose.curves.answers import epsilon_at
@@ -18,6 +20,8 @@ from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLos
 from dpcompose.report import At, Report
 from dpcompose.resolve import resolve
 from dpcompose.source import load
+
+TABLES = tables(__file__)
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -54,87 +58,21 @@ def close(at: At, expected: str, relative: float = 1e-9) -> None:
 PEOPLE = "reads: people, "
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "delta", "expected"),
-    [
-        ("notion: pure, epsilon: 0.05, count: 20", "1e-3", "0.497986408125"),
-        ("notion: pure, epsilon: 0.1, count: 100", "1e-6", "4.77456758811"),
-        ("notion: pure, epsilon: 1, count: 2", "0.1", "1.79284123780"),
-        ("notion: approx, epsilon: 1, delta: 1e-3, count: 30", "0.06", "21.7096126245"),
-        ("notion: approx, epsilon: 1, delta: 1e-3, count: 30", "0.1", "19.8173791701"),
-        ("notion: approx, epsilon: 0.1, delta: 1e-9, count: 1000", "1e-6", "26.8191437897306618"),
-        ("notion: pure, epsilon: 0.1, count: 10000", "1e-6", "96.5718400331302032"),
-        ("mechanism: gaussian, sigma: 2, sensitivity: 1", "1e-6", "2.25408465022"),
-        ("mechanism: gaussian, sigma: 0.5, sensitivity: 1", "1e-6", "10.9971512"),
-        ("mechanism: gaussian, sigma: 0.5, sensitivity: 1", "1e-8", "12.7492464"),
-        ("notion: gdp, mu: 0.1, count: 10000", "1e-6", "96.7172719638676989"),
-        ("notion: zcdp, rho: 2", "1e-6", "11.68859624935"),
-        ("notion: zcdp, rho: 2", "1e-8", "13.386104648858"),
-        ("notion: zcdp, rho: 293764/114921", "1e-10", "17.1435507436"),
-    ],
-)
+@pytest.mark.parametrize(("mechanism", "delta", "expected"), TABLES["one mechanism"])
 def test_one_kind_of_mechanism(mechanism: str, delta: str, expected: str) -> None:
     close(epsilon(PEOPLE + mechanism, delta), expected)
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "delta", "expected"),
-    [
-        (
-            "mechanism: laplace, scale: 10, sensitivity: 1, count: 10",
-            "1e-6",
-            "0.998978089447219839",
-        ),
-        (
-            "mechanism: laplace, scale: 10, sensitivity: 1, count: 100",
-            "1e-6",
-            "4.69266741468018899",
-        ),
-        (
-            "mechanism: laplace, scale: 10, sensitivity: 1, count: 1000",
-            "1e-6",
-            "18.9502873675395582",
-        ),
-    ],
-)
-def test_laplace(mechanism: str, delta: str, expected: str) -> None:
-    close(epsilon(PEOPLE + mechanism, delta), expected)
-
-
-def test_a_doubled_sensitivity_is_not_a_doubled_epsilon() -> None:
-    gaussian = "mechanism: gaussian, sigma: 2, sensitivity: 1"
-    close(epsilon(PEOPLE + gaussian, "1e-6", protect="bounded"), "4.88655411746")
-
-
-def test_three_gaussians_are_one() -> None:
-    lines = "\n".join(
-        PEOPLE + f"mechanism: gaussian, sigma: {sigma}, sensitivity: 1" for sigma in (5, 3, 4)
-    )
-    close(epsilon(lines, "1e-6"), "2.0677358464697515")
-
-
-def test_unequal_epsilons_on_their_common_grid() -> None:
-    lines = "\n".join(
-        PEOPLE + f"notion: pure, epsilon: {i / 100}, count: 100" for i in range(1, 11)
-    )
-    close(epsilon(lines, "1e-6"), "10.6910196302554884")
+@pytest.mark.parametrize(("text", "row"), filled(TABLES["compositions"]))
+def test_compositions(text: str, row: dict[str, Any]) -> None:
+    protect, datasets = row.get("protect", "unbounded"), row.get("datasets", "")
+    for delta, expected in row["at"].items():
+        close(epsilon(text, delta, protect, datasets), expected, row.get("within", 1e-9))
 
 
 def test_many_small_epsilons_are_never_looser_than_their_sum() -> None:
     at = epsilon(PEOPLE + "notion: pure, epsilon: 1e-5, count: 1000", "1e-6")
     assert at.value is not None and at.value <= Fraction(1, 100)
-
-
-def test_a_mixture_of_laplace_gaussian_and_stated() -> None:
-    lines = (
-        PEOPLE
-        + "mechanism: laplace, scale: 20, sensitivity: 1, count: 50\n"
-        + PEOPLE
-        + "mechanism: gaussian, sigma: 10, sensitivity: 1, count: 50\n"
-        + PEOPLE
-        + "notion: approx, epsilon: 0.05, delta: 1e-8, count: 20"
-    )
-    close(epsilon(lines, "1e-6"), "3.93696105313801605", 1e-6)
 
 
 def test_no_slack_in_delta() -> None:
@@ -153,21 +91,6 @@ def test_delta_zero_is_the_sum() -> None:
 
 
 SAMPLE = "  batch: {from: people, map: {kind: sample, poisson: %s}}\n"
-
-
-@pytest.mark.slow
-def test_dp_sgd() -> None:
-    step = "reads: batch, mechanism: gaussian, sigma: 1.1, sensitivity: 1, count: 14062"
-    # 2.3905 is printed on a grid of width 1e-3; finer grids tend to 2.381597.
-    close(epsilon(step, "1e-5", datasets=SAMPLE % "256/60000"), "2.38160", 1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("count", "expected"), [(1000, "2.1245151711"), (10000, "6.9073844950")])
-def test_subsampled_gaussian(count: int, expected: str) -> None:
-    # By an integral in 34 digits: 2.12451517112012 and 6.90738449504508.
-    step = f"reads: batch, mechanism: gaussian, sigma: 1, sensitivity: 1, count: {count}"
-    close(epsilon(step, "1e-6", datasets=SAMPLE % "0.01"), expected, 2e-5)
 
 
 def test_what_reads_one_sample_is_amplified_once() -> None:
@@ -218,15 +141,6 @@ def test_the_worst_change_depends_on_delta() -> None:
     # With randomized response of 0.02 in each of 365 blocks it would be 1.67233831930177.
     close(at, "1.667663163431724")
     assert any("365" in line for line in at.worst)
-
-
-@pytest.mark.parametrize(
-    ("delta", "expected"),
-    [("1e-5", "4.4249112267"), ("1e-6", "4.8599265482986"), ("1e-9", "5.7799690200")],
-)
-def test_several_steps_of_a_stated_epsilon(delta: str, expected: str) -> None:
-    thirty = PEOPLE + "notion: pure, epsilon: 0.1, relation: unbounded, count: 30"
-    close(epsilon(thirty, delta, protect="bounded"), expected)
 
 
 def test_a_distance_in_a_metric_is_no_number_of_steps() -> None:

@@ -16,6 +16,9 @@ from oracle.features import FEATURES, never, used
 from oracle.judge import Claim, judge
 from oracle.matrix import DUE, QUICK, Matrix, attempt, fill, pairs, plan
 from oracle.shapes import draft
+from tables import tables
+
+TABLES = tables(__file__)
 
 PLAN = plan()
 #: So many parts of the long test run side by side.
@@ -55,136 +58,7 @@ def test_every_pair_of_features_is_judged_often(part: int) -> None:
 
 
 #: What is below the truth: the ε (and δ) that a plain composition and amplification would give.
-SPECS: dict[str, tuple[str, str]] = {
-    "a sample between a unit's rows and their cap": (
-        "1",
-        """
-protect: user
-datasets:
-  rows: {unit: k}
-  s: {from: rows, map: {kind: sample, poisson: 0.5}}
-  c: {from: s, map: {kind: cap, rows: 1, keep: first}}
-mechanisms:
-  - {name: a, reads: c, notion: pure, epsilon: 1, relation: unbounded, stated_on: rows}
-""",
-    ),
-    "a sample between two caps": (
-        "1",
-        """
-protect: user
-datasets:
-  rows: {unit: k}
-  few: {from: rows, map: {kind: cap, rows: 3, keep: random}}
-  s: {from: few, map: {kind: sample, poisson: 0.5}}
-  c: {from: s, map: {kind: cap, rows: 1, keep: random}}
-mechanisms:
-  - {name: a, reads: c, notion: pure, epsilon: 1, relation: unbounded, stated_on: rows}
-""",
-    ),
-    "a random choice among several results of a row": (
-        "2",
-        """
-protect: user
-datasets:
-  rows: {unit: k}
-  f: {from: rows, map: {kind: flatten, max_rows: 2, keeps: [k]}}
-  c: {from: f, map: {kind: cap, rows: 2, keep: random}}
-mechanisms:
-  - {name: a, reads: c, notion: pure, epsilon: 1, relation: unbounded, stated_on: rows}
-""",
-    ),
-    "a statement above two samples": (
-        "0.1586",
-        """
-protect: unbounded
-datasets:
-  rows: {}
-  s: {from: rows, map: {kind: sample, poisson: 0.1}}
-  t: {from: s, map: {kind: sample, poisson: 0.1}}
-mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, stated_on: rows}]
-""",
-    ),
-    "a statement in the middle of three samples": (
-        "0.3574",
-        """
-protect: unbounded
-datasets:
-  rows: {}
-  s: {from: rows, map: {kind: sample, poisson: 0.5}}
-  t: {from: s, map: {kind: sample, poisson: 0.5}}
-  u: {from: t, map: {kind: sample, poisson: 0.5}}
-mechanisms: [{name: a, reads: u, notion: pure, epsilon: 1, stated_on: s}]
-""",
-    ),
-    "blocks between two samples, with a δ": (
-        "0.3006, 0.0541",
-        """
-protect: bounded
-datasets:
-  rows: {domain: fixed-size-table, size: 3}
-  s: {from: rows, map: {kind: sample, size: 2, of: 3}}
-  b: {from: s, partition: {by: membership, blocks: [p, q], max_blocks: 1}}
-  t: {from: b.q, map: {kind: sample, poisson: 0.25}}
-mechanisms:
-  - {name: a, reads: t, notion: approx, epsilon: 0.5, delta: 0.1, stated_on: rows}
-""",
-    ),
-    "another release on the sample": (
-        "0.4941",
-        """
-protect: unbounded
-datasets:
-  rows: {}
-  s: {from: rows, map: {kind: sample, poisson: 0.1}}
-  t: {from: s, map: {kind: sample, poisson: 0.5}}
-mechanisms:
-  - {name: a, reads: t, notion: pure, epsilon: 1, stated_on: rows}
-  - {name: b, reads: s, notion: pure, epsilon: 1}
-""",
-    ),
-    "a declared statement above a sample": (
-        "0.0341",
-        """
-protect: house
-relations: {house: {within: unbounded, distance: 2}}
-datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: 0.01}}}
-mechanisms: [{name: a, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows}]
-""",
-    ),
-    "two declared statements above a sample": (
-        "0.158",
-        """
-protect: house
-relations: {house: {within: unbounded, distance: 2}}
-datasets: {rows: {}, s: {from: rows, map: {kind: sample, poisson: 0.01}}}
-mechanisms:
-  - {name: a, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows, count: 2}
-  - {name: b, reads: s, notion: pure, epsilon: 1, relation: house, stated_on: rows}
-""",
-    ),
-    "two declared statements above a random limit": (
-        "2",
-        """
-protect: house
-relations: {house: {within: unbounded, distance: 4}}
-datasets: {rows: {}, l: {from: rows, map: {kind: limit, per: c, rows: 1, keep: random}}}
-mechanisms:
-  - {name: a, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
-  - {name: b, reads: l, notion: pure, epsilon: 1, relation: house, stated_on: rows}
-""",
-    ),
-    "one draw below a fresh sample": (
-        "0.0512",
-        """
-protect: unbounded
-datasets:
-  rows: {}
-  s: {from: rows, map: {kind: sample, poisson: 0.1}}
-  t: {from: s, map: {kind: sample, poisson: 0.1, draws: one}}
-mechanisms: [{name: a, reads: t, notion: pure, epsilon: 1, count: 3}]
-""",
-    ),
-}
+SPECS = TABLES["below the truth"]
 
 
 @pytest.mark.slow
@@ -206,45 +80,7 @@ def test_randomness_below_a_statement(wrong: str, text: str) -> None:
 
 #: What reads one row of each key, and the root pairs of the universe that attain it.
 ONE_OF_EACH = "{from: rows, map: {kind: limit, per: k, rows: 1, keep: random}}"
-DRAWN: dict[str, tuple[str, str, bool]] = {
-    "one mechanism": ("unbounded", "{reads: d, notion: pure, epsilon: 1}", True),
-    "a small one": ("unbounded", "{reads: d, notion: pure, epsilon: 0.1}", True),
-    "two": (
-        "unbounded",
-        "{reads: d, notion: pure, epsilon: 1}; {reads: d, notion: pure, epsilon: 0.5}",
-        True,
-    ),
-    "one below": (
-        "unbounded",
-        "{reads: f, notion: pure, epsilon: 1}; {reads: d, notion: pure, epsilon: 0.5}",
-        True,
-    ),
-    "blocks": (
-        "unbounded",
-        "{reads: b.p, notion: pure, epsilon: 1}; {reads: b.q, notion: pure, epsilon: 0.5}",
-        True,
-    ),
-    "with a δ": ("unbounded", "{reads: d, notion: approx, epsilon: 0.5, delta: 0.1}", True),
-    "several rows of it": ("unbounded", "{reads: t, notion: pure, epsilon: 0.5}", False),
-    "and the table": (
-        "unbounded",
-        "{reads: d, notion: pure, epsilon: 1}; {reads: rows, notion: approx, epsilon: 0.5, "
-        "delta: 0.05}",
-        False,
-    ),
-    "replaced": ("bounded", "{reads: d, notion: pure, epsilon: 1, relation: unbounded}", False),
-    "a group": (
-        "{relation: unbounded, distance: 2}",
-        "{reads: d, notion: pure, epsilon: 1}",
-        False,
-    ),
-    "said above as well": (
-        "unbounded",
-        "{reads: d, guarantees: [{notion: pure, epsilon: 1}, "
-        "{notion: pure, epsilon: 1.9, stated_on: rows}]}",
-        True,
-    ),
-}
+DRAWN = TABLES["one row of each key"]
 
 
 @pytest.mark.parametrize(("protect", "read", "attained"), DRAWN.values(), ids=DRAWN)

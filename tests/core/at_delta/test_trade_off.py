@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.finite_laws import best_test
 from scipy.stats import binom, norm
 
 import dpcompose
@@ -98,14 +99,6 @@ def test_a_point_is_the_formula_of_its_two_lines(
     within(curve.power(alpha), max(a, min(1, y + math.exp(x) * a, 1 - math.exp(-x) * (1 - y - a))))
 
 
-def neyman_pearson(p: np.ndarray, q: np.ndarray, rate: float) -> float:
-    """The power of the best test of q against p, with as many false alarms; p, q > 0."""
-    order = np.argsort(-(np.log(p) - np.log(q)), kind="stable")
-    hits = np.concatenate([[0.0], np.cumsum(p[order])])
-    alarms = np.concatenate([[0.0], np.cumsum(q[order])])
-    return float(np.interp(rate, alarms, hits))
-
-
 def responses(epsilons: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
     """The laws of randomized responses, each outcome by itself."""
     p, q = np.ones(1), np.ones(1)
@@ -122,7 +115,7 @@ def test_different_responses_against_every_outcome(sizes: list[int], rate: int) 
     epsilons = [Fraction(each, 10) for each in sizes]
     p, q = responses(epsilons)
     curve = of_patterns((pure(*epsilons),))
-    within(curve.power(Fraction(rate, 200)), neyman_pearson(p, q, rate / 200), 1e-5)
+    within(curve.power(Fraction(rate, 200)), best_test(p, q, rate / 200), 1e-5)
     within(curve.advantage, float(np.abs(p - q).sum() / 2), 1e-5)
 
 
@@ -270,15 +263,6 @@ def test_the_greatest_of_several_changes_decides() -> None:
 # --- success from a baseline: the table with the row against the one without it -------------------
 
 
-def best_test(p: list[float], q: list[float], rate: float) -> float:
-    """The most hits at a rate of false alarms, outcome by outcome (Neyman and Pearson)."""
-    hits = 0.0
-    for hit, alarm in sorted(zip(p, q, strict=True), key=lambda each: each[1] / each[0]):
-        share = min(1.0, rate / alarm)
-        hits, rate = hits + hit * share, rate - alarm * share
-    return hits
-
-
 BASELINES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 
 
@@ -302,7 +286,10 @@ def test_success_below_a_sample_is_that_of_the_best_test(
     high = 1 / (1 + math.exp(-epsilon))
     without = [1 - high, high]
     with_row = [rate * a + (1 - rate) * b for a, b in zip(without[::-1], without, strict=True)]
-    p, q = ([math.prod(each) for each in product(law, repeat=count)] for law in (with_row, without))
+    p, q = (
+        np.array([math.prod(each) for each in product(law, repeat=count)])
+        for law in (with_row, without)
+    )
     found = success(f"notion: pure, epsilon: {epsilon}, count: {count}", str(rate))
     for baseline, each in zip(BASELINES, found, strict=True):
         truth = best_test(p, q, float(baseline))

@@ -15,6 +15,7 @@ from random import Random
 
 import pytest
 from scipy.optimize import linprog
+from tables import tables
 from walks import driven, problem_of, top_of
 
 from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind, State, all_leaves, leaf_item
@@ -25,6 +26,8 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 from dpcompose.pipeline import analyze
+
+TABLES = tables(__file__)
 
 F = Fraction
 PURE, ZCDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP)
@@ -332,19 +335,7 @@ mechanisms:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "epsilon"),
-    [
-        ("", "", 1),
-        # A row that was second comes first, where two are kept.
-        ("rows: 1", "rows: 2", 2),
-        ("first", "random", 2),
-        ("changes: [v]", "changes: [k, v]", 2),
-        (", stated_on: t", "", 2),
-        # One row at most of each person: both rows are in no table.
-        ("{columns: [k, v]}", "{columns: [k, v], unit: k}", 2),
-        # Either of the two rows may be drawn without the other.
-        ("l: {from: t", "s: {from: t, map: {kind: sample, poisson: 0.5}}\n  l: {from: s", 2),
-    ],
+    ("old", "new", "epsilon"), TABLES["a row that comes first hides the one that it replaces"]
 )
 def test_a_row_that_comes_first_hides_the_one_that_it_replaces(
     old: str, new: str, epsilon: int
@@ -400,27 +391,8 @@ mechanisms:
 
 
 @pytest.mark.parametrize(
-    ("changed", "epsilon"),
-    [
-        ({}, 3),
-        ({"flatten, max_rows: 5, keeps: [k]": "join-public, max_rows: 3"}, 3),
-        ({"group, by: k": "limit, per: k, rows: 1, keep: first"}, 3),
-        ({"group, by: k}}": "filter}}\n  h: {from: g, map: {kind: group, by: k}}",
-          "s: g": "s: h"}, 3),
-        # Two steps: of a row replaced each end has a key of its own.
-        ({"protect: unbounded": "protect: bounded"}, 6),
-        ({"protect: unbounded": "protect: {relation: unbounded, distance: 2}"}, 6),
-        ({"protect: unbounded": "protect: {relation: bounded, changes: [v]}"}, 3),
-        # Nothing may be left of one end, so that the row of its key comes or goes: 2, or replaced.
-        ({"protect: unbounded": "protect: {relation: bounded, changes: [v]}",
-          "epsilon: 2": "epsilon: 9"}, 9),
-        ({"protect: unbounded": "protect: {relation: bounded, changes: [v]}",
-          "epsilon: 2": "epsilon: 9", "max_rows: 5": "max_rows: 5, exact: true"}, 3),
-        # The rows of one row may have five keys.
-        ({"keeps: [k]": "keeps: [v]"}, 15),
-        ({"group, by: k": "limit, per: k, rows: 2, keep: first"}, 15),
-    ],
-)  # fmt: skip
+    ("changed", "epsilon"), TABLES["results of one row with its key are one change"]
+)
 def test_results_of_one_row_with_its_key_are_one_change(
     changed: dict[str, str], epsilon: int
 ) -> None:

@@ -9,9 +9,12 @@ from decimal import Decimal
 from fractions import Fraction as F
 
 import pytest
+from tables import tables
 
 from dpcompose.core.numbers import expressions
 from dpcompose.core.numbers.expressions import ExpressionError, Meter, number_hint, parse
+
+TABLES = tables(__file__)
 
 NAMES = {"rho_total": F(293764, 114921), "state": F(1440, 4099), "_x1": F(1, 3)}
 
@@ -25,115 +28,23 @@ def refused(text: str) -> ExpressionError:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("0.1", F(1, 10)),
-        ("1e-6", F(1, 10**6)),
-        ("1E+6", F(10**6)),
-        ("1e-06", F(1, 10**6)),
-        (".5", F(1, 2)),
-        ("5.", F(5)),
-        ("0", F(0)),
-        ("0e0", F(0)),
-        ("0.10", F(1, 10)),
-        ("-1.5", F(-3, 2)),
-        ("+2", F(2)),
-        ("--2", F(2)),
+        *TABLES["values"],
         ("1e-400", F(1, 10**400)),
         ("1e1000", F(10**1000)),
-        ("104/4099", F(104, 4099)),
-        (" 1 / 3\n", F(1, 3)),
-        ("1 - 2 - 3", F(-4)),
-        ("12/2/3", F(2)),
-        ("1 + 2 * 3", F(7)),
-        ("(1 + 2) * 3", F(9)),
-        ("2*-3", F(-6)),
-        ("-(1+2)/-3", F(1)),
-        ("1-1e-3", F(999, 1000)),
-        ("1e-3-1", F(-999, 1000)),
-        ("_x1", F(1, 3)),
-        ("3*_x1", F(1)),
-        ("rho_total * state * 3773/4097", F(293764, 114921) * F(1440, 4099) * F(3773, 4097)),
         ("(" * 50 + "1" + ")" * 50, F(1)),
         ("-" * 999 + "1", F(-1)),
     ],
 )
-def test_values(text: str, value: F) -> None:
-    assert parse(text, NAMES) == value
+def test_values(text: str, value: str | F) -> None:
+    assert parse(text, NAMES) == F(value)
 
 
 @pytest.mark.parametrize(
     ("text", "message", "hint", "offset"),
     [
-        ("", "a number is missing", "write a number", 0),
-        ("  ", "a number is missing", "write a number", 0),
-        (".inf", "infinite", "finite", 0),
-        ("-.inf", "infinite", "finite", 1),
-        ("Infinity", "infinite", "finite", 0),
-        ("1 + inf", "infinite", "finite", 4),
-        (".nan", "`.nan` is not a number", "write a number", 0),
-        ("NaN", "`NaN` is not a number", "write a number", 0),
-        ("null", "`null` is not a number", "write a number", 0),
-        ("true", "boolean", "write 1 or 0", 0),
-        ("yes", "boolean", "write 1 or 0", 0),
-        ("Off", "boolean", "write 1 or 0", 0),
-        ("010", "octal", "write 10, or 8", 0),
-        ("007", "octal", "write 7", 0),
-        ("089", "leading zero", "write 89", 0),
-        ("00.5", "leading zero", "write 0.5", 0),
-        ("1/010", "octal", "write 10, or 8", 2),
-        ("0o10", "an octal", "write 8", 0),
-        ("0x1F", "a hexadecimal", "write `31`", 0),
-        ("0b101", "a binary", "write 5", 0),
-        ("0b12", "a binary", None, 0),
-        ("1:30", "base 60", "write 90", 0),
-        ("190:20:30", "base 60", "write 685230", 0),
-        ("1_000", "underscores", "write `1000`", 0),
-        ("1_0.5", "underscores", "write 10.5", 0),
-        ("10%", "percentage", "write `0.1`", 0),
-        ("0.5%", "percentage", "write `0.005`", 0),
-        ("250%", "percentage", "write `2.5`", 0),
-        ("1e-3%", "percentage", "write `1e-5`", 0),
-        ("10 %", "percentage", "write `0.1`", 0),
-        ("1,5", "comma", "write `1.5`", 0),
-        ("1,000,000", "comma", "write 1000000", 0),
-        ("−1.0", "`−` is not the sign `-`", "write `-1.0`", 0),
-        ("2 × 3", "`×` is not the sign `*`", "write `2 * 3`", 2),
-        ("∞", "unexpected", "finite", 0),
-        ("１", "unexpected", "0 to 9", 0),
-        ("1e-6x", "`x` cannot follow the number `1e-6`", None, 4),
-        ("1.2.3", "cannot follow", None, 3),
-        ("0x", "cannot follow", None, 1),
-        ("1e", "exponent", "1e-6", 0),
-        ("1e-", "exponent", "1e-6", 0),
-        (".", "unexpected `.`", None, 0),
-        ("$5", "unexpected `$`", None, 0),
-        ("1\x1b[2J", r"unexpected `\x1b`", None, 1),
-        ("1e99999999", "exponent 99999999 is beyond", "exponents go from", 0),
-        ("2*1e-1001", "exponent -1001 is beyond", "exponents go from", 2),
-        ("1/0", "division by zero", None, 1),
-        ("1/(2-2)", "division by zero", None, 1),
-        ("1+", "a number is missing before the end", None, 2),
-        ("*1", "a number is missing before `*`", None, 0),
-        ("()", "a number is missing before `)`", None, 1),
-        ("(1", "never closed", None, 0),
-        ("1)", "never opened", None, 1),
-        ("2 3", "an operator is missing before `3`", "one of", 2),
-        ("(2 3)", "an operator is missing before `3`", "one of", 3),
-        ("2state", "cannot follow", None, 1),
-        ("2 state", "an operator is missing", "one of", 2),
-        ("2**3", "`2**3` is a power", "write `8`", 0),
-        ("2^3", "`2^3` is a power", "write `8`", 0),
-        ("x^2", "unexpected `^`", "no powers", 1),
-        ("2^-3", "unexpected `^`", "no powers", 1),
-        ("7//2", "`//` is unknown", "single", 1),
-        ("ln(2)", "function", "down, 0.6931471; anything else rounded up, 0.6931472", 0),
-        ("1 + sqrt(x)", "function", "decimal", 4),
-        ("1 + statee", "`statee` is no known constant", "did you mean `state`?", 4),
-        ("nope", "`nope` is no known constant", "declared: `_x1`, `rho_total`, `state`", 0),
-        ("__import__('os')", "function", "decimal", 0),
+        *TABLES["refusals"],
         ("(" * 51 + "1" + ")" * 51, "nested more than 50 deep", None, 50),
         ("1" * 1001, "longer than 1000 characters", None, 0),
-        ("*".join(["1e1000"] * 10), "20000 bits", "round", 41),
-        ("/".join(["1"] + ["1e1000"] * 10), "20000 bits", "round", 43),
     ],
 )
 def test_refusals(text: str, message: str, hint: str | None, offset: int) -> None:
@@ -147,36 +58,7 @@ def test_refusals(text: str, message: str, hint: str | None, offset: int) -> Non
         assert hint in error.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("10^-6", "1e-6"),
-        ("10**-6", "1e-6"),
-        ("10⁻⁶", "1e-6"),
-        ("1.5 x 10^(-6)", "1.5e-6"),
-        ("2·10^−7", "2e-7"),
-        ("3 * 10^2 / 7", "3e2 / 7"),
-        ("1 e-6", "1e-6"),
-        ("2^10", "1024"),
-        ("50%", "0.5"),
-        ("50 % * 2", "0.5 * 2"),
-        ("1,5", "1.5"),
-        ("0,001", "0.001"),
-        ("1_000_000", "1000000"),
-        ("1,500", None),  # one thousand and a half, or one and a half
-        ("1.000,5", None),
-        ("1_0.5", None),
-        ("010", None),
-        ("2^0.5", None),
-        ("2^3^2", None),
-        ("2^999", None),
-        ("1:30", None),
-        ("50%%", None),
-        ("5 % 3", None),
-        ("e^-6", None),
-        ("1/3", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "meant"), TABLES["other notations with one reading"])
 def test_other_notations_with_one_reading(text: str, meant: str | None) -> None:
     try:
         parse(text, {})

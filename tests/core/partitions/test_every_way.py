@@ -25,8 +25,6 @@ from dpcompose.curves.curve import Response
 from dpcompose.curves.routes import Point
 
 F = Fraction
-#: For each block by its class: left alone, left, entered, or both.
-_ENDS = ((0, 0), (1, 0), (0, 1), (1, 1))
 
 
 def random_case(rng: random.Random) -> tuple[list[Fraction], list[Fraction], list[int]]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from oracle.generate import random_spec
+from tables import tables
 from wide import wide_spec
 
 from dpcompose.core.loss.algebras import Pairs
@@ -25,6 +26,8 @@ from dpcompose.core.theorems.setting import Setting
 from dpcompose.pipeline import analyze
 from dpcompose.resolve import resolve
 from dpcompose.source.loading import load
+
+TABLES = tables(__file__)
 
 ROOT = Path(__file__).parents[3]
 ADAPTIVITY = ("adaptive", "independent")
@@ -374,26 +377,7 @@ def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("theorem", "why"),
-    [
-        ("nonsense", "there is no theorem nonsense in the book"),
-        (
-            "II.6",
-            "Theorem II.6 (Independent sequential composition (classical)) is not one for a "
-            "whole release",
-        ),
-        (
-            "HBW.1",
-            "Theorem 1 (Differential privacy covers every hypothesis) is not one for a whole "
-            "release",
-        ),
-        ("VI.4", "it is not about pure DP"),
-        ("IV.6", "mechanisms may use the outputs of others; `independent` is not declared"),
-        ("IV.13", "it is about bounded neighbours, not unbounded ones"),
-        ("V.3", "not every mechanism reads `t` itself"),
-        ("V.5", "it needs every guarantee stated on the whole table `t`"),
-        ("III.6", "it is about one guarantee of one mechanism, released once"),
-    ],
+    ("theorem", "why"), TABLES["a theorem that does not give the bound says why"]
 )
 def test_a_theorem_that_does_not_give_the_bound_says_why(theorem: str, why: str) -> None:
     found = apply(theorem, setting(on_blocks(Notion.PURE, "unbounded", "value", "")))

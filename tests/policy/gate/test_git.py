@@ -9,10 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tables import tables
 
 from dpcompose.commands.repository.revision import Past
 
 from .attacks import call, called, commit, directions, git, needs_git, since, spec
+
+TABLES = tables(__file__)
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -179,27 +182,7 @@ def test_files_elsewhere_by_configuration_are_refused(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "variables",
-    [
-        {"GIT_DIR": "specs"},
-        {"GIT_DIR": "specs", "GIT_WORK_TREE": "specs"},
-        {"GIT_COMMON_DIR": "specs"},
-        {"GIT_OBJECT_DIRECTORY": "specs/objects"},
-        {"GIT_ALTERNATE_OBJECT_DIRECTORIES": "specs/objects"},
-        {"GIT_INDEX_FILE": "specs/index"},
-        {"GIT_NAMESPACE": "x"},
-        {"GIT_EXTERNAL_DIFF": "COMMAND", "GIT_SSH_COMMAND": "COMMAND", "GIT_PAGER": "COMMAND"},
-        {"GIT_EXEC_PATH": "specs"},
-        {"GIT_TRACE": "TRACE", "GIT_TRACE2_EVENT": "TRACE"},
-        {
-            "GIT_CONFIG_COUNT": "2",
-            "GIT_CONFIG_KEY_0": "core.fsmonitor",
-            "GIT_CONFIG_VALUE_0": "COMMAND",
-            "GIT_CONFIG_KEY_1": "core.worktree",
-            "GIT_CONFIG_VALUE_1": "/",
-        },
-        {"GIT_CONFIG_PARAMETERS": "'core.fsmonitor'='COMMAND'"},
-        {"GIT_LITERAL_PATHSPECS": "1", "GIT_ICASE_PATHSPECS": "1"},
-    ],
+    TABLES["variables of git name no other repository"],
     ids=lambda each: ",".join(each),
 )
 def test_variables_of_git_name_no_other_repository(root: Path, variables: dict[str, str]) -> None:
