@@ -15,6 +15,7 @@ What is malformed or does not follow is refused, with the claim. What this file 
 
 from __future__ import annotations
 
+import decimal
 import json
 import math
 import re
@@ -22,11 +23,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
 from functools import cache, lru_cache
-from itertools import combinations, combinations_with_replacement, pairwise, product
+from itertools import accumulate, combinations, combinations_with_replacement, pairwise, product
 from typing import Any, NamedTuple
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
-INF, ZERO, ONE = math.inf, F(0), F(1)
+INF, ZERO, ONE, TWO = math.inf, F(0), F(1), F(2)
 Line = dict[str, Any]
 
 
@@ -544,18 +545,24 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
 
 #: To which notions a statement of a notion can be read without a δ.
 READS = {
-    "pure": "pure approx gdp zcdp responses",
-    "approx": "approx responses",
-    "gdp": "gdp zcdp",
+    "pure": "pure approx gdp zcdp profile",
+    "approx": "approx profile",
+    "gdp": "gdp zcdp profile",
     "zcdp": "zcdp",
-    "responses": "",
+    "profile": "",
 }
 Loss = Any  # a number, infinite where none is known; or undominated pairs (ε, δ), none of them
 Parts = Sequence[tuple[Loss, int]]
 
 
-class Multisets(tuple[tuple[tuple[tuple[F, F], int], ...], ...]):
-    """Losses kept apart, for bounds at a δ: each change loses what some multiset of (ε, δ) does."""
+#: The loss of one mechanism at all δ: (ε, δ) of a randomized response; or the kind of noise, its
+#: numbers and the shift; or "Poisson", the rate, whether the row is added, and what it amplifies.
+Item = tuple[Any, ...]
+Multiset = tuple[tuple[Item, int], ...]
+
+
+class Multisets(tuple[Multiset, ...]):
+    """Losses kept apart, for bounds at a δ: each change loses what some multiset of items does."""
 
     def __add__(self, other: Any) -> Multisets:
         if not isinstance(other, Multisets):
@@ -565,31 +572,83 @@ class Multisets(tuple[tuple[tuple[tuple[F, F], int], ...], ...]):
     __radd__ = __add__
 
     def __mul__(self, copies: Any) -> Multisets:
-        return Multisets(tuple((pair, n * copies) for pair, n in each) for each in self if copies)
+        return Multisets(tuple((item, n * copies) for item, n in each) for each in self if copies)
 
 
-def _merged(*several: tuple[tuple[tuple[F, F], int], ...]) -> tuple[tuple[tuple[F, F], int], ...]:
-    found: dict[tuple[F, F], int] = {}
-    for pair, count in (each for some in several for each in some):
-        found[pair] = found.get(pair, 0) + count
-    return tuple(sorted(found.items()))
+def _merged(*several: Multiset) -> Multiset:
+    found: dict[Item, int] = {}
+    for item, count in (each for some in several for each in some):
+        found[item] = found.get(item, 0) + count
+    return tuple(sorted(found.items(), key=repr))
 
 
-def _is_no_worse(less: Any, more: Any) -> bool:
-    """Whether each (ε, δ) of a multiset has one of its own in another one that is no smaller."""
-    for k in (0, 1):
-        rest = sorted(((pair[k], n) for pair, n in more), reverse=True)
-        for value, count in sorted(((pair[k], n) for pair, n in less), reverse=True):
-            while count and value and rest:
-                top_value, left = rest.pop(0)
-                if top_value < value:
+def _ranks(items: Multiset) -> dict[Any, list[tuple[F, int]]]:
+    """Returns the sizes of each kind of loss: ε, δ, and the shifts of each kind of noise."""
+    found: dict[Any, list[tuple[F, int]]] = {}
+    for item, n in items:
+        if isinstance(item[0], F):
+            sizes: list[tuple[Any, F]] = [*enumerate(item)]
+        else:
+            sizes = [(item, ONE)] if item[0] == "Poisson" else [(item[:-1], item[-1])]
+        for kind, size in sizes:
+            found.setdefault(kind, []).append((size, n))
+    return found
+
+
+def _is_no_worse(less: Multiset, more: Multiset) -> bool:
+    """Whether a multiset of losses is covered by another one, as it is or in responses: noise in
+    pure DP is no more than the response of its ε, pure DP over k steps no less than k responses.
+    """
+    common = [(item, min(n, m)) for item, n in less for other, m in more if item == other]
+    less, more = (
+        _merged(tuple(each), tuple((item, -n) for item, n in common)) for each in (less, more)
+    )
+    above = _merged(tuple((_response_of(item), n) for item, n in less))
+    below = _merged(
+        tuple(
+            ((1 / item[1], ZERO), n * int(item[2])) if item[0] == "Geometric" else (item, n)
+            for item, n in more
+        )
+    )
+    return any(_are_no_larger(a, b) for a, b in product((less, above), (more, below)))
+
+
+def _response_of(item: Item) -> Item:
+    if item[0] == "Geometric":
+        return item[2] / item[1], ZERO
+    return (item[1], ZERO) if item[0] == "Laplace" else item
+
+
+def _are_no_larger(less: Multiset, more: Multiset) -> bool:
+    """Whether each loss of a multiset has one of its own kind in another one, and no smaller."""
+    others = _ranks(more)
+    for kind, sizes in _ranks(less).items():
+        rest = sorted(others.get(kind, ()), reverse=True)
+        for size, count in sorted(sizes, reverse=True):
+            while count and size and rest:
+                largest_size, left = rest.pop(0)
+                if largest_size < size:
                     return False
                 used = min(count, left)
                 count -= used
-                rest[:0] = [(top_value, left - used)] * (left > used)
-            if count and value:
+                rest[:0] = [(largest_size, left - used)] * (left > used)
+            if count and size:
                 return False
     return True
+
+
+def _guess(loss: Multisets) -> float:
+    """Returns about how large a loss is: of several that hold any may be taken."""
+
+    def size(item: Item) -> float:
+        if item[0] == "Poisson":
+            return float(item[1]) * sum((size(inner) * n for inner, n in item[3]), 0.0)
+        if item[0] == "Gaussian":
+            return float(item[1])
+        epsilon = float(_response_of(item)[0]) if item[0] != "DiscreteGaussian" else 1.0
+        return epsilon * math.tanh(epsilon / 2) + (float(item[1]) if len(item) == 2 else 0)
+
+    return max(sum((size(item) * n for item, n in each), 0.0) for each in loss)
 
 
 def top(losses: Iterable[Loss]) -> Loss:
@@ -611,17 +670,14 @@ class Algebra:
         self.pairs, self.power = notion == "approx", 1 if notion == "pure" else 2
         self.zero: Loss = ((ZERO, ZERO),) if self.pairs else ZERO
         self.none: Loss = () if self.pairs else INF
-        self.apart = notion == "responses"
+        self.apart = notion == "profile"
         if self.apart:
             self.zero, self.none = Multisets([()]), Multisets()
 
     def best(self, losses: Iterable[Loss]) -> Loss:
         """Returns the least of several bounds, all of which hold."""
         if self.apart:
-            found = [each for each in dict.fromkeys(losses) if each]
-            if len(found) > 1:
-                raise NotChecked("several bounds on one change at a δ")
-            return found[0] if found else self.none
+            return min(filter(None, losses), key=_guess, default=self.none)
         if not self.pairs:
             return min(losses, default=INF)
         kept: list[tuple[F, F]] = []
@@ -666,7 +722,7 @@ class Algebra:
         if self.apart and [count for _, count in parts] == [1]:
             return parts[0][0]
         if self.apart and parts:
-            raise NotChecked("several steps at a δ")
+            return Multisets([((_over_steps(parts), 1),)])
         if self.pairs:
             ways = _product([loss for loss, _ in parts])
             walks = [
@@ -681,6 +737,21 @@ class Algebra:
         if len({loss for loss, _ in parts}) == 1:
             return parts[0][0] * sum(n for _, n in parts) ** 2
         return sum((sqrt(loss) * count for loss, count in parts), ZERO) ** 2
+
+
+def _over_steps(parts: Parts) -> Item:
+    """Returns the loss of one mechanism over several steps: the shifts of Gaussian noise add up;
+    of pure DP that of geometric noise over as many steps (Dong, Roth and Su 2022, Theorem 2.14).
+    """
+    steps = [(loss[0][0][0], n) for loss, n in parts if len(loss) == len(loss[0]) == loss[0][0][1]]
+    items, count = {item for item, _ in steps}, sum(n for _, n in steps)
+    if len(steps) == len(parts) and all(item[0] == "Gaussian" for item in items):
+        return ("Gaussian", sum((sqrt(item[1]) * n for item, n in steps), ZERO) ** 2)
+    if len(steps) == len(parts) and len(items) == 1:
+        ((epsilon, *delta),) = items
+        if delta == [0]:
+            return ("Geometric", 1 / epsilon, F(count)) if epsilon else (ZERO, ZERO)
+    raise NotChecked("several steps at a δ")
 
 
 def _product(options: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -871,15 +942,19 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
     notions = {v.said["notion"] for v in views}
     sources = {n for n in notions if target in READS.get(n, "").split()}
     listed = algebra.pairs or algebra.apart
+    for v in views if algebra.apart else ():
+        if v.said.get("noise"):  # its own loss is below everything else that is stated
+            return _loss_of_noise(v, change)
     groups = [({n}, n) for n in sources] * (not listed) + [(sources, target)] * bool(sources)
     for group, notion in groups:
         inner, chosen = Algebra(notion), [v for v in views if v.said["notion"] in group]
         amounts: dict[int, Loss] = {}
         for v in chosen:
             amount, delta = stated(v.said), number(v.said.get("delta", "0"))
-            if algebra.apart and v.said.get("noise"):
-                raise NotChecked("concrete noise at a δ")
-            known = Multisets([(((amount, delta), 1),)]) if algebra.apart else ((amount, delta),)
+            known: Loss = ((amount, delta),)
+            if algebra.apart:
+                gaussian = v.said["notion"] == "gdp"
+                known = Multisets([((("Gaussian", amount) if gaussian else (amount, delta), 1),)])
             alone = known if listed else converted(amount, v.said["notion"], notion)
             amounts[id(v.said)] = alone
         for v in chosen:
@@ -916,6 +991,28 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
             moved = mechanism_loss([v._replace(said=said)], change, Algebra("pure"))
             found.append(INF if moved == INF else shifted(v.said["noise"], moved))
     return algebra.best(found)
+
+
+def _loss_of_noise(v: View, change: Change) -> Multisets:
+    """Returns what concrete noise loses at all δ, where a change shifts it along a path."""
+    noise, said = v.said["noise"], {**v.said, "value": v.said["shift"], "notion": "pure"}
+    shift = mechanism_loss([v._replace(said={**said, "noise": None})], change, Algebra("pure"))
+    unit = number(noise.get("unit", "1"))
+    if shift == INF:
+        return Multisets()
+    if not shift:
+        return Multisets([()])
+    if noise["kind"] == "Laplace":
+        item: Item = ("Laplace", shift / number(noise["scale"]))
+    elif noise["kind"] == "Gaussian":
+        item = ("Gaussian", (shift / number(noise["sigma"])) ** 2 * unit)
+    elif noise["kind"] == "Geometric" and shift.denominator == 1:
+        item = ("Geometric", number(noise["scale"]), shift)
+    elif noise["kind"] == "DiscreteGaussian" and shift.denominator == 1 and noise["norm"] == "L1":
+        item = ("DiscreteGaussian", number(noise["sigma"]) ** 2, shift)
+    else:
+        raise NotChecked(f"noise of kind {str(noise['kind'])[:30]!r} at a δ")
+    return Multisets([((item, 1),)])
 
 
 def sharper(views: Sequence[View], change: Change, notion: str) -> str:
@@ -1075,8 +1172,6 @@ class Rules:
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
         algebra, ((unit, count), *more) = self.algebra, leaves(change)
-        if algebra.apart:
-            raise NotChecked("samples at a δ")
         if not child.is_sample() or algebra.notion in ("zcdp", "gdp") or count > 1 or more:
             raise Rejected("it is for one unit of change and a sample, in ε")
         assert child.map is not None
@@ -1085,6 +1180,18 @@ class Rules:
         def inside(unit: Unit) -> Loss:
             return self.ask(child, down(change, node, child, lambda _: [(unit, 1)]))
 
+        if algebra.apart:
+            if fixed or unit.kind != "single" or not unit.directed:
+                raise NotChecked(
+                    "samples at a δ that are not Poisson, of a row that is there or not"
+                )
+            within = inside(_as_it_is(unit))
+            if any(item[0] == "Poisson" for each in within for item, _ in each):
+                raise NotChecked("samples of samples at a δ")
+            drawn = [
+                ((("Poisson", rate, F(unit.sign), each), 1),) if each else () for each in within
+            ]
+            return Multisets(drawn) * child.draws
         if fixed and unit.kind != "pair":
             return algebra.none
         loss = inside(_as_it_is(unit))
@@ -1250,7 +1357,8 @@ class Rules:
         places = [i for i, n in enumerate(part.sizes) if read[i] for _ in range(min(n, hits))]
         if sum(n for _, n in rows) > 8 or len(places) > 12:
             raise Rejected("there are too many ways")
-        directed = node.leans and all(u.directed or u.kind != "single" for u, _ in rows)
+        directed = node.leans and not self.algebra.apart
+        directed = directed and all(u.directed or u.kind != "single" for u, _ in rows)
 
         def units(items: Change) -> Iterator[Unit]:
             for unit in [unit for unit, count in items for _ in range(count)]:
@@ -1335,9 +1443,12 @@ def exchanged(algebra: Algebra, once: Loss, both: Loss, rate: F) -> Loss:
 def largest(losses: Sequence[Loss], sizes: Sequence[int], most: int) -> Loss:
     """Returns the sum of the largest losses of at most so many blocks."""
     if losses and isinstance(losses[0], Multisets):
-        if len({*losses}) > 1:
-            raise NotChecked("overlapping blocks that are not alike, at a δ")
-        return losses[0] * min(most, sum(sizes))
+        ways = _product([range(min(many, most) + 1) for many in sizes])
+        each_way = [way for way in ways if sum(way) == min(most, sum(sizes))]
+        zero = Multisets([()])
+        return top(
+            sum((x * k for x, k in zip(losses, way, strict=True) if k), zero) for way in each_way
+        )
     found: Loss = ZERO
     for loss, many in sorted(zip(losses, sizes, strict=True), reverse=True):
         used = min(many, most)
@@ -1461,9 +1572,10 @@ class Checker:
         self.proofs, self.partly = 0, set[int]()
         #: Why lines were not checked, with their numbers.
         self.unchecked: dict[str, list[int]] = {}
-        #: The bounds that are confirmed, by their proofs, and the points (ε, δ) that follow.
+        #: The bounds that are confirmed, by their proofs, and the points that follow: ε, δ,
+        #: and to which part of ε.
         self.bounds: dict[int, tuple[str, Loss]] = {}
-        self.points: list[tuple[F, F]] = []
+        self.points: list[tuple[F, F, F]] = []
 
     def read(self, lines: Sequence[str]) -> None:
         """Checks all lines; raises Rejected at the first that is wrong."""
@@ -1593,12 +1705,7 @@ class Checker:
             step.bound(node, edge, how, change)
             for edge, how in zip(edges, line["rules"], strict=True)
         ]
-        try:
-            _hold(algebra, loss, algebra.add(parts), "the change")
-        except Rejected:
-            if algebra.apart and loss:  # equal sums say nothing: more may be known of what is worse
-                raise NotChecked("losses at a δ that others cover in other ways") from None
-            raise
+        _claim_holds(algebra, loss, algebra.add(parts), "the change")
         if premises.keys() - step.used:
             raise Rejected("a premise is not needed")
 
@@ -1632,6 +1739,7 @@ class Checker:
         assert self.algebra is not None
         claims = {self.claims[integer(each)][:3]: self.claims[each][3] for each in line["roots"]}
         self.claims, algebra, goal = [], self.algebra, self.header["protect"]
+        one_way = goal["kind"] in ("unbounded", "user") and self.header["distance"] == 1
         roots = [node for node in self.nodes if node.parent is None]
         groups = [{*map(integer, each)} for each in self.header["apart"] if len(each) > 1]
         if sum(map(len, groups)) > len(set().union(*groups)):
@@ -1641,32 +1749,61 @@ class Checker:
         if groups and (goal["kind"] == "declared" or self.header["distance"] > 1):
             raise NotChecked("several steps shared out among roots that are apart")
         groups += [{n} for n in {*range(len(roots))}.difference(*groups)]
-        keys = [(root.id, protected(root, goal, self.header["distance"]), False) for root in roots]
-        if {*keys} != {*claims}:
+        changes = [[protected(root, goal, self.header["distance"])] for root in roots]
+        if algebra.apart and one_way and any(root.leans for root in roots):
+            # The two tables may be exchanged: the row is removed from the first root that leans.
+            if len(groups) < len(roots):
+                raise NotChecked("Poisson samples at a δ below roots that are apart")
+            first = next(n for n, root in enumerate(roots) if root.leans)
+            for n, root in enumerate(roots):
+                signs = () if not root.leans else (0,) if n == first else (0, 1)
+                changes[n] = [
+                    _over(changes[n][0], lambda u: u._replace(directed=1, sign=sign))  # noqa: B023
+                    for sign in signs
+                ] or changes[n]
+        keys = [[(root.id, each, False) for each in changes[n]] for n, root in enumerate(roots)]
+        if {key for each in keys for key in each} != {*claims}:
             raise Rejected("its claims are not those about the protected change in each root")
         rounded[0] = False
-        least = algebra.add([algebra.cover([claims[keys[n]] for n in group]) for group in groups])
+        least = algebra.add(
+            [algebra.cover([claims[key] for n in group for key in keys[n]]) for group in groups]
+        )
         bound = parse_loss(line["loss"], algebra)
-        _hold(algebra, bound, least, "the protected change")
+        _claim_holds(algebra, bound, least, "the protected change")
         self.bounds[line["id"]] = algebra.notion, bound
 
     def _point(self, line: Line) -> None:
-        """A number at a chosen δ that follows from a bound (section 6), to one part in 10^6."""
+        """A number at a chosen δ that follows from a bound (section 6)."""
         if integer(line["proof"]) + 1 in self.partly:
             raise NotChecked("a number that rests on claims that were not checked")
         notion, bound = self.bounds[line["proof"]]
-        delta, epsilon = number(line["delta"]), number(line["epsilon"]) * (1 + F(1, 10**6))
-        if notion == "zcdp":
-            least = _delta_of_rho(bound, epsilon, number(line["order"]))
-        elif notion == "gdp":
-            least = _delta_of_mu(bound, epsilon)
-        elif notion == "responses":
-            least = max((delta_of_responses(each, epsilon) for each in bound), default=ONE)
+        delta, epsilon, within = number(line["delta"]), number(line["epsilon"]), F(1, 10**6)
+        if notion == "profile":
+            found = [tolerance_of(each, epsilon, delta) for each in bound]
+            if not found:
+                raise Rejected("no loss at a δ is claimed")
+            self.points.append((epsilon, delta, max(found)))
+            return
+        if notion in ("pure", "approx"):
+            pairs = bound if notion == "approx" else ((bound, ZERO),)
+            least = min((d for e, d in pairs if e <= epsilon * (1 + within)), default=ONE)
+        elif notion == "zcdp":
+            least = _delta_of_rho(bound, epsilon * (1 + within), number(line["order"]))
         else:
-            raise Rejected(f"no number at a δ follows from a bound in {notion}")
+            least = _delta_of_mu(bound, epsilon * (1 + within))
         if least > delta:
             raise Rejected(f"at ε = {float(epsilon):.9g} δ may be {float(least):.6g}")
-        self.points.append((epsilon, delta))
+        self.points.append((epsilon, delta, within))
+
+
+def _claim_holds(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
+    """As `_hold`; at a δ equal sums say nothing, since more may be known of what is worse."""
+    try:
+        _hold(algebra, claimed, least, what)
+    except Rejected:
+        if algebra.apart and claimed:
+            raise NotChecked("losses at a δ that others cover in other ways") from None
+        raise
 
 
 def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
@@ -1731,13 +1868,33 @@ def parse_change(items: Any, depth: int = 0) -> Change:
 def parse_loss(value: Any, algebra: Algebra) -> Loss:
     """Returns a loss as a certificate writes it; null: no finite bound is claimed."""
     if algebra.apart:
-        listed = (
-            [((number(e), number(d)), integer(n, 1)) for e, d, n in each] for each in value or ()
-        )
-        return Multisets(_merged(tuple(each)) for each in listed)
+        return Multisets(parse_multiset(each) for each in value or ())
     if not algebra.pairs:
         return INF if value is None else number(value)
     return algebra.best([[(number(e), number(d)) for e, d in value]])
+
+
+#: How many numbers each kind of item has after its name.
+_NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "DiscreteGaussian": 2, "Poisson": 2}
+
+
+def parse_multiset(value: Any, nested: bool = False) -> Multiset:
+    """Returns a multiset of losses as a certificate writes it, each with its count."""
+    found: list[tuple[Item, int]] = []
+    for *item, count in value:
+        name = item[0]
+        if name == "Poisson" and nested:
+            raise Rejected("a sample of a sample")
+        inner = [parse_multiset(item.pop(), nested=True)] if name == "Poisson" else []
+        if name in _NUMBERS:
+            numbers = tuple(map(number, item[1:]))
+            if len(numbers) != _NUMBERS[name] or not all(numbers[: 1 + (name != "Poisson")]):
+                raise Rejected(f"{name} has other numbers")
+            found.append(((name, *numbers, *inner), integer(count, 1)))
+        else:
+            epsilon, delta = map(number, item)
+            found.append(((epsilon, delta), integer(count, 1)))
+    return _merged(tuple(found))
 
 
 def check(lines: Sequence[str]) -> Checker:
@@ -1759,17 +1916,20 @@ def _delta_of_rho(rho: F, epsilon: F, order: F) -> F:
 
 
 def _normal_above(x: F) -> F:
-    """Returns 1 - Φ(x), at most 10^-45 too large, by the series of Φ around 0."""
-    if abs(x) > 30:
-        raise NotChecked("a Gaussian tail beyond 30")
-    size = int(x * (1 << 2_000))
-    square, term, total, n = (size * size) >> 2_000, size, 0, 0
+    """Returns 1 - Φ(x), at most 10^-45 off, by the series of Φ around 0; beyond 30 as at 30."""
+    x = max(F(-30), min(F(30), x))
+    bits = 180 + math.ceil(x**2)
+    size = math.floor(x * (1 << bits))
+    square, term, total, n = (size * size) >> bits, size, 0, 0
     while abs(term) > 1:
         total += (term if n % 2 == 0 else -term) // (2 * n + 1)
         n += 1
-        term = (term * square >> 2_000) // (2 * n)
-    root = sqrt(2 * F(31415926535897932384626433832795028841971693993751, 10**49))
-    return F(1, 2) - F(total, 1 << 2_000) / root + F(1, 2 * 10**45)
+        term = (term * square >> bits) // (2 * n)
+    return F(1, 2) - F(total, 1 << bits) / _ROOT
+
+
+#: √(2π), and by how much 1 - Φ may be off.
+_ROOT, _OFF = sqrt(2 * F(31415926535897932384626433832795028841971693993751, 10**49)), F(1, 10**45)
 
 
 def _delta_of_mu(square: F, epsilon: F) -> F:
@@ -1780,45 +1940,265 @@ def _delta_of_mu(square: F, epsilon: F) -> F:
         return ZERO
     high = sqrt(square)  # δ grows with μ
     first = _normal_above(epsilon / high - high / 2)
-    return first - exp(epsilon)[0] * (_normal_above(epsilon / high + high / 2) - F(1, 10**45))
+    return first + _OFF - exp(epsilon)[0] * (_normal_above(epsilon / high + high / 2) - _OFF)
 
 
-def delta_of_responses(losses: tuple[tuple[tuple[F, F], int], ...], epsilon: F) -> F:
-    """Returns δ at ε of randomized responses composed exactly (Kairouz, Oh and Viswanath 2015)."""
-    counts: dict[F, int] = {}
-    for (each, _), count in losses:
-        counts[each] = counts.get(each, 0) + count * bool(each)
-    if sum(counts.values()) > 4_000:
-        raise NotChecked("more than 4000 randomized responses")
-    grid = F(
-        math.gcd(*(e.numerator for e in counts)) or 1, math.lcm(*(e.denominator for e in counts))
-    )
-    size = 1 << (320 + 2 * sum(counts.values()))
-    masses = {0: size}
-    for each, count in counts.items():
-        up, step = exp(each)[1] / (1 + exp(each)[1]), int(each / grid)
-        down_ = 1 - exp(each)[0] / (1 + exp(each)[0])
-        ups, downs = [size], [size]
-        for _ in range(count):
-            ups.append(math.ceil(ups[-1] * up))
-            downs.append(math.ceil(downs[-1] * down_))
-        law = [
-            math.comb(count, k) * ups[k] * downs[count - k] // size + 1 for k in range(count + 1)
-        ]
-        if len(law) * len(masses) > 2_000_000:
-            raise NotChecked("too many sums of unlike ε")
-        found: dict[int, int] = {}
-        for place, mass in masses.items():
-            for k, chance in enumerate(law):
-                at = place + (2 * k - count) * step
-                found[at] = found.get(at, 0) + mass * chance // size + 1
-        masses = found
-    above = {place: mass for place, mass in masses.items() if place * grid > epsilon}
-    worse = sum((mass * (1 - exp(epsilon - at * grid)[0]) for at, mass in above.items()), ZERO)
-    lost = ONE
-    for (_, delta), count in losses:
-        lost *= (1 - delta) ** count if count < 1_000 else max(ZERO, 1 - delta * count)
-    return 1 - lost + lost * worse / size
+class LossCurve(NamedTuple):
+    """The δ at every ε of either sign; and about the least and the largest loss."""
+
+    formula: Callable[[F], F]
+    low: F
+    high: F
+
+    def delta(self, epsilon: F) -> F:
+        """Returns an upper bound of δ, by the formula where that is more than every δ is."""
+        return max(self.formula(epsilon), ZERO, 1 - exp(epsilon)[0])
+
+
+#: Up to so many standard deviations losses are told apart.
+_REACH = F(17, 2)
+
+
+@cache
+def curve_of(item: Item, added: bool) -> LossCurve:
+    """Returns the curve of one loss; `added`: with the two tables exchanged."""
+    kind, *numbers = item
+    if kind == "Laplace":
+        (shift,) = numbers
+        return LossCurve(cache(lambda e: 1 - exp((e - shift) / 2)[0]), -shift, shift)
+    if kind == "Gaussian":
+        reach = _REACH * sqrt(numbers[0]) + numbers[0] / 2
+        return LossCurve(cache(lambda e: _delta_of_mu(numbers[0], e)), -reach, reach)
+    if kind == "Geometric":
+        scale, shift = numbers
+        return LossCurve(
+            cache(lambda e: _of_geometric(scale, shift, e)), -shift / scale, shift / scale
+        )
+    if kind == "DiscreteGaussian":
+        variance, shift = numbers
+        reach = shift * _REACH / sqrt(variance) + shift**2 / variance / 2
+        return LossCurve(cache(_of_discrete_gaussian(variance, shift)), -reach, reach)
+    if kind == "Poisson":
+        rate, sign, inner = numbers
+        if rate == 1:
+            raise NotChecked("a sample of rate 1 at a δ")
+        one = _inside(inner)
+        low, high = F(math.log1p(-float(rate))), log(1 + rate * (exp(one.high)[1] - 1))
+        if bool(sign) == added:
+            return LossCurve(cache(lambda e: _of_poisson(one, rate, e)), low, high)
+        # With the tables exchanged δ(ε) is 1 - e^ε + e^ε·δ(-ε).
+        removed = curve_of(("Poisson", rate, F(added), inner), added)
+        return LossCurve(cache(lambda e: 1 + exp(e)[1] * (removed.delta(-e) - 1)), -high, -low)
+    epsilon, delta = item
+    return LossCurve(cache(lambda e: _of_response(epsilon, delta, e)), -epsilon, epsilon)
+
+
+def _of_response(stated: F, delta: F, epsilon: F) -> F:
+    """Returns δ at ε of the randomized response that attains (ε, δ)-DP."""
+    x, high = exp(epsilon)[0], exp(stated)[1]
+    return delta + (1 - delta) * max(ZERO, 1 - x, (high - x) / (1 + high))
+
+
+def _of_geometric(scale: F, shift: F, epsilon: F) -> F:
+    """Returns δ at ε of noise of mass proportional to e^(-|n|/scale), by the outcomes n ≥ least."""
+    least = min(max(1, math.floor((epsilon * scale + shift) / 2) + 1), int(shift) + 1)
+    both = 1 + exp(-1 / scale)[1]
+    first = 1 - exp((least - shift - 1) / scale)[0] / both
+    return first - exp(epsilon)[0] * exp(-least / scale)[0] / both
+
+
+def _of_discrete_gaussian(variance: F, shift: F) -> Callable[[F], F]:
+    """Returns δ as a function of ε, of noise of mass proportional to e^(-n²/2σ²)."""
+    most = math.ceil(16 * sqrt(variance)) + int(shift)
+    if most > 50_000:
+        raise NotChecked("wide discrete Gaussian noise at a δ")
+    tail, above = 1, []  # sums over n ≥ j, in units of 2^-320; what is left is below 10^-50
+    for n in range(most, -most - 1, -1):
+        tail += int(exp(-F(n * n) / (2 * variance))[1] * SCALE) + 1
+        above.append(tail)
+    above.reverse()
+
+    def delta(epsilon: F) -> F:
+        least = math.floor(epsilon * variance / shift + shift / 2) + 1
+        first, second = (
+            above[max(0, min(2 * most, n + most))] for n in (least - int(shift), least)
+        )
+        return F(first, tail) - exp(epsilon)[0] * F(second, tail) + F(1, 10**45)
+
+    return delta
+
+
+def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
+    """Returns δ at ε of (1-q)Q+qP against Q: q·δ of P against Q at ln((e^ε-1+q)/q)."""
+    x = exp(epsilon)[0]
+    y = (x - 1 + rate) / rate
+    if y <= F(1, 10**30):
+        return 1 - x + rate * max(ZERO, y)
+    near = F(math.log(y.numerator) - math.log(y.denominator))
+    return rate * inner.delta(near + 1 - exp(near)[1] / y)  # ln z ≥ 1 - 1/z
+
+
+#: Masses of loss distributions are whole numbers of 10^-45, rounded up; tails of a sum of at most
+#: 10^-20 move up.
+DIGITS, WHOLE, SPARE = 45, 10**45, 10**25
+#: To which part of ε numbers are confirmed, by the second where they are exact.
+TOLERANCES = F(1, 20_000), F(1, 10**6), F(1, 1_000), F(1, 100)
+#: Of how many cells one loss has at most, and a sum.
+MOST_CELLS, MOST_SUMS = 4_096, 40_000
+
+
+class LossLaw(NamedTuple):
+    """A loss distribution: masses at start·step, (start+1)·step, …, and the mass of infinity."""
+
+    start: int
+    masses: list[int]
+    lost: int
+
+
+@cache
+def law_of(item: Item, added: bool, step: F) -> LossLaw:
+    """Returns the distribution whose curve is that of a loss on a grid, and linear in e^ε between
+    (Doroshenko et al. 2022): it is nowhere below, as a curve is convex."""
+    curve = curve_of(item, added)
+    start, end = math.floor(curve.low / step), math.ceil(curve.high / step)
+    places = [int(exp(k * step)[0] * SCALE) for k in range(start, end + 1)]
+    heights = [math.ceil(curve.delta(k * step) * SCALE) for k in range(start, end + 1)]
+    masses, before = [], (heights[0] - SCALE) * SCALE // places[0]
+    for k, place in enumerate(places):
+        slope = 0
+        if k + 1 < len(places):
+            slope = (heights[k + 1] - heights[k]) * SCALE // (places[k + 1] - place)
+        masses.append(max(0, place * (slope - before) * WHOLE // SCALE**2) + 1)
+        before = slope
+    return LossLaw(start, masses, heights[-1] * WHOLE // SCALE + 1)
+
+
+def convolved(a: LossLaw, b: LossLaw) -> LossLaw:
+    """Returns the distribution of a sum.
+
+    The product of two numbers that hold the masses as digits holds those of the sum.
+    """
+    width, cells = 2 * DIGITS + 6, len(a.masses) + len(b.masses) - 1
+    if cells > MOST_SUMS:
+        raise NotChecked("numbers at a δ that need a finer grid")
+    with decimal.localcontext() as context:
+        context.prec, context.Emax = width * (cells + 1), decimal.MAX_EMAX
+        first, second = (
+            decimal.Decimal("".join(f"{mass:0{width}d}" for mass in reversed(each.masses)))
+            for each in (a, b)
+        )
+        text = format(first * second, "f").zfill(cells * width)
+    masses = [int(text[i - width : i]) // WHOLE + 1 for i in range(cells * width, 0, -width)]
+    lost, first_kept, low = 0, 0, 0
+    while len(masses) > 1 and lost + masses[-1] <= SPARE:
+        lost += masses.pop()
+    while first_kept < len(masses) - 1 and low + masses[first_kept] <= SPARE:
+        low, first_kept = low + masses[first_kept], first_kept + 1
+    kept = [masses[first_kept] + low, *masses[first_kept + 1 :]]
+    both = a.lost + b.lost - a.lost * b.lost // WHOLE
+    return LossLaw(a.start + b.start + first_kept, kept, both + lost)
+
+
+def _repeated(law: LossLaw, count: int) -> LossLaw:
+    found = law
+    for bit in bin(count)[3:]:
+        found = convolved(found, found)
+        found = convolved(found, law) if bit == "1" else found
+    return found
+
+
+@cache
+def _sum_of(items: Multiset, step: F, added: bool) -> LossLaw:
+    """Returns the distribution of all losses of a multiset; Gaussian ones are one."""
+    found, square = LossLaw(0, [WHOLE], 0), ZERO
+    for item, count in items:
+        if item[0] == "Gaussian":
+            square += item[1] * count
+        else:
+            one = law_of(item, added, step)
+            found = convolved(found, _repeated(one, count))
+    if square:
+        found = convolved(found, law_of(("Gaussian", square), added, step))
+    return found
+
+
+def _delta_of_law(law: LossLaw, step: F, epsilon: F) -> F:
+    """Returns δ at ε: the sum of mass·(1 - e^(ε - loss)) over all larger losses."""
+    first = max(law.start, math.floor(epsilon / step) + 1)
+    rest, down_by = (int(exp(each)[0] * SCALE) for each in (epsilon - first * step, -step))
+    found = 0
+    for mass in law.masses[first - law.start :]:
+        found += mass * (SCALE - rest)
+        rest = rest * down_by // SCALE
+    return F(found, SCALE * WHOLE) + F(law.lost, WHOLE)
+
+
+@cache
+def _inside(items: Multiset) -> LossCurve:
+    """Returns the curve of what one sample is read by."""
+    square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
+    rest = [(item, n) for item, n in items if item[0] != "Gaussian"]
+    if not rest:
+        return curve_of(("Gaussian", square), False)
+    if not square and len(rest) == rest[0][1] == 1:
+        return curve_of(rest[0][0], False)
+    *_, step = _grids(items)[1]
+    law = _sum_of(items, step, False)
+    low, high = law.start * step, (law.start + len(law.masses) - 1) * step
+    weights = [mass * exp(-k * step)[0] for k, mass in enumerate(law.masses, law.start)]
+    above = [*accumulate(reversed(law.masses), initial=law.lost)][::-1]
+    below = [*accumulate(reversed(weights), initial=ZERO)][::-1]
+
+    def delta(epsilon: F) -> F:
+        first = max(0, min(len(law.masses), math.floor(epsilon / step) + 1 - law.start))
+        return min(ONE, (above[first] - exp(epsilon)[0] * below[first]) / WHOLE)
+
+    return LossCurve(cache(delta), low, high)
+
+
+def _grids(items: Multiset) -> tuple[bool, list[F]]:
+    """Returns the steps of finer and finer grids; or, with True, one that holds all losses."""
+    if all(isinstance(item[0], F) or item[0] == "Geometric" for item, _ in items):
+        units = [1 / item[1] if item[0] == "Geometric" else item[0] for item, _ in items]
+        sizes = [*filter(None, units)] or [ONE]
+        bottom = math.lcm(*(size.denominator for size in sizes))
+        step = F(math.gcd(*(int(size * bottom) for size in sizes)), bottom)
+        if sum(_response_of(item)[0] * n for item, n in items) / step < MOST_SUMS / 2:
+            return True, [step]
+    widest = max((curve_of(item, False).high for item, _ in items), default=ONE)
+    cells = [16 << k for k in range((MOST_CELLS // 16).bit_length())]
+    return False, [F(math.ceil(widest / n * 2**40), 2**40) for n in cells]
+
+
+def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
+    """Returns to which part an ε at a δ, which may be 10^-12 of it larger, holds of losses that are
+    composed; raises Rejected."""
+    if not items:
+        return ZERO
+    delta *= 1 + F(1, 10**12)
+    before, gained = TWO, TWO
+    orders = (False, True) if any(item[0] == "Poisson" for item, _ in items) else (False,)
+    laws: list[tuple[LossLaw, F]] = []
+    exact, steps = _grids(items)
+    for step in steps:
+        try:
+            laws = [(_sum_of(items, step, added), step) for added in orders]
+        except NotChecked:
+            if not laws:
+                raise
+            break
+        least = max(
+            _delta_of_law(law, step, stated * (1 + TOLERANCES[exact])) for law, step in laws
+        )
+        if least <= delta:
+            return TOLERANCES[exact]
+        before, gained = least, before - least
+    if exact or 4 * gained < before - delta:  # a finer grid would not do
+        raise Rejected(f"at ε = {float(stated):.9g} δ may be {float(before):.6g}")
+    for within in TOLERANCES[2:]:
+        if max(_delta_of_law(law, step, stated * (1 + within)) for law, step in laws) <= delta:
+            return within
+    raise NotChecked("numbers at a δ that need a finer grid")
 
 
 # -- the spec that a certificate is about --------------------------------------------------------
@@ -2017,6 +2397,9 @@ def main(arguments: Sequence[str]) -> int:
             for reason, places in checker.unchecked.items():
                 shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
                 print(f"not checked: {reason} (line{'s' * (len(places) > 1)} {shown})")
+            for epsilon, delta, within in checker.points:
+                shown = f"ε ≤ {float(epsilon):.9g} at δ = {float(delta):g}"
+                print(f"{shown} follows, to {float(100 * within):g} % of ε")
             if arguments[1:]:
                 comparison = compare(lines, spec)
                 print(f"the spec says the same in {comparison.compared} fields")

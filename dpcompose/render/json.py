@@ -436,6 +436,10 @@ def _recheck(report: Report, found: Recheck) -> Shape:
         "claims": found.claims,
         "seconds": round(found.seconds, 3),
         "unchecked": [{"claims": count, "why": why} for why, count in found.unchecked],
+        "points": [
+            {"delta": number_up(delta), "within": number_up(within)}
+            for delta, within in found.points
+        ],
         "leaves_out": list(report.not_rechecked),
     }
 

@@ -413,6 +413,14 @@ DEFINITIONS: dict[str, Schema] = {
             ),
             "Empty where every claim was checked.",
         ),
+        points=array_of(
+            mapping(
+                "An epsilon at a delta that follows from the claims.",
+                delta=PROBABILITY,
+                within={**AMOUNT, "description": "To which part of the epsilon: 0.001 is 0.1 %."},
+            ),
+            "Empty where none follows.",
+        ),
         leaves_out=array_of(
             {"enum": ["at_delta", "at_epsilon", "risk", "adversary"]},
             "Keys with numbers that it has not.",

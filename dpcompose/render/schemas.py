@@ -336,7 +336,7 @@ def certificate_schema() -> Schema:
         "proof": mapping(
             "The proof of a bound in one notion begins.",
             id=COUNT,
-            notion={"enum": ["pure", "approx", "zcdp", "gdp", "responses"]},
+            notion={"enum": ["pure", "approx", "zcdp", "gdp", "profile"]},
             multiplied={"type": "boolean"},
         ),
         "claim": mapping(

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.table import Table
 
-from dpcompose.curves.rounding import listing, plural
+from dpcompose.curves.rounding import decimal_up, listing, plural
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.headlines import ranges
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import (
-    bound_text,
-)
+from dpcompose.render.numbers import bound_text, given_text
 from dpcompose.report import Assumption, Report
 
 
@@ -125,7 +123,16 @@ def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
     unchecked = sum(count for _, count in found.unchecked)
     follow = plural(found.claims - unchecked, "claim")
     says = f"Rechecked: {follow} by the stand-alone checker, in {found.seconds:.1f} s."
-    if report.bound is None:
+    at = [given_text(each).removeprefix("δ = ") for each in report.at_delta]
+    within = [dict(found.points).get(each.given) for each in report.at_delta]
+    confirmed = [
+        f"{text} (to {decimal_up(100 * part, 2)} %)"
+        for text, part in zip(at, within, strict=True)
+        if part
+    ]
+    if confirmed:
+        says = f"{says[:-1]}; with it ε at δ = {listing(confirmed)}."
+    elif report.bound is None:
         says = "Rechecked: nothing; there is no bound without a δ."
     left_out = [_LEFT_OUT[each] for each in report.not_rechecked]
     left_out += [f"{plural(count, 'claim')} ({why})" for why, count in found.unchecked]

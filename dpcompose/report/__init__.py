@@ -381,7 +381,7 @@ class Report:
     @property
     def not_rechecked(self) -> tuple[str, ...]:
         """The fields of the report with numbers that the checker did not confirm."""
-        confirmed = () if self.rechecked is None else self.rechecked.points
+        confirmed = () if self.rechecked is None else dict(self.rechecked.points)
         points = all(at.value is None or at.given in confirmed for at in self.at_delta)
         parts = ("at_delta", "at_epsilon", "risk", "adversary")
         return tuple(

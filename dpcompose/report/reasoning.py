@@ -137,13 +137,13 @@ class Recheck:
     """What the checker went through: how many claims, in how many seconds, and of how many claims
     it knows no rule, by reason.
 
-    `points`: the δ's at which it confirmed an ε.
+    `points`: the δ's at which it confirmed an ε, each with the part of ε to which it did.
     """
 
     claims: int
     seconds: float
     unchecked: tuple[tuple[str, int], ...] = ()
-    points: tuple[Fraction, ...] = ()
+    points: tuple[tuple[Fraction, Fraction], ...] = ()
 
     def plus(self, other: Recheck) -> Recheck:
         """Returns both together."""

@@ -11,9 +11,9 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-from dpcompose.core.kernel.certificate_lines import lines, point_line
+from dpcompose.core.kernel.certificate_lines import lines, multiset_line, point_line
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import certificate_of, certificate_of_responses
+from dpcompose.core.search.proof import certificate_at_delta, certificate_of
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.report import At
 from dpcompose.report.reasoning import Recheck
@@ -29,7 +29,7 @@ def certificate_lines(
     """Returns the certificate of finite solutions, a line of JSON each.
 
     `digest`: the SHA-256 of the spec. `points`: numbers at a chosen δ, of which those are in it
-    that follow from a bound in μ or ρ, or from randomized responses.
+    that follow from a bound in μ or ρ, or from losses that are kept apart.
     """
     proofs = [certificate_of(solver, each) for each in solutions]
     numbers = {each.notion: number for number, each in enumerate(proofs)}
@@ -38,12 +38,15 @@ def certificate_lines(
         if at.wanted != "delta" or at.value is None or not at.given:
             continue
         notion = _NOTIONS.get(at.rule, Notion.PROFILE)
+        if at.rule == "basic composition":
+            notion = Notion.PURE if Notion.PURE in numbers else Notion.APPROX
         if notion is Notion.PROFILE and notion not in numbers:
-            kept_apart = certificate_of_responses(solver)
-            if kept_apart is not None:
+            kept_apart = certificate_at_delta(solver)
+            if kept_apart and None not in map(multiset_line, kept_apart.loss):
                 numbers[notion] = len(proofs)
                 proofs.append(kept_apart)
-        if notion not in numbers or (notion is not Notion.PROFILE and len(solver.patterns()) > 1):
+        alone = notion in (Notion.ZCDP, Notion.GDP)
+        if notion not in numbers or (alone and len(solver.patterns()) > 1):
             continue
         loss = proofs[numbers[notion]].loss
         order = _order(float(loss), float(at.given)) if notion is Notion.ZCDP else None
@@ -52,8 +55,8 @@ def certificate_lines(
     return tuple(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in found)
 
 
-#: From which bound a number at a δ follows, by its route; elsewhere from randomized responses,
-#: whose optimal composition no other route is below.
+#: From which bound a number at a δ follows, by its route; elsewhere from losses kept apart,
+#: whose composition no other route is below.
 _NOTIONS = {"exact Gaussian": Notion.GDP, "zCDP conversion": Notion.ZCDP}
 
 
@@ -88,7 +91,7 @@ def recheck(certificate: Sequence[str], text: bytes | None = None) -> Recheck:
         raise Unproved(f"the checker refuses the certificate: {refused}") from refused
     seconds = time.perf_counter() - start
     left = sorted((why, len(places)) for why, places in found.unchecked.items())
-    points = tuple(delta for _, delta in found.points)
+    points = tuple((delta, within) for _, delta, within in found.points)
     return Recheck(found.checked, seconds, tuple(left), points)
 
 

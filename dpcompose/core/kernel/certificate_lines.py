@@ -18,12 +18,14 @@ from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.units import ChangeUnit, State
 from dpcompose.core.kernel.certificate import Certificate
 from dpcompose.core.loss.algebras import Loss, Survival
-from dpcompose.core.loss.pattern import LossMultiset, of_responses, response_of
+from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.walk import How
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import lay_out
 from dpcompose.core.notions.notion import Notion
+from dpcompose.curves import Curve, Part, Response, Sampled
+from dpcompose.curves.families import DiscreteGaussianLoss, GeometricLoss, LaplaceLoss
 
 #: The version of the format; it grows when a reader of an older one could misread a line.
 VERSION = 1
@@ -223,25 +225,72 @@ def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
 
 
 def _notion(certificate: Certificate) -> str:
-    return "responses" if certificate.notion is Notion.PROFILE else certificate.notion.value
+    return "profile" if certificate.notion is Notion.PROFILE else certificate.notion.value
 
 
 def loss_line(loss: Loss) -> Any:
-    """Returns a loss as plain data: a number, pairs (ε, δ), or multisets of (ε, δ) with counts.
+    """Returns a loss as plain data: a number, pairs (ε, δ), or multisets of losses with counts.
 
-    None, or an empty list, where no finite one is known, or one that is no randomized response.
+    None, or an empty list, where no finite one is known, or one that certificates have no name for.
     """
     if not (isinstance(loss, tuple) and loss and isinstance(loss[0], LossMultiset)):
         return plain(loss)
-    if not all(map(of_responses, loss)):
-        return []
-    return [
-        [
-            [*map(str, response_of(atom.options[0]) or ()), count]
-            for atom, count in each.atoms.items()
-        ]
-        for each in loss
-    ]
+    listed = [multiset_line(each) for each in loss]
+    return [] if None in listed else listed
+
+
+def multiset_line(losses: LossMultiset) -> list[Any] | None:
+    """Returns losses as plain data: `[ε, δ, count]`, `[kind, …, count]`; None for other ones."""
+    found: list[Any] = []
+    for atom, count in losses.atoms.items():
+        lines_ = _loss_of_mechanism(atom)
+        if lines_ is None:
+            return None
+        found += [[*each, count * n] for *each, n in lines_]
+    return found
+
+
+def _loss_of_mechanism(atom: MechanismLossOptions) -> list[Any] | None:
+    """Returns the loss of a mechanism, by its only option or that of the sample it is read through;
+    None where it is of another kind."""
+    sampled = [each for each in atom.options if isinstance(_only_part(each), Sampled)]
+    if len(atom.options) > 1 and not sampled:
+        return None
+    return _curve_line((sampled or atom.options)[0])
+
+
+def _only_part(curve: Curve) -> Part | None:
+    return curve.parts[0][0] if len(curve.parts) == 1 else None
+
+
+def _curve_line(curve: Curve) -> list[Any] | None:
+    """Returns the losses of a composition, each with its count; None where one has no name."""
+    found: list[Any] = []
+    if curve.gaussian:
+        found.append(["Gaussian", str(curve.gaussian), 1])
+    if curve.no_failure != 1:
+        found.append(["0", str(1 - curve.no_failure), 1])
+    for part, count in curve.parts:
+        match part:
+            case Response(epsilon):
+                line: list[Any] = [str(epsilon), "0"]
+            case LaplaceLoss(shift):
+                line = ["Laplace", str(shift)]
+            case GeometricLoss(shift, scale):
+                line = ["Geometric", str(scale), str(shift)]
+            case DiscreteGaussianLoss(shift, variance):
+                line = ["DiscreteGaussian", str(variance), str(shift)]
+            case Sampled(rate, base, False, "removed" | "added" as side):
+                inner = _curve_line(base)
+                if inner is None:
+                    return None
+                line = ["Poisson", str(rate), str(int(side == "added")), inner]
+            case _:
+                return None
+        found.append([*line, count])
+    if len(found) == 2 and curve.no_failure != 1 and len(curve.parts) == 1 and found[1][1] == "0":
+        return [[found[1][0], found[0][1], 1]]  # one (ε, δ)
+    return found or [["0", "0", 1]]
 
 
 def rule_line(how: How) -> Any:

@@ -134,20 +134,6 @@ class LossMultiset:
         return LossMultiset(atoms, self.loose, self.attained, ((self.trace, copies),))
 
 
-def of_responses(losses: LossMultiset) -> bool:
-    """Whether each loss is that of one randomized response, by its only option."""
-    known = [atom.options for atom in losses.atoms]
-    return all(len(each) == 1 and response_of(each[0]) is not None for each in known)
-
-
-def response_of(known: Curve) -> tuple[Fraction, Fraction] | None:
-    """Returns the (ε, δ) of a randomized response; None if a loss is another one."""
-    if known.gaussian or not (known.part is None or isinstance(known.part, Response)):
-        return None
-    epsilon = known.part.epsilon if isinstance(known.part, Response) else Fraction(0)
-    return epsilon, 1 - known.no_failure
-
-
 NOTHING = LossMultiset({})
 
 

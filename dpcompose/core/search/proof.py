@@ -16,7 +16,6 @@ from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel.certificate import Certificate, certificate
 from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
-from dpcompose.core.loss.pattern import of_responses
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
@@ -195,17 +194,16 @@ def certificate_of(solver: Solver, solution: Solution) -> Certificate:
     )
 
 
-def certificate_of_responses(solver: Solver) -> Certificate | None:
-    """Returns the certificate of losses that are randomized responses, kept apart for a δ.
+def certificate_at_delta(solver: Solver) -> Certificate | None:
+    """Returns the certificate of losses that are kept apart for a δ.
 
-    None where some mechanism has another loss, or none at a δ.
+    None where there are none.
     """
     patterned = solver.patterns()
     accountant, loss = solver.patterned_by, solver.patterned_loss
-    if any(top.leans for _, top in solver.tops) or not loss or loss != patterned:
+    if not loss or loss != patterned:
         return None
     assert accountant is not None
-    answers = accountant.answers()
-    found = certificate(solver.problem, solver.tops, answers, {}, accountant.algebra, loss)
-    known = (claim.loss and all(map(of_responses, claim.loss)) for claim in found.claims)
-    return found if all(known) else None
+    return certificate(
+        solver.problem, solver.tops, accountant.answers(), {}, accountant.algebra, loss
+    )
