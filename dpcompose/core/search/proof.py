@@ -1,8 +1,8 @@
-"""The derivation behind an answer, and its certificate.
+"""The derivation of an answer, for readers, and its certificate.
 
 Leaves are the stated guarantees of the mechanisms that the worst change reaches. Above each is its
-cost for what reaches the dataset read, then the sum of the costs, then the theorem that is cited.
-It is for readers. What proves the bound is the certificate (`core.kernel.certificate`).
+cost for the part of the change that reaches the dataset read, then the sum of the costs, then the
+theorem that is cited. The bound is proved by the certificate (`core.kernel.certificate`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpcompose.core.theorems.select import for_touch
 from dpcompose.core.theorems.touches import ChargedStep
 from dpcompose.curves.rounding import watch_rounding
 
-#: So many mechanisms are written out; the others are one step together.
+#: The most mechanisms with a step each; all others share one step.
 MOST = 200
 
 
@@ -59,7 +59,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
 
 
 def _change(visit: Visit) -> Step:
-    """Returns the step that says what the change becomes in one dataset."""
+    """Returns the step that states what the change becomes in one dataset."""
     edge = visit.place.edge
     theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
@@ -70,8 +70,8 @@ def _change(visit: Visit) -> Step:
 
 
 def _unchanged_steps(solution: Solution) -> Iterator[Step]:
-    """Yields steps for datasets that do not change, since they depend on columns that a replaced
-    row keeps."""
+    """Yields steps for datasets that do not change: a replaced row keeps the columns that they
+    use."""
     theorem = in_role(Role.KEPT).id
     found: set[int] = set()
     for visit in solution.visits:
@@ -95,7 +95,8 @@ def _unchanged_steps(solution: Solution) -> Iterator[Step]:
 
 
 def amplifying(visit: Visit) -> str | None:
-    """Returns the theorem about what reads the dataset, where that is a sample."""
+    """Returns the theorem that amplifies what reads the visited dataset; None if it is no
+    sample."""
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
@@ -106,7 +107,7 @@ def amplifying(visit: Visit) -> str | None:
 
 
 def change_at(visit: Visit) -> State:
-    """Returns the change that a dataset meets; for one row and a sample what the row does above
+    """Returns the change at a visited dataset; for one directed unit and a sample, that above
     it."""
     edge = visit.place.edge
     if visit.above is None or edge is None or not isinstance(edge.made_by, Sample):
@@ -119,7 +120,7 @@ def change_at(visit: Visit) -> State:
 def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
     """Returns the statement that alone gives a mechanism's loss, or all of them if none does.
 
-    All of them, too, where they are very many: the points of a profile.
+    All of them also if they are very many, as the points of a profile.
     """
     if 1 < len(felt.placed) <= MOST:
         coster = Coster(solution.algebra)
@@ -184,7 +185,7 @@ def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
 
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:
-    """Returns the certificate of a finite solution, made from the answers of the search."""
+    """Returns the certificate of a finite solution, from the answers of the search."""
     loss: Loss = solution.quantities[0].amount
     if isinstance(solution.algebra, Pairs):
         loss = tuple((each.amount, each.delta) for each in solution.quantities)
@@ -196,9 +197,10 @@ def certificate_of(solver: Solver, solution: Solution) -> Certificate:
 
 
 def certificate_of_responses(solver: Solver) -> Certificate | None:
-    """Returns the certificate of losses that are randomized responses, kept apart for a δ.
+    """Returns the certificate of a pattern loss, if all its losses are those of randomized
+    responses.
 
-    None where some mechanism has another loss, or none at a δ.
+    None if some loss is another one, or if there is no bound at a δ.
     """
     patterned = solver.patterns()
     accountant, loss = solver.patterned_by, solver.patterned_loss
