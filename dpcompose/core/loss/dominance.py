@@ -115,7 +115,7 @@ def _sorted(atom: MechanismLossOptions) -> Sorted:
 
 
 def _sort(atom: MechanismLossOptions) -> Sorted:
-    """Computes the summary of an atom."""
+    """Returns the summary of an atom, computed from its options."""
     pure, known = as_pure(atom), atom.options[0]
     kin = None if pure is not None or known.part is None else family(known.part)
     rho = known.part.rho if isinstance(known.part, Concentrated) else None

@@ -27,7 +27,7 @@ from dpcompose.core.partitions.placements import SpreadRule
 
 #: The most ways of changing the blocks that are listed.
 MOST_WAYS = 3_000
-#: And if a row loses less in a block that it enters than in one that it leaves.
+#: The same if a row may lose less in a block that it enters than in one that it leaves.
 MOST_DIRECTED = 400
 #: The most blocks of which all pairs are tried.
 MOST_PARTNERS = 60

@@ -313,7 +313,7 @@ def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Ch
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
-    """Returns whether the change passes a sample, or a row drawn for its key, that amplifies."""
+    """Returns whether the change passes a sample, or a random limit of one row, that amplifies."""
     return any(
         visit.place.amplifies or any(each.how.uses("displaced") for each in visit.answer.choices)
         for visit in visits
