@@ -90,10 +90,8 @@ def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some,
 
 
 def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
-    """Returns the parts of one item that may be drawn, with chances, the empty part (None) first.
-
-    None if there are too many.
-    """
+    """Returns the parts of one item that may be drawn, with chances, the empty part (None)
+    first."""
     found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
     if item.below:

@@ -76,11 +76,10 @@ def per_key(
     apart.
 
     Each end affects one key: its row comes or goes, or a row of that key is replaced. `displaces`:
-    an added row may displace another one of its key. `alone`: there is at most one row of each key,
-    before and after. For several units, removed rows are taken first and added ones last: then
-    there is no other row of their key. `one_end`: only the first row of each key stays, and any row
-    may be added. Of two rows with one key the later one is hidden by the other, so that one row
-    added, or one removed, has the effect of one replaced.
+    an added row may displace one of its key. `alone`: each key has at most one row, before and
+    after (of several units, removed rows go first and added ones come last). `one_end`: only the
+    first row of each key stays, and any row may be added. Of two rows with one key the later one is
+    hidden by the other, so that one row added, or one removed, has the effect of one replaced.
     """
     if alone and leaf.kind is Kind.SINGLE:
         return [one(single(leaf))]

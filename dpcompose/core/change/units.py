@@ -191,10 +191,7 @@ def seen_through(leaf: ChangeUnit, ends: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def drop_level(state: State, depth: int) -> State:
-    """Returns the state without the items at `depth` (0: outermost).
-
-    What they hold moves up into their place.
-    """
+    """Returns the state without the items at `depth` (0: outermost), replaced by what they hold."""
     if depth:
         return state_of(
             (wrap(item.leaf, drop_level(item.below, depth - 1)), count) for item, count in state
@@ -273,10 +270,8 @@ def only_rows(state: State) -> bool:
 
 
 def equal_rows(state: State) -> int | None:
-    """Returns the number of added or removed rows, if they are equal and make up the whole change.
-
-    None if the change is another one.
-    """
+    """Returns the number of added or removed rows, if the change is equal rows of one item, else
+    None."""
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -286,7 +281,7 @@ def equal_rows(state: State) -> int | None:
 
 
 def with_rows(state: State, rows: int) -> State:
-    """Returns a state of equal rows (see `equal_rows`) with `rows` rows instead."""
+    """Returns a change of equal rows (see `equal_rows`) with `rows` rows instead."""
     item, _ = state[0]
     if item.below:
         return ((TracedUnit(item.leaf, with_rows(item.below, rows)), 1),)
@@ -312,10 +307,8 @@ def rows_that_change_alike(state: State) -> int | None:
 
 
 def with_alike(state: State, rows: int) -> State:
-    """Returns a state of rows that change alike with `rows` rows, or users, instead.
-
-    See `rows_that_change_alike`.
-    """
+    """Returns a change of rows alike (`rows_that_change_alike`) with `rows` rows, or users,
+    instead."""
     item, count = state[0]
     if item.below and count == 1:
         return ((TracedUnit(item.leaf, with_alike(item.below, rows)), 1),)

@@ -56,10 +56,8 @@ def value_pair(
     sizes: Sequence[int],
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """Returns the worst loss of a replaced row in disjoint blocks (GMPS24 IV.13).
-
-    It stays within one block, or moves between two, or between a block and outside.
-    """
+    """Returns the worst loss of a row replaced within a block, or by one in another block or
+    outside (IV.13)."""
     if new is not None:
         return _worst_allocation([*_moves(once, new, sizes), one_block(both, both=True)])
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
@@ -92,11 +90,8 @@ def _moves(
 
 
 def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amount, list[Hit]]:
-    """Returns the total and the hits of the first `capacity` units of `runs`, while amounts are
-    positive.
-
-    `runs`: the amount of a unit, how many units, and the hit of one.
-    """
+    """Returns the total and the hits of the first `capacity` units of `runs` (amount, how many,
+    hit)."""
     total: Amount = ZERO
     hits: list[Hit] = []
     for amount, many, hit in runs:
@@ -166,10 +161,8 @@ def _turning_points(
     doubles: Sequence[tuple[Amount, int, Hit]],
     most: int,
 ) -> list[int]:
-    """Returns candidates for the best number of blocks changed by both ends.
-
-    The total is concave in that number, with corners only at these points.
-    """
+    """Returns the corners of the total as a function of the blocks changed by both ends
+    (concave)."""
     available = min(most, sum(run[1] for run in doubles))
     points = {0, available}
     passed = 0
@@ -251,11 +244,8 @@ def _mixed(
     most: int,
     twice: int,
 ) -> Allocation:
-    """Returns the worst loss with `twice` steep blocks changed by both ends, at most one by one
-    end.
-
-    The rest of the weight is on the other blocks.
-    """
+    """Returns the worst loss with `twice` steep blocks changed by both ends, and at most one by
+    one."""
     total, hits = _take(doubles, twice)
     capacity = 2 * most - 2 * twice
     rest, more = _take(gains, capacity)

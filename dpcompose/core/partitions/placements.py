@@ -21,10 +21,7 @@ from dpcompose.core.partitions.allocation import Allocation
 def placements(
     where: Whereabouts, leaf: ChangeUnit, instances: Sequence[int], limit: int
 ) -> list[tuple[ChangeUnit | None, ...]]:
-    """Returns every way in which one unit can be in the blocks: for each block what it is there.
-
-    Empty if there are more than `limit` ways for a replaced row.
-    """
+    """Returns every way in which one unit can be in the blocks: for each block what it is there."""
     everywhere = range(len(instances))
     sets = list(islice(where.sets(instances), limit + 1))
     if leaf.kind is not Kind.PAIR:

@@ -15,10 +15,8 @@ class Edges(OfGraph):
     """The table of the edges of a graph."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns one row for an edge, and for a vertex as many rows as the largest degree.
-
-        `ANY` for a vertex if the largest degree is unknown.
-        """
+        """Returns one row for an edge, and for a vertex as many as the largest degree (`ANY`:
+        unknown)."""
         if leaf.kind is Kind.EDGE:
             return [one(SINGLE)]
         if traits.degree is None:

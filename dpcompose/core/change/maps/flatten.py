@@ -51,10 +51,8 @@ class Flatten(RowByRow):
     uses: frozenset[str] | None = None
 
     def then(self, after: Map) -> Map | None:
-        """Returns one flatten to the product of the numbers of rows.
-
-        None unless `after` is a flatten, both or none are exact, and neither declares `uses`.
-        """
+        """Returns one flatten to the product of the rows, of flattens exact alike without `uses`;
+        or None."""
         if not isinstance(after, Flatten) or self.exact != after.exact:
             return None
         if self.uses is not None or after.uses is not None:
@@ -124,11 +122,8 @@ def _made(
 def traits_of_several(
     traits: Traits, unit: str | None, keeps: Collection[str], rows: int, exact: bool
 ) -> Traits:
-    """Returns the traits of a table with at most (`exact`: exactly) `rows` rows for each source
-    row.
-
-    The rows are in the order of their sources; `keeps`: the columns that they copy.
-    """
+    """Returns the traits of at most (`exact`: exactly) `rows` rows for each source row, in their
+    order."""
     columns, others = traits.columns_of_new(keeps)
     return Traits(
         unit=unit,

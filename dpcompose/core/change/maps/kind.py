@@ -108,11 +108,8 @@ class Map(ABC):
         return False
 
     def single_key(self) -> str | None:
-        """Returns the column with at most one new row for each value, made of the rows of that
-        value alone.
-
-        None if there is no such column.
-        """
+        """Returns the column for each value of which at most one row is made, of its rows alone; or
+        None."""
         return None
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
@@ -203,11 +200,8 @@ class AtOneKey(Together):
     last: Map
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns the outcomes under the last map, and a row that comes or goes if one end may give
-        nothing.
-
-        The latter is for a replaced row only: `maps` may make no row of one of its ends.
-        """
+        """Returns the outcomes under the last map; if one end of a replaced row may give nothing,
+        also a row that comes or goes."""
         found = self.last.becomes(leaf, traits)
         if leaf.kind is not Kind.PAIR or isinstance(found, TooMany):
             return found

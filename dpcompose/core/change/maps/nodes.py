@@ -15,10 +15,7 @@ class Nodes(OfGraph):
     """One row for each vertex, which depends on the vertex's own edges."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns replaced rows: both ends of an edge, or a vertex and its old and new neighbours.
-
-        `ANY` for a vertex if the largest degree is unknown.
-        """
+        """Returns replaced rows: both ends of an edge, or a vertex and all its neighbours."""
         rows = {Kind.EDGE: 2, Kind.NODE: 1, Kind.NODE_REWIRED: 1}[leaf.kind]
         if leaf.kind is not Kind.EDGE:
             if traits.degree is None:

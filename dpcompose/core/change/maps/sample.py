@@ -43,10 +43,8 @@ class Sample(Map):
     shared: bool = False
 
     def then(self, after: Map) -> Map | None:
-        """Returns one Poisson sample with the product of the rates.
-
-        None unless both are Poisson samples and both or none are shared.
-        """
+        """Returns one sample with the product of the rates, of Poisson samples drawn alike; else
+        None."""
         if not isinstance(after, Sample) or self.shared != after.shared:
             return None
         if self.size is not None or after.size is not None:
