@@ -1,8 +1,8 @@
-"""What a sample holds of a change: parts of it with their chances.
+"""The parts of a change that a random sample may contain, with their chances.
 
-A unit of change here is a row that is in one of two tables alone, or all rows of a user, of whom
-the number is known; of a replaced row each end is such a row. In a Poisson sample each row is drawn
-by itself; of a sample of so many rows it is known how many of some rows it holds.
+A unit of change here is a row that is in one of the two tables only, or all rows of a user whose
+number is known; each end of a replaced row is such a row. A Poisson sample draws each row
+independently; a sample without replacement gives the chance of each number of drawn rows.
 """
 
 from __future__ import annotations
@@ -28,23 +28,22 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.curves.rounding import ONE, ZERO, chances, distinct_numbers
 
-#: So many parts of a change are told apart, and so many ways of sharing it out.
+#: The most parts of a change, and the most ways of dividing it between the two tables.
 MOST_PARTS, MOST_WAYS = 120, 60
-#: Of rows that are alike so many are each counted, then ever fewer, and of very many none of those
-#: that are drawn for one size.
+#: Numbers of equal drawn rows are exact up to `_EACH` and rounded up to few numbers above; without
+#: replacement, more than `_MOST_COUNTED` rows are taken as all drawn.
 _EACH, _MOST_COUNTED = 8, 1_000
 
-#: Parts of a change, with chances that add up to 1; the empty part is that nothing is drawn.
+#: Parts of a change with chances that sum to 1; the empty part: no changed row is drawn.
 DrawnRows = Sequence[tuple[State, Fraction]]
-#: Some items, with how often each is there.
+#: Items with their counts.
 _Some = tuple[tuple[TracedUnit, int], ...]
 
 
 def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
-    """Returns the parts of a change that a sample may hold, each with its chance; None if that is
-    too much to list.
+    """Returns the parts of a change that a Poisson sample may contain, each with its chance.
 
-    A part may be told as a larger one that holds it.
+    None if there are too many. A part may be replaced by a larger one that contains it.
     """
     rows, units = rows_that_change_alike(state), all_leaves(state)
     if rows is not None and (units.total() == 1 or not any(u.kind is Kind.USER for u in units)):
@@ -65,12 +64,13 @@ def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
 
 
 def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
-    """Returns how many of so many equal items may be drawn, with chances."""
+    """Returns the parts of `count` equal items that may be drawn, with chances; None if too
+    many."""
     one = _of_one(item, rate)
     if one is None:
         return None
     if math.comb(count + len(one) - 1, count) > MOST_PARTS:
-        # All of an item, or nothing of it.
+        # Bound: an item is drawn as a whole or not at all.
         some = sum((chance for each, chance in one if each), ZERO)
         one = [(None, 1 - some), (item, some)]
     found: list[tuple[_Some, Fraction]] = []
@@ -90,7 +90,8 @@ def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some,
 
 
 def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
-    """Returns what may be drawn of one item, with chances, nothing first."""
+    """Returns the parts of one item that may be drawn, with chances, the empty part (None)
+    first."""
     found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
     if item.below:
@@ -107,18 +108,17 @@ def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, F
 
 
 def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
-    """Returns how many of so many rows may be drawn, from none to all; some numbers told as
-    larger ones."""
+    """Returns the numbers of drawn rows, out of `rows`, with chances; some rounded up to larger
+    ones."""
     ends = _ends(rows)
     return list(zip(ends, chances(rows, rate, ends[1:]), strict=True))
 
 
 def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
-    """Returns how many of some rows may be drawn, with chances, in a sample of `size` of `of` rows
-    without replacement, or of a larger table.
+    """Returns the numbers of drawn rows, out of `rows`, with chances, without replacement.
 
-    Of a larger table no more of the rows are drawn: one after the other is drawn, and each is one
-    of the rows with a smaller chance.
+    The sample is of `size` of `of` rows, or of a larger table: then fewer of the rows are drawn,
+    since each row drawn, one after the other, is one of them with a smaller chance.
     """
     most = min(rows, size)
     if rows >= of or most > _MOST_COUNTED:
@@ -128,7 +128,7 @@ def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
 
 
 def _fewer(ways: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
-    """Returns the chances of these numbers, of some together."""
+    """Returns numbers with chances `ways`/`whole`, where some are rounded up to larger ones."""
     ends = _ends(len(ways) - 1)
     starts = [0, *(end + 1 for end in ends)]
     return [
@@ -138,8 +138,7 @@ def _fewer(ways: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
 
 
 def _ends(most: int) -> list[int]:
-    """Returns each number up to `most` at first, and then some that stand for the smaller ones
-    before."""
+    """Returns the numbers from 0 to `most` to which others are rounded up: all small ones first."""
     ends = list(range(min(most, _EACH) + 1))
     while ends[-1] < most:
         ends.append(min(most, 2 * ends[-1]))
@@ -147,15 +146,15 @@ def _ends(most: int) -> list[int]:
 
 
 def any_drawn(rows: int, rate: Fraction) -> Fraction:
-    """Returns the chance that some of so many rows is drawn; of very many rounded up."""
+    """Returns the chance that at least one of `rows` rows is drawn; rounded up for many rows."""
     return 1 - how_many(rows, rate)[0][1]
 
 
 def shared_out(state: State) -> list[tuple[State, State]] | None:
-    """Returns the ways in which the rows of a change may be in one table or in the other one.
+    """Returns the ways of dividing the changed rows between the two tables, as pairs of states.
 
-    Those of a user are all in one; of a replaced row one end is in each. None if there are too
-    many.
+    The rows of a user are all in one table; a replaced row has one end in each. None if there are
+    too many ways.
     """
     found: list[tuple[_Some, _Some]] = [((), ())]
     for item, count in state:
@@ -168,7 +167,7 @@ def shared_out(state: State) -> list[tuple[State, State]] | None:
 
 
 def _ways_of(item: TracedUnit, count: int) -> list[tuple[_Some, _Some]] | None:
-    """Ways of sharing out so many equal items."""
+    """Returns the ways of dividing `count` equal items between the two tables; None if too many."""
     once: list[tuple[TracedUnit | None, TracedUnit | None]]
     leaf = item.leaf
     if item.below:

@@ -1,4 +1,4 @@
-"""What one unit of change may become along a map (theory, section 4), in the terms of all kinds."""
+"""Outcomes of one unit of change along a map, common to all kinds (theory, section 4)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from dpcompose.core.change.units import ANY, BOTH, NEW_END, OLD_END, PAIR, SINGL
 
 
 class MapOutcome(NamedTuple):
-    """The units that one unit of change becomes, with counts; ends are relative to its sides."""
+    """The units that one unit of change becomes, with counts; ends are relative to its sides.
+
+    `displaces`: the column within whose values an added row displaces another, else None.
+    """
 
     units: tuple[tuple[ChangeUnit, int], ...]
     displaces: str | None = None
 
 
 class TooMany(NamedTuple):
-    """Stands for outcomes that are too many to list: units whose losses bound each of them.
+    """Outcomes that are too many to list, covered by units with counts.
 
-    Each with how many there are of it at most, all of one sort.
+    Each outcome loses no more than some unit does along a path of as many steps as its count.
     """
 
     units: tuple[tuple[ChangeUnit, int], ...]
 
 
-#: Above this many rows only the two extremes of a replacement are given.
+#: Of more rows than this only the extreme outcomes are given.
 MANY = 24
 
 
@@ -33,29 +36,30 @@ def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
 
 
 def single(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns a row removed or added, as `leaf` is."""
+    """Returns a single row with the sign and direction of `leaf`."""
     return ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
 
 
 def agrees(leaf: ChangeUnit, columns: frozenset[str] | None) -> bool:
-    """Whether both ends of a replaced row agree in all that something depends on, if it is said."""
+    """Returns whether both ends of a replaced row agree in `columns`; False if these are
+    unknown."""
     return columns is not None and columns.issubset(leaf.kept)
 
 
 def anything(leaf: ChangeUnit) -> MapOutcome:
-    """Returns a change of which nothing more is known."""
+    """Returns the outcome `ANY`: an arbitrary change."""
     return one(ANY._replace(ends=all_tags(leaf)))
 
 
 def all_tags(leaf: ChangeUnit) -> tuple[int, ...]:
-    """Returns the tags of what stems from every end of a unit."""
+    """Returns the tags of a unit that depends on every end of `leaf`."""
     return tuple(range(len(leaf.ends)))
 
 
 def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
-    """Returns a replacement `pair` of which each end gives at most `rows` rows.
+    """Returns the outcomes of a replaced row of which each end gives at most `rows` rows.
 
-    With p rows out and q in, min(p, q) are replacements; only max(p, q) = `rows` matters.
+    With p rows out and q in, min(p, q) are replacements (`pair`); only max(p, q) = `rows` matters.
     """
     if rows > MANY:
         return TooMany(((pair, rows), (SINGLE, rows)))
@@ -68,13 +72,14 @@ def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
 def per_key(
     leaf: ChangeUnit, column: str, displaces: bool, alone: bool = False, one_end: bool = False
 ) -> list[MapOutcome]:
-    """Returns a row change where every value of `column` contributes rows of its own.
+    """Returns the outcomes of a row change if the rows of each value (key) of `column` are used
+    apart.
 
-    Each end touches one key: its row comes or goes, or a row of that key is replaced. `alone`: of
-    each key there is one row at most, before and after. Of several units, take the rows that go
-    first and those that come last: then there is no other row of their key. `one_end`: only the
+    Each end affects one key: its row comes or goes, or a row of that key is replaced. `displaces`:
+    an added row may displace one of its key. `alone`: each key has at most one row, before and
+    after (of several units, removed rows go first and added ones come last). `one_end`: only the
     first row of each key stays, and any row may be added. Of two rows with one key the later one is
-    hidden by the other, so that one row added, or one removed, does the same as one replaced.
+    hidden by the other, so that one row added, or one removed, has the effect of one replaced.
     """
     if alone and leaf.kind is Kind.SINGLE:
         return [one(single(leaf))]
@@ -95,14 +100,15 @@ def per_key(
 
 
 def user_rows(leaf: ChangeUnit, times: int = 1) -> MapOutcome:
-    """Returns the rows of a user as single row changes, `times` for each."""
+    """Returns the outcome of `times` single rows for each row of a user; `ANY` if there is no
+    bound."""
     if leaf.size is None:
         return anything(leaf)
     return one(single(leaf), int(leaf.size) * times)
 
 
 def spread(fate: MapOutcome) -> list[MapOutcome]:
-    """Rows, each of which stays a single change or becomes one within its key."""
+    """Returns the outcomes of single rows, each of which may instead replace a row of its key."""
     if len(fate.units) != 1 or fate.units[0][0].kind is Kind.ANY:
         return [fate]
     rows = fate.units[0][1]

@@ -1,4 +1,4 @@
-"""How a kind of map or of partition is written in a spec: its keys, and what is made of them."""
+"""The form of a kind of map or partition in a spec: its keys, and what is built from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpcompose.core.mechanisms.family import FormKey
 
 
 class Refusal(NamedTuple):
-    """Why something has no meaning where it stands: the code, at which of its keys, a way out."""
+    """An error in a spec: its code, the keys that it is about, a message and a hint."""
 
     code: str
     at: tuple[str, ...]
@@ -20,9 +20,9 @@ class Refusal(NamedTuple):
 
 
 class Contradiction(Exception):
-    """Keys that contradict each other, or are not enough: see `Refusal`.
+    """Raised for keys that contradict each other or are incomplete.
 
-    `of_key`: it is about the key itself, not about its value.
+    `of_key`: the error is about the key itself, not about its value.
     """
 
     def __init__(self, why: Refusal, of_key: bool = True) -> None:
@@ -39,13 +39,13 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form(Generic[Made]):
-    """How a kind is written in a spec.
+    """The form of a kind in a spec.
 
-    `about`: what it is, in a sentence. `reads`: what it can read. `made`: what stands for it, from
-    what stands at each key, in their order (a number as a fraction, names as a set, moves as two
-    numbers, what kinds feed by the numbers of blocks; blocks are not handed on); it may raise
-    `Contradiction`. `elsewhere`: keys of other kinds that are easily taken for one of this kind,
-    with why they are none. `other`: another class of what stands for it, where there are two.
+    `about`: a description in a sentence. `reads`: the shape of dataset that it reads. `made`:
+    builds its object from the values of the keys, in their order (a number as a Fraction, names as
+    a set, moves as two numbers, what kinds feed by the numbers of blocks; blocks are not passed);
+    it may raise `Contradiction`. `elsewhere`: keys of other kinds that are easily taken for one of
+    this kind, with an explanation. `other`: a second class that `made` may return.
     """
 
     name: str
@@ -58,5 +58,5 @@ class Form(Generic[Made]):
     other: type[Made] | None = None
 
     def has(self, key: str) -> bool:
-        """Whether it has a key."""
+        """Returns whether the form has a key of this name."""
         return any(each.name == key for each in self.keys)

@@ -48,7 +48,8 @@ class Relation(NamedTuple):
 
     @property
     def neighbours(self) -> str:
-        """`bounded neighbours`, `bounded neighbours keeping city`."""
+        """Returns the neighbours in words: `bounded neighbours`, `bounded neighbours keeping
+        city`."""
         name = self.name or self.kind.value
         return f"{name} neighbours{str(self).removeprefix(name)}"
 
@@ -58,9 +59,9 @@ class Relation(NamedTuple):
         """Returns the columns of a table that a replacement must keep to be one step (theory,
         section 12).
 
-        `columns`: those that the table is known to have, None where its root names none: then any
-        replacement is one of `changes`. `others`: the table may have more, and what of these may
-        differ is not known. None: no replacement is known to be a step.
+        `columns`: the columns that the table is known to have, None if its root names none: then
+        any replacement is one of `changes`. `others`: the table may have more columns, in any of
+        which the rows may differ. None: no replacement is known to be a step.
         """
         if columns is None:
             return self.keeps

@@ -1,4 +1,4 @@
-"""Whole changes on their way down: along a map, and into one block."""
+"""Propagation of changes with several units: along a map, and into one block of a partition."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from dpcompose.core.change.units import (
     wrap,
 )
 
-#: A joint choice of fates is listed only while there are at most this many,
+#: Joint outcomes of several units are listed if there are at most this many,
 LIMIT = 500
-#: and only for so many units: more are bounded as a path of single ones.
+#: and of at most this many units; larger changes are bounded by a path of single units.
 UNITS = 8
 
 
-@lru_cache(maxsize=4096)  # in a chain of equal maps, and in each notion, the same again
+@lru_cache(maxsize=4096)  # repeats along equal maps, and for each notion
 def propagate(
     state: State, made_by: Map, traits: Traits, trace_here: bool, limit: int = LIMIT
 ) -> tuple[State, ...] | None:
     """Returns every state that a map may turn `state` into; None if there are more than `limit`.
 
-    `push`: statements below speak of the dataset that the map reads, so its units stay as items.
+    `trace_here`: statements below refer to the dataset that the map reads, so its units stay as
+    items.
     """
     signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
     how = _Along(made_by, traits, trace_here, len(signs) > 1, limit)
@@ -47,10 +48,10 @@ def propagate(
 
 
 class _Along(NamedTuple):
-    """A map that a state moves along.
+    """The arguments of `propagate` apart from the state.
 
-    `mixed`: rows are removed and added, so that a row that vanishes may make things worse, since
-    it is then not there to be joined with another to a replaced row.
+    `mixed`: rows are removed and added. A row that vanishes may then be worse, since it cannot be
+    paired with another one to a replaced row.
     """
 
     made_by: Map
@@ -125,7 +126,8 @@ def one_below(
 ) -> State:
     """Returns the state one dataset further down, where every unit becomes one unit or vanishes.
 
-    `become` gives it with tags relative to the sides of the unit that it is given.
+    `become` returns the new unit, with tags relative to the sides of the given one; None if it
+    vanishes.
     """
     return top_level(_one_below(state, trace_here, become))
 
@@ -174,10 +176,10 @@ def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUni
 
 
 def become(unit: ChangeUnit) -> Callable[[ChangeUnit], ChangeUnit]:
-    """Returns every unit becomes `unit`."""
+    """Returns the function that turns every unit into `unit`, for `one_below`."""
     return lambda _: unit
 
 
 def as_it_is(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns the unit itself."""
+    """Returns the unit unchanged, with tags relative to its own sides."""
     return leaf._replace(ends=tuple(range(len(leaf.ends))), displaced=False)

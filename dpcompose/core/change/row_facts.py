@@ -1,4 +1,4 @@
-"""What is known of a dataset by the maps that it was made by, before any change is followed."""
+"""Facts about a dataset that follow from the maps above it, whatever the change."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Traits(NamedTuple):
 
     `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row for
     each unit. `edge_rows`: the rows are edges of a graph, whose largest degree is `degree`.
-    `diameter`: of a value's space, None if unknown. `ordered`: rows have positions, at which what
-    reads them may look. `fixed`: the number of rows is public; `size`: that number, where the spec
-    says it; `most`: no more rows than these, where what is public says so.
-    `columns`: those of the root's that rows still have as they were, None where the root does not
-    name them; `others`: rows may have columns beside these. `free`: any row may be added to any
-    table, and no row above is drawn at random.
+    `diameter`: of a value's space, None if unknown. `ordered`: rows have positions, which maps and
+    partitions may use. `fixed`: the number of rows is public; `size`: that number, if the spec
+    states it; `most`: a public upper bound of the number of rows. `columns`: the columns of the
+    root that rows still have unchanged, None if the root does not name them; `others`: rows may
+    have further columns. `free`: any row may be added to any table, and no row above is drawn at
+    random.
     """
 
     shape: Shape = Shape.TABLE
@@ -44,7 +44,8 @@ class Traits(NamedTuple):
     free: bool = False
 
     def columns_of_new(self, keeps: Collection[str] = ()) -> tuple[frozenset[str] | None, bool]:
-        """`columns` and `others` of rows made anew of these, which have some as they were."""
+        """Returns `columns` and `others` of new rows that copy, of these rows, only the columns
+        `keeps`."""
         if self.columns is None:
             return None, False
         return self.columns.intersection(keeps), True

@@ -1,12 +1,12 @@
-"""What a change of a dataset is: its units, where each comes from, and one canonical form of it.
+"""Changes of datasets as multisets of units, with the origin of each unit, in canonical form.
 
-A change of a dataset is a multiset of units. A unit is one row added or removed (`SINGLE`), one
-row replaced (`PAIR`, with an old and a new end), all rows of one privacy unit (`USER`), one step of
-a graph relation, or something unknown (`ANY`). A path of neighbouring tables applies the units one
-by one, so every loss along it is a chain over units.
+A change of a dataset is a multiset of units. A unit is one row added or removed (`SINGLE`), one row
+replaced (`PAIR`, with an old and a new end), all rows of one privacy unit (`USER`), one step of a
+graph relation, or something unknown (`ANY`). A path of neighbouring tables applies the units one by
+one, and the losses of its steps combine as in group privacy.
 
 Statements on ancestors need the history: which rows of the ancestor reach the dataset, with which
-ends. So a unit of an ancestor that some statement speaks of is kept as a `TracedUnit` around the
+ends. So a unit of an ancestor that some statement speaks of is stored as a `TracedUnit` around the
 units that it became; `ends` says from which end (side 0 or 1) of it each end of a unit comes.
 """
 
@@ -39,17 +39,17 @@ class Kind(StrEnum):
 class ChangeUnit(NamedTuple):
     """One unit of change.
 
-    `tags`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of
-    the item may have a part in it); of a pair the old end first. `kept`: the columns that a
-    replacement is known to keep (of a displacing row: the limit's key). `size`: rows of a user
-    (None: unknown; also of one row that stems from all of them), a distance (METRIC; None:
-    unbounded), or the public size of the table (ANY).
-    `displaced`: an added row that pushes another out of a "first m" below, and so looks like a
-    replacement there. `sign`: 0 for a removed row, 1 for an added one; only whether two singles
-    have the same sign matters, since one removed and one added row make a replaced one. `directed`:
-    the sign is meant as it is, and the loss is that of the table before against the one after; else
-    the whole change may as well be read backwards, and the loss is that of both. Either all single
-    rows of a change, and all rows of units, are directed or none is.
+    `ends`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of the
+    item may have a part in it); of a pair the old end first. `kept`: the columns that a replacement
+    is known to keep (of a displacing row: the limit's key). `size`: the number of rows of a user
+    (None: unknown; also for one row computed from all of them), a distance (METRIC; None:
+    unbounded), or the public size of the table (ANY). `displaced`: an added row that displaces
+    another in a map below that keeps the first m rows, where it looks like a replacement. `sign`: 0
+    for a removed row, 1 for an added one; only whether two singles have the same sign matters,
+    since one removed and one added row make a replaced one. `directed`: the loss is that of the
+    table before against the one after, with the sign as given; else the loss is that of both orders
+    of the tables. Either all single rows of a change, and all rows of units, are directed or none
+    is.
     """
 
     kind: Kind
@@ -62,16 +62,16 @@ class ChangeUnit(NamedTuple):
 
 
 class TracedUnit(NamedTuple):
-    """A unit, and what has become of it further down (empty at the dataset itself)."""
+    """A unit, and the units that it became further down (none at the dataset itself)."""
 
     leaf: ChangeUnit
     below: State
 
 
-#: A change: items with how often each occurs, in a canonical order.
+#: A change: items with their counts, in a canonical order.
 State = tuple[tuple[TracedUnit, int], ...]
 
-#: The tag of an end that stems from all that an item holds.
+#: The tag of an end that depends on all rows of the enclosing item.
 BOTH = 2
 
 SINGLE = ChangeUnit(Kind.SINGLE)
@@ -82,7 +82,7 @@ NEW_END = ChangeUnit(Kind.SINGLE, (1,), sign=1)
 
 
 def state_of(items: Iterable[tuple[TracedUnit, int]]) -> State:
-    """Returns the canonical form: equal items counted together, in a fixed order."""
+    """Returns the state of these items: equal items counted together, in canonical order."""
     counted: Counter[TracedUnit] = Counter()
     for item, count in items:
         counted[item] += count
@@ -97,13 +97,13 @@ def _order(item: TracedUnit) -> tuple[object, ...]:
 
 
 def leaf_item(leaf: ChangeUnit) -> TracedUnit:
-    """Returns a unit at the dataset itself."""
+    """Returns a unit of the dataset at hand as an item, with nothing below it."""
     return TracedUnit(leaf, ())
 
 
-@lru_cache(maxsize=4096)  # the same few again and again, and a key in writing takes its time
+@lru_cache(maxsize=4096)  # few arguments repeat often, and sort keys are slow
 def wrap(leaf: ChangeUnit, below: State) -> TracedUnit:
-    """Returns an item around what reaches further down; how its two sides are numbered is free."""
+    """Returns the item of a unit with the units below it, its two sides numbered canonically."""
     if len(leaf.ends) == 2 and below:
         swapped = TracedUnit(leaf._replace(ends=leaf.ends[::-1]), _other_sides(below))
         return min(TracedUnit(leaf, below), swapped, key=_order)
@@ -163,7 +163,7 @@ def _reached(item: TracedUnit) -> set[int]:
 
 
 def leaves(item: TracedUnit) -> Iterator[tuple[ChangeUnit, int]]:
-    """The units at the dataset at hand inside an item, with how often each occurs."""
+    """Yields the units at the dataset at hand inside an item, with their counts."""
     if not item.below:
         yield item.leaf, 1
         return
@@ -173,7 +173,7 @@ def leaves(item: TracedUnit) -> Iterator[tuple[ChangeUnit, int]]:
 
 
 def all_leaves(state: State) -> Counter[ChangeUnit]:
-    """Returns the units at the dataset at hand, whatever they come from."""
+    """Returns the units at the dataset at hand with their counts, whatever they come from."""
     found: Counter[ChangeUnit] = Counter()
     for item, count in state:
         for leaf, times in leaves(item):
@@ -182,15 +182,16 @@ def all_leaves(state: State) -> Counter[ChangeUnit]:
 
 
 def seen_through(leaf: ChangeUnit, ends: tuple[int, ...]) -> tuple[int, ...]:
-    """Tags relative to the sides of a unit, relative to what encloses that unit instead."""
+    """Returns tags `ends` relative to a unit as tags relative to the item that encloses the
+    unit."""
     outer = leaf.ends
-    # What stems from all rows of a user does so further out as well.
+    # What depends on all rows of a user does so further out as well.
     both = outer[0] if len(outer) == 2 and outer[0] == outer[1] else BOTH
     return tuple(both if tag == BOTH else outer[min(tag, len(outer) - 1)] for tag in ends)
 
 
 def drop_level(state: State, depth: int) -> State:
-    """Forget the items at `depth` (0: outermost); what they hold moves up into their place."""
+    """Returns the state without the items at `depth` (0: outermost), replaced by what they hold."""
     if depth:
         return state_of(
             (wrap(item.leaf, drop_level(item.below, depth - 1)), count) for item, count in state
@@ -204,7 +205,11 @@ def drop_level(state: State, depth: int) -> State:
 
 
 def top_level(state: State) -> State:
-    """Returns the state with canonical tags on the units that nothing encloses."""
+    """Returns the state with canonical tags on the outermost units, and in canonical direction.
+
+    An undirected change whose single rows are all added is read backwards; a change that is
+    directed in part becomes undirected.
+    """
     plain = state_of((_untagged(item), count) for item, count in state)
     found = all_leaves(plain)
     oneway = {leaf.directed for leaf in found if leaf.kind in (Kind.SINGLE, Kind.USER)}
@@ -217,15 +222,14 @@ def top_level(state: State) -> State:
 
 
 def directed(state: State, sign: int = 0) -> State:
-    """Returns the change with all its rows removed (`sign` 0) or added (1), not read backwards
-    as well."""
+    """Returns the change directed, with all outermost rows removed (`sign` 0) or added (1)."""
     return state_of(
         (item._replace(leaf=item.leaf._replace(directed=True, sign=sign)), n) for item, n in state
     )
 
 
 def undirected(state: State) -> State:
-    """Returns the change read either way."""
+    """Returns the change undirected: its loss is that of both orders of the tables."""
     return top_level(_undirected(state))
 
 
@@ -242,7 +246,7 @@ def _untagged(item: TracedUnit) -> TracedUnit:
 
 
 def occurrences(state: State) -> Iterator[ChangeUnit]:
-    """The units one by one, in the order in which `assigned` meets them."""
+    """Yields the units one by one, in the order in which `assigned` visits them."""
     for item, count in state:
         for _ in range(count):
             if item.below:
@@ -252,8 +256,11 @@ def occurrences(state: State) -> Iterator[ChangeUnit]:
 
 
 def only_rows(state: State) -> bool:
-    """Whether every unit, and all that hold it, are rows that come, go or are replaced by
-    themselves: in any order."""
+    """Returns whether all units, at every level, are single or replaced rows, none displacing
+    another.
+
+    Such units may be applied in any order.
+    """
     return all(
         item.leaf.kind in (Kind.SINGLE, Kind.PAIR)
         and not item.leaf.displaced
@@ -263,7 +270,8 @@ def only_rows(state: State) -> bool:
 
 
 def equal_rows(state: State) -> int | None:
-    """Returns how many rows are changed, if all are equal single ones of one item; else None."""
+    """Returns the number of added or removed rows, if the change is equal rows of one item, else
+    None."""
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -273,7 +281,7 @@ def equal_rows(state: State) -> int | None:
 
 
 def with_rows(state: State, rows: int) -> State:
-    """Such a state with another number of rows."""
+    """Returns a change of equal rows (see `equal_rows`) with `rows` rows instead."""
     item, _ = state[0]
     if item.below:
         return ((TracedUnit(item.leaf, with_rows(item.below, rows)), 1),)
@@ -281,8 +289,11 @@ def with_rows(state: State, rows: int) -> State:
 
 
 def rows_that_change_alike(state: State) -> int | None:
-    """Returns how many rows change, if they all do in the same way: replaced, in one table
-    alone, or all of one user; of several users how many these are; else None."""
+    """Returns the number of changed rows if all change in the same way, or of users if several do.
+
+    In the same way: all replaced, all in one of the tables alone, or all of one user. None for
+    other changes.
+    """
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -296,7 +307,8 @@ def rows_that_change_alike(state: State) -> int | None:
 
 
 def with_alike(state: State, rows: int) -> State:
-    """Such a state with another number of rows, or of users."""
+    """Returns a change of rows alike (`rows_that_change_alike`) with `rows` rows, or users,
+    instead."""
     item, count = state[0]
     if item.below and count == 1:
         return ((TracedUnit(item.leaf, with_alike(item.below, rows)), 1),)
@@ -306,7 +318,7 @@ def with_alike(state: State, rows: int) -> State:
 
 
 def single_units(state: State) -> list[tuple[State, int]]:
-    """Returns the state taken apart into units that can be followed one at a time, with counts."""
+    """Returns the single units of a change, each as a state, with counts."""
     merged: dict[State, int] = {}
     for unit, count in _single_units(state):
         alone = top_level(unit)
@@ -324,7 +336,7 @@ def _single_units(state: State) -> Iterator[tuple[State, int]]:
 
 
 def outermost_units(state: State) -> list[tuple[State, int]]:
-    """Returns the state taken apart at the outermost level that has several units, with counts."""
+    """Returns the units at the outermost level that has several, each as a state, with counts."""
     if len(state) == 1 and state[0][1] == 1 and state[0][0].below:
         leaf, below = state[0][0]
         inner = outermost_units(below)

@@ -1,1 +1,1 @@
-"""Losses: how those of each notion add up, and what one mechanism loses for one change."""
+"""Losses: their composition in each notion, and the loss of one mechanism for one change."""

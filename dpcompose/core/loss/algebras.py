@@ -19,7 +19,7 @@ from dpcompose.curves.rounding import ZERO, capped, capped_down, power_down
 Loss = Any  # Amount under Scalars, Frontier under Pairs
 Frontier = tuple[tuple[Fraction, Any], ...]
 
-#: At most this many undominated pairs are carried; each is a bound by itself, so dropping is sound.
+#: The most undominated pairs of a loss; each is a bound by itself, so dropping some is sound.
 MOST_PAIRS = 24
 
 
@@ -116,7 +116,7 @@ class Pairs(NamedTuple):
 
     @property
     def zero(self) -> Frontier:
-        """The loss of a mechanism that reveals nothing."""
+        """Returns the loss of a mechanism that reveals nothing."""
         return ((ZERO, self.delta(ZERO)),)
 
     def delta(self, value: Fraction) -> Any:

@@ -30,11 +30,11 @@ from dpcompose.curves.rounding import (
     log1p_up,
 )
 
-#: So many ways of reading the losses of one row there or not, and of one replaced, are tried.
+#: The most choices of one (ε, δ) for each loss that are tried.
 _MOST_WAYS = 64
 #: Significant bits of a δ.
 _BITS = 160
-#: A chance, and the loss that comes with it.
+#: A chance, and the loss in that case.
 Chance = tuple[Fraction, Loss]
 
 
@@ -52,13 +52,13 @@ def unamplified(algebra: Algebra, loss: Loss) -> Loss:
 def amplified(
     algebra: Algebra, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
 ) -> Loss | None:
-    """Returns the loss of what reads a secret sample in which each row is with chance `rate`.
+    """Returns the loss of what reads a secret sample that contains each row with chance `rate`.
 
-    ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile moves (Balle et al. 2018). Poisson
-    samples: for one row added or removed; without replacement (`replace`): for one row replaced.
-    `side`: the row is "removed" or "added" from the first table to the second; "both": the bound
-    holds for either direction. For an added row it is smaller: see `_added`. None for zCDP and GDP,
-    and for an infinite loss.
+    ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile is amplified (Balle et al. 2018).
+    Poisson samples: for one row added or removed; without replacement (`replace`): for one row
+    replaced. `side`: the row is "removed" or "added" from the first table to the second; "both":
+    the bound holds for either direction. For an added row it is smaller: see `_added`. None for
+    zCDP and GDP, and for an infinite loss.
     """
     if side == "added" and not isinstance(algebra, Patterns):
         return _added(algebra, loss, rate)

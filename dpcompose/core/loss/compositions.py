@@ -15,9 +15,9 @@ from dpcompose.curves import Concentrated, Curve, Grouped, Part, Renyi, Response
 from dpcompose.curves.families import MOST_PATHS, PureSteps, as_responses
 from dpcompose.curves.rounding import ONE, ZERO, summed
 
-#: So many ways of choosing options are tried for a pattern.
+#: All choices of options of a pattern are tried if there are at most this many.
 MOST_CHOICES = 8
-#: Joined Rényi curves are known at so many pairs of an order and a curve, evenly among all.
+#: The most pairs of an order and a curve when Rényi curves are added; orders are thinned evenly.
 MOST_PAIRS = 20_000
 
 
@@ -28,7 +28,7 @@ def compositions(pattern: LossMultiset) -> Iterator[Curve]:
     if math.prod(map(len, options)) <= MOST_CHOICES:
         ways = product(*options)
     else:
-        # The same choice for all, as far as each has so many.
+        # The i-th option of every atom, or its last one.
         most = max(map(len, options))
         ways = ([each[min(i, len(each) - 1)] for each in options] for i in range(most))
     seen: set[Curve] = set()

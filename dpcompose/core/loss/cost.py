@@ -90,7 +90,7 @@ def rejoined(state: State) -> State | None:
 
 #: Statements for these relations cover changes of any size at once.
 _AT_ONCE = (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN)
-#: For so many sorts of mechanisms with several guarantees these are looked at together.
+#: The most pointwise least curves of several guarantees that are computed.
 _MOST_CURVES = 20
 
 
@@ -292,11 +292,11 @@ class Coster:
             return Patterns().zero
         if not options:
             return ()
-        # Noise moved by a sum of shifts is what it is; a stated ε is worst at one step alone.
+        # Noise attains its loss at any shift; a stated ε is attained over a single step only.
         noise = all(is_noise(option) for option in options)
         joined = [self._least_curve(tuple(options), 1)]
         if curves:
-            # Least of all that pure and (ε, δ) guarantees say by themselves.
+            # These may be below the bounds by any one guarantee.
             joined += [*path_curves(self, placed, state), self._over_steps(placed, state)]
         options = [*options, *(each for each in joined if each is not None)]
         return single(options, noise or self._at_one_step(placed, state))
@@ -337,7 +337,7 @@ class Coster:
                 taken += needed * count * times
         if taken < 2:
             return None
-        # As if one step were any change.
+        # The bounds for one step: as if it were any change.
         once = Relation(RelationKind.FREE_LUNCH)
         one = [each._replace(statement=each.statement._replace(relation=once)) for each in said]
         return self._least_curve(tuple(known_losses(self, one, state)), taken)

@@ -63,7 +63,7 @@ def weighed(pattern: LossMultiset) -> LossMultiset:
 
 
 _SORTS = 7
-#: What sums of masses, which are floats, may be off by.
+#: The rounding error allowed in sums of masses, which are floats.
 _NEARLY = 1 + 1e-9
 
 
@@ -115,7 +115,7 @@ def _sorted(atom: MechanismLossOptions) -> Sorted:
 
 
 def _sort(atom: MechanismLossOptions) -> Sorted:
-    """Computes the summary of an atom."""
+    """Returns the summary of an atom, computed from its options."""
     pure, known = as_pure(atom), atom.options[0]
     kin = None if pure is not None or known.part is None else family(known.part)
     rho = known.part.rho if isinstance(known.part, Concentrated) else None
@@ -358,7 +358,7 @@ def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
     pures = [pure for each in sums for pure, _ in each.pure]
     one = _one_epsilon(pures)
     if len(others) > 1 and one is None and not all(_plain(each.pure) for each in pures):
-        # In halves some may be steps of one ε.
+        # All pure losses of a half may be steps of one ε.
         most = 1 + (len(others) + 1) // 2
         return covering([covering([first, *others][:most]), covering([first, *others][most:])])
     atoms = _most_of_each([each.others for each in sums])

@@ -66,7 +66,7 @@ def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMulti
         epsilon = max(each for _, each, _ in known)
         delta = sum((q * each for q, _, each in known), ZERO)
         options.append(curve_of(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
-    options.extend(unsampled(whole, len(ways) > 1))  # by itself often known without a grid
+    options.extend(unsampled(whole, len(ways) > 1))  # often known without a grid
     return LossMultiset(
         {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace
     )

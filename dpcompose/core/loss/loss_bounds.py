@@ -27,9 +27,9 @@ from dpcompose.curves import Concentrated, Curve, Grouped, Points, Renyi, Respon
 from dpcompose.curves.families import least_of
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, geometric_up
 
-#: Nothing is lost.
+#: The loss of a mechanism that reveals nothing.
 NO_LOSS = curve_of(None)
-#: So many undominated (ε, δ) are tried by themselves; all together they are one curve.
+#: The most (ε, δ) that are options by themselves; all together they are one curve.
 MOST_SINGLE_PAIRS = 3
 MOST_SINGLE_POINTS = 20
 
@@ -166,7 +166,7 @@ def pure_paths(
     """Yields (ε, steps) of each pure statement that covers the change in several steps."""
     for each in placed:
         guarantee, kind = each.statement.guarantee, each.statement.relation.kind
-        # A distance in a metric is no number of steps: no value need lie between two others.
+        # A distance is not a number of steps: there need not be a value between two others.
         if guarantee.notion is not Notion.PURE or kind is RelationKind.EUCLIDEAN:
             continue
         steps = _summed(costs, [_as_steps(each, Fraction(1))], state)
@@ -236,14 +236,14 @@ def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Cu
             points = tuple(_grouped(guarantee.points, steps))
             if len(points) > 1:
                 yield curve_of(Points(points))
-            # Each point by itself is exact, where the curve of all is computed on a grid.
+            # A single point is exact; the curve of all points is computed on a grid.
             yield from (_pair(*point) for point in points[:MOST_SINGLE_POINTS])
         else:
             curve = tuple(_renyi_grouped(guarantee.points, steps))
             if curve:
                 yield curve_of(Renyi(curve))
             if steps > 1:
-                # Its power function is put into itself: finite from one order on.
+                # Its power function composed with itself is finite for any orders.
                 once = Curve(((Renyi(tuple(guarantee.points)), 1),))
                 yield curve_of(Grouped(once, steps))
 

@@ -13,9 +13,9 @@ from dpcompose.core.loss.pattern import MechanismLossOptions
 from dpcompose.curves import Part, Response, curve_of
 from dpcompose.curves.families import PureSteps
 
-#: A loss in ways that all hold: each so many steps of one ε; a response is one step.
+#: A pure loss in ways that all hold: (ε of a step, number of steps); a response is one step.
 Pure = tuple[tuple[Fraction, int], ...]
-#: What is left of such a loss: for each way the steps, or of a response the ε.
+#: What is left of it: for each way (ε, remaining steps, False), or (ε, remaining ε, True).
 _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
@@ -52,8 +52,8 @@ def least_epsilon(pure: Pure) -> Fraction:
 def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
     """Returns whether the losses `under` fit into the losses `over`: sound, not complete.
 
-    The largest loss is placed first, each where it leaves the least room. Whatever way is chosen of
-    each loss `over`, the losses inside may be read in the way that suits it.
+    The largest loss is placed first, each where it leaves the least room. Each loss must fit into
+    every way of a loss `over`, for which it may be read in the way that fits best.
     """
     free: dict[_Room, int] = {}
     for pure, count in over.items():
@@ -104,7 +104,7 @@ def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
         if plain:
             need = least_epsilon(pure)
         else:
-            # So many steps of a smaller ε are one of this.
+            # Several steps of a smaller ε make one step of this ε.
             ways = [-(-steps // int(epsilon // each)) for each, steps in pure if each <= epsilon]
             if not ways:
                 return None

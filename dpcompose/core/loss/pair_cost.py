@@ -16,14 +16,14 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Pair
 
-#: So many statements of a mechanism are tried for one unit,
+#: The most options for covering one unit,
 MOST_OPTIONS = 12
-#: and so many ways are kept for all units of one level, and for all units of the change.
+#: and the most ways for all units of one level, and for all units of the change.
 MOST_PARTIAL, MOST_WALKS = 64, 256
 
-#: For each unit of a statement's level inside an item: how many steps, and how many such units.
+#: Returns, for the units of a statement's level inside an item, (steps needed, number of units).
 Needed = Callable[[Placed, TracedUnit], list[tuple[int | None, int]]]
-#: Steps along a part of a path: the loss of one, and how many such steps.
+#: Steps along a part of a path: (loss of a step, number of such steps).
 _Steps = list[tuple[Pair, int]]
 
 
@@ -84,7 +84,7 @@ def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way
         ways = _ways(placed, item, count, needed)
         walks = [[*before, way] for before in walks for way in ways][:MOST_WALKS]
     free = {level: only_rows(_at(state, level)) for walk in walks for level, _ in walk}
-    # Of one row for each unit, one that comes may have to wait until another has gone.
+    # With one row for each unit, a row may have to go before another can come.
     all_free = only_rows(state) and all(each.traits.unit is None for each in placed)
     found: list[Way] = []
     for walk in walks:

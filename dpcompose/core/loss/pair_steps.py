@@ -19,16 +19,16 @@ from dpcompose.core.notions.notion import Pair
 from dpcompose.curves import Curve, Points, curve_of
 from dpcompose.curves.rounding import ONE, ZERO, bits_up, exp_up
 
-#: A path of more steps, or with a larger ε in all, is known by its ε and δ alone,
+#: A path with more steps, or a larger total ε, has no curve,
 _MOST_STEPS, _MOST_EPSILON = 64, 200
-#: and one of unlike steps where so many lines would be made.
+#: nor has one of unlike steps that would take more lines.
 _MOST_LINES = 20_000
 
 #: Significant bits of a δ.
 _BITS = 160
-#: Of each slope e^k, the least c.
+#: The least c for each k, of lines c + e^k·x.
 _Lines = dict[Fraction, Fraction]
-#: The steps of a path in any order, with how often each is taken.
+#: The steps of a path with their counts, in any order.
 Steps = Sequence[tuple[Pair, int]]
 
 

@@ -29,9 +29,9 @@ from dpcompose.curves import (
 from dpcompose.curves.families import PureSteps, least_of
 from dpcompose.curves.rounding import ZERO
 
-#: Samples are followed along a path of so many steps; their curves take long.
+#: The most steps of a path along which curves of samples are composed, which is slow.
 MOST_STEPS = 64
-#: Parts of which few are followed along a path.
+#: Parts whose curves are slow to compose.
 _SLOW = (Sampled, PoissonReplaceOne, PoissonGroup, ReplacedRows, Grouped)
 
 

@@ -68,9 +68,9 @@ class TracedCharge(NamedTuple):
     state: Any
 
 
-#: Numbers of atoms that add up.
+#: The masses of an atom or a pattern, one for each sort: see `dominance.weighed`.
 Masses = tuple[float, ...]
-#: Nested: a `TracedCharge`, or how often what is inside occurs.
+#: Charges (`TracedCharge`) or nested traces, each with its count.
 Trace = tuple[tuple[Any, int], ...]
 
 
@@ -170,7 +170,7 @@ def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
 
 
 def double(x: Fraction | int) -> float:
-    """Returns a number as a float, infinite where it is too large."""
+    """Returns a number as a float, infinite if it is too large."""
     try:
         return float(x)
     except OverflowError:
@@ -218,11 +218,11 @@ def _rho(known: Curve) -> float:
             return rho + double(extra) + min(double(e / a) for a, e in points)
         case Points(points):
             return rho + min((double(e) for e, _ in points), default=0.0)
-        case PoissonGroup() | ReplacedRows():  # looked at before a path of single rows
+        case PoissonGroup() | ReplacedRows():  # preferred to a path of single rows
             return rho + 0.5
         case Maximum(options):
             return rho + max(map(_rho_of, options))
-        case PoissonReplaceOne():  # looked at before one of its ends alone
+        case PoissonReplaceOne():  # ordered before one of its ends alone
             return rho + 2.0
         case _:
             return rho + 1.0

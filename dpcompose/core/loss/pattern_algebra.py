@@ -45,24 +45,23 @@ from dpcompose.curves import (
 )
 from dpcompose.curves.rounding import ONE, ZERO
 
-#: At most so many are carried; what exceeds them is covered, group by group, by worse patterns.
+#: The most patterns of a loss; if there are more, groups of them are covered by worse patterns.
 MOST_PATTERNS = 400
-#: And so many ways of joining two sets of patterns are looked at.
+#: The most combinations of two sets of patterns that are enumerated,
 MOST_JOINED = 2_000
-#: Losses are joined in all ways while all patterns that are made have so many atoms.
+#: and the most atoms in all patterns made by such combinations.
 MOST_ATOMS = 50_000
-#: Else the losses of longer patterns than this are covered, unless those have so many atoms.
+#: Losses of patterns with more atoms than this are covered, if that takes at most so many atoms.
 MOST_ATOMS_OF_SHORT, MOST_COVERED = 2, 200_000
-#: Of all others so many sorts of losses are told apart, each any of some patterns, of so many parts
-#: in all.
+#: The most sorts into which all other losses are merged, and the most parts of their patterns.
 MOST_SORTS, MOST_PARTS = 32, 1_000
-#: Of a choice among many losses so many ranks are told apart, each any of so many of the losses.
+#: The most ranks returned by `behind`, and the most patterns of which one is composed.
 MOST_RANKS, MOST_BEHIND = 16, 8
-#: By how much losses of one sort may differ in size, the least that gives few sorts.
+#: Relative differences in size within a sort; the first that gives few sorts is used.
 _LIKENESS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, math.inf)
-#: After so many comparisons of atoms patterns are no longer held against each other.
+#: The most comparisons of atoms to find dominated patterns.
 MOST_COMPARED = 100_000
-#: What sizes, which are floats, may be off by.
+#: The rounding error allowed in sizes, which are floats.
 NEARLY = 1 - 1e-9
 
 
@@ -372,7 +371,7 @@ class Patterns:
         kept: list[tuple[float, LossMultiset]] = []
         work = 0
         for (_, epsilon), pattern in order:
-            # What is too long to hold against the others is kept.
+            # Patterns that take too long to compare are kept.
             work += len(kept) * len(pattern.atoms)
             if work > MOST_COMPARED or not any(
                 e >= epsilon * NEARLY and dominates(p, pattern) for e, p in kept

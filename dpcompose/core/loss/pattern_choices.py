@@ -16,11 +16,11 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Concentrated, Curve, Maximum, curve_of
 from dpcompose.curves.rounding import ONE, ZERO
 
-#: So many ways of reading one pattern are tried.
+#: The most compositions of a pattern that are used,
 MOST_WAYS = 4
-#: And so many to find the last one.
+#: and the most that are computed to find its last one.
 _MOST_READ = 16
-#: A pattern of a composition, which takes long to put on a grid, counts so often.
+#: The factor in cost of a pattern of several atoms, which takes long to put on a grid.
 _COMPOSED = 20
 
 

@@ -2,9 +2,9 @@
 
 Every function takes, for each class of equal blocks, the loss of a block that one row enters or
 leaves (`once`) and of a block in which a row is replaced (`both`), with the number of blocks in the
-class, and returns the worst total with the blocks that attain it. Where entering a block may cost
-less than leaving it (below a Poisson sample), `new` is for those that a row enters, and `once` for
-those that one leaves; elsewhere it is None.
+class, and returns the worst total with the blocks that attain it. If entering a block may lose less
+than leaving it (below a Poisson sample), `new` is for blocks that a row enters, and `once` for
+those that it leaves; else `new` is None.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ZERO = Fraction(0)
 
 
 class Hit(NamedTuple):
-    """`blocks` blocks of class `where` are changed: by one end of a row, or by both.
+    """`blocks` blocks of class `where` that are changed by one end of a row, or by `both`.
 
-    `new`: the end is the row put in the place of another, whose loss is told apart.
+    `new`: the end is the row that replaces another, if its loss is given separately.
     """
 
     where: int
@@ -41,12 +41,12 @@ def _worst_allocation(found: Iterable[Allocation]) -> Allocation:
 
 
 def one_block(losses: Sequence[Amount], both: bool) -> Allocation:
-    """Exactly one block is changed."""
+    """Returns the worst change of exactly one block."""
     return _worst_allocation((loss, (Hit(i, 1, both),)) for i, loss in enumerate(losses))
 
 
 def value_single(once: Sequence[Amount]) -> Allocation:
-    """Returns a row added to or removed from disjoint blocks: the largest loss (GMPS24 V.4)."""
+    """Returns the worst loss of a row added to or removed from disjoint blocks (GMPS24 V.4)."""
     return one_block(once, both=False)
 
 
@@ -56,8 +56,8 @@ def value_pair(
     sizes: Sequence[int],
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """Returns a replaced row: within one block, between two, or between a block and outside
-    (IV.13)."""
+    """Returns the worst loss of a row replaced within a block, or by one in another block or
+    outside (IV.13)."""
     if new is not None:
         return _worst_allocation([*_moves(once, new, sizes), one_block(both, both=True)])
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
@@ -69,14 +69,14 @@ def value_pair(
         elif len(order) > 1:
             total = once[first] + once[order[1]]
             two.append((total, (Hit(first, 1, False), Hit(order[1], 1, False))))
-    # In case of a tie the change between two blocks is shown, and a change within one last.
+    # In a tie the change between two blocks is shown first, a change within one last.
     return _worst_allocation([*two, one_block(once, both=False), one_block(both, both=True)])
 
 
 def _moves(
     once: Sequence[Amount], new: Sequence[Amount], sizes: Sequence[int]
 ) -> Iterator[Allocation]:
-    """From each block to the worst other one, or from or to outside."""
+    """Yields the worst moves from each block to another one, and from or to outside."""
     entered = sorted(range(len(new)), key=lambda i: new[i], reverse=True)[:2]
     for i, loss in enumerate(once):
         for j in entered:
@@ -90,7 +90,8 @@ def _moves(
 
 
 def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amount, list[Hit]]:
-    """Returns the `capacity` first unit entries of `runs` (amount, how many, hit of one)."""
+    """Returns the total and the hits of the first `capacity` units of `runs` (amount, how many,
+    hit)."""
     total: Amount = ZERO
     hits: list[Hit] = []
     for amount, many, hit in runs:
@@ -104,7 +105,7 @@ def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amoun
 
 
 def membership_single(once: Sequence[Amount], sizes: Sequence[int], most: int) -> Allocation:
-    """Returns a row in at most `most` blocks comes or goes: the sum of the largest losses."""
+    """Returns the sum of the `most` largest losses, for a row in at most `most` blocks."""
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
     total, hits = _take([(once[i], sizes[i], Hit(i, 1, False)) for i in order], most)
     return total, tuple(hits)
@@ -117,14 +118,14 @@ def membership_pair(
     most: int,
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """Returns a replaced row, in at most `most` blocks before and `most` after.
+    """Returns the worst loss of a replaced row, in at most `most` blocks before and `most` after.
 
-    A block hit by one end weighs 1 and loses `once`, one hit by both ends weighs 2 and loses
-    `both`; the total weight is at most 2·`most`. Where both ≤ 2·once the gains of the first and
-    of the second hit fall, so taking the largest gains is optimal. Where both > 2·once a block is
-    better hit twice than two such blocks once, so that at most one of them is hit once. Either end
-    by itself is in at most `most` blocks: where both ≤ once + new, what it loses there is a bound,
-    and `new` is taken as large as that.
+    A block changed by one end weighs 1 and loses `once`, one changed by both ends weighs 2 and
+    loses `both`; the total weight is at most 2·`most`. If both ≤ 2·once, the gain of the second end
+    is at most that of the first, so taking the largest gains is optimal. If both > 2·once (steep),
+    one block changed by both ends is worse than two such blocks changed by one end, so that at most
+    one of them is changed by one end. With `new`: either end alone is in at most `most` blocks; if
+    both ≤ once + new, its losses there give a bound, and `new` is raised until this holds.
     """
     if new is not None:
         worse = [max(pair) for pair in zip(once, new, strict=True)]
@@ -160,7 +161,8 @@ def _turning_points(
     doubles: Sequence[tuple[Amount, int, Hit]],
     most: int,
 ) -> list[int]:
-    """Returns how many blocks to hit twice: the total is concave in it, with corners only here."""
+    """Returns the corners of the total as a function of the blocks changed by both ends
+    (concave)."""
     available = min(most, sum(run[1] for run in doubles))
     points = {0, available}
     passed = 0
@@ -177,7 +179,7 @@ def _turning_points(
 
 
 class _RunSums:
-    """The totals of `_take` from the same runs for any capacity, by the sums of whole runs."""
+    """The totals of `_take` from the same runs for any capacity, from sums of whole runs."""
 
     def __init__(self, runs: Sequence[tuple[Amount, int, Hit]]) -> None:
         lasting = list(takewhile(lambda run: run[0] > 0, runs))
@@ -186,11 +188,11 @@ class _RunSums:
         self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
 
     def whole_runs(self, capacity: int) -> int:
-        """Returns how many runs are taken whole."""
+        """Returns how many runs are taken completely."""
         return bisect_right(self.ends, capacity) - 1
 
     def at(self, capacity: int) -> Amount:
-        """Returns the total of `_take`."""
+        """Returns the total of `_take` for this capacity."""
         if capacity <= 0:
             return ZERO
         whole = self.whole_runs(capacity)
@@ -202,7 +204,7 @@ class _RunSums:
 
 
 class _Totals:
-    """The total of `_mixed` for any number of blocks hit twice, without the hits."""
+    """The total of `_mixed` for any number of blocks changed by both ends, without the hits."""
 
     def __init__(
         self,
@@ -213,8 +215,8 @@ class _Totals:
         most: int,
     ) -> None:
         self._gains, self._doubles, self._most = _RunSums(gains), _RunSums(doubles), most
-        # Of the blocks from one on the greatest loss by one hit, and up to one the least that a
-        # second hit adds.
+        # `_free[i]`: the largest `once` from run i on; `_exchanged[i]`: the least gain of a
+        # second end up to run i.
         single = [once[run[2].where] for run in doubles]
         self._free = list(accumulate(reversed(single), max))[::-1]
         self._exchanged = list(
@@ -222,7 +224,7 @@ class _Totals:
         )
 
     def at(self, twice: int) -> Amount:
-        """Returns the total with `twice` blocks hit twice."""
+        """Returns the total with `twice` blocks changed by both ends."""
         capacity = 2 * self._most - 2 * twice
         total = self._doubles.at(twice)
         best = total + self._gains.at(capacity)
@@ -242,14 +244,15 @@ def _mixed(
     most: int,
     twice: int,
 ) -> Allocation:
-    """`twice` steep blocks hit twice, at most one once, the rest of the weight on the others."""
+    """Returns the worst loss with `twice` steep blocks changed by both ends, and at most one by
+    one."""
     total, hits = _take(doubles, twice)
     capacity = 2 * most - 2 * twice
     rest, more = _take(gains, capacity)
     best: Allocation = (total + rest, tuple(_merge_hits(hits, more)))
     if capacity < 1 or not doubles:
         return best
-    # One steep block hit once: one of those not hit twice, or one exchanged for the next.
+    # One steep block changed once: one not changed twice, or one exchanged for the next.
     used = {hit.where: hit.blocks for hit in hits}
     free = [run[2].where for run in doubles if used.get(run[2].where, 0) < sizes[run[2].where]]
     rest, more = _take(gains, capacity - 1)
@@ -273,7 +276,7 @@ def _mixed(
 
 
 def _merge_hits(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
-    """Second hits of a block turn first hits into double ones."""
+    """Returns the hits, where first and second gains of one block become a hit by both ends."""
     once = {hit.where: hit.blocks for hit in gains if not hit.both}
     twice = {hit.where: hit.blocks for hit in gains if hit.both}
     joined = [hit for hit in hits if hit.blocks]
@@ -286,12 +289,13 @@ def _merge_hits(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
     return joined
 
 
-#: With more kinds than this times blocks, pairs of kinds are bounded instead of listed.
+#: Pairs of kinds are bounded, not listed, if kinds times blocks fed exceeds this.
 MANY_KINDS = 4_000_000
 
 
 def kinds_single(once: Sequence[Amount], kinds: Sequence[Sequence[int]]) -> Allocation:
-    """Returns a row of one kind comes or goes: all blocks that its kind feeds."""
+    """Returns the worst loss of an added or removed row of one kind, in all blocks that it
+    feeds."""
     return _worst_allocation(
         (sum((once[i] for i in fed), ZERO), tuple(Hit(i, 1, False) for i in fed)) for fed in kinds
     )
@@ -303,11 +307,11 @@ def kinds_pair(
     kinds: Sequence[Sequence[int]],
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """Returns a replaced row of any kind before and after."""
+    """Returns the worst loss of a replaced row, of any kind before and after."""
     entered = once if new is None else new
     size = sum(len(fed) for fed in kinds)
     if size * len(kinds) > MANY_KINDS:
-        # Each end pays for its blocks; a block hit by both pays at most max(once, both/2) twice.
+        # Each end is charged for its blocks; a block of both ends max(once, both/2) twice.
         ends = [max(once[i], entered[i], both[i] / 2) for i in range(len(once))]
         total, hits = kinds_single(ends, kinds)
         return total * 2, hits
@@ -339,10 +343,12 @@ class Filled(NamedTuple):
 def fill(
     once: Sequence[Amount], sizes: Sequence[int], rows: int, per_block: int, blocks: int, power: int
 ) -> tuple[Amount, tuple[Filled, ...]]:
-    """`rows` row changes, at most `per_block` in a block and at most `blocks` blocks.
+    """Returns a bound on the loss of `rows` row changes, filling the blocks of the largest loss
+    first.
 
-    A block hit t times loses at most t^`power` times its loss for one hit. The total is convex in
-    the hits, so the worst fills the most costly blocks, and one more with what is left.
+    At most `per_block` are in one block, in at most `blocks` blocks. A block with t row changes
+    loses at most t^`power` times its loss for one. The total is convex in these numbers, so the
+    worst fills the blocks of the largest loss, and one more with what is left.
     """
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
     per_block = max(1, min(per_block, rows))
@@ -367,11 +373,10 @@ def fill(
 def spread(
     losses: Sequence[Sequence[Amount]], sizes: Sequence[int], rows: int, blocks: int
 ) -> Amount:
-    """Returns the exact worst way of putting at most `rows` row changes into at most `blocks`
-    blocks.
+    """Returns the exact largest loss of at most `rows` row changes in at most `blocks` blocks.
 
-    `losses[i][t]` is the loss of a block of class i that is hit t times (index 0: zero), up to
-    the most hits that one block can take.
+    `losses[i][t]` is the loss of a block of class i with t row changes (index 0: zero), up to the
+    most that one block can take.
     """
     best: list[list[Amount]] = [[ZERO] * (rows + 1) for _ in range(blocks + 1)]
     for column, many in zip(losses, sizes, strict=True):

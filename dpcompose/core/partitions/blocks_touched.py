@@ -1,4 +1,4 @@
-"""What blocks lose in all, at worst, where only some of them can be hit, or only so often."""
+"""The worst total loss of blocks, if a change reaches only some of them, or each only so often."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from dpcompose.core.partitions.pattern_spread import spread, spreads
 from dpcompose.core.partitions.placements import SpreadRule
 from dpcompose.curves.rounding import exp_up, log_inverse_up
 
-#: Patterns of row changes are listed up to so many rows.
+#: Ways of spreading patterns are listed up to this many rows.
 MOST_ROWS = 24
-#: Numbers are spread by dynamic programming up to this much work, else bounded greedily.
+#: The most work of the dynamic program for numbers; beyond it a greedy bound is used.
 WORK = 300_000
 
-#: Gives for each class of blocks the change in one of them that so many rows make, and its loss.
+#: Returns for each class of blocks the change of this many rows in one of them, and its loss.
 Holding = Callable[[int], Walk]
 
 
-#: All ways of choosing pairs for blocks are tried if they are not more.
+#: All ways of choosing pairs for blocks are tried if there are at most this many.
 _MOST_CHOICES = 64
 
 
 class Limits(NamedTuple):
-    """How many rows change: `hits` in all, at most `per_block` in one block, in `most` blocks."""
+    """Limits of row changes: `hits` in all, at most `per_block` in one block, in `most` blocks."""
 
     hits: int
     per_block: int
@@ -49,20 +49,20 @@ def worst_hits(
     both: Sequence[Loss],
     new: Sequence[Loss] | None = None,
 ) -> tuple[Loss, tuple[Hit, ...]]:
-    """Returns the worst total by a rule, from the losses of blocks hit once and by both ends of a
-    row.
+    """Returns the worst total by a rule, with the blocks that attain it (none for patterns).
 
-    `new`: of blocks that the row is put in, where `once` is for those that it leaves.
+    `once`: the losses of blocks changed by one end of a row; `both`: by both ends. `new`: of blocks
+    that the row enters, where `once` is for those that it leaves.
 
-    On pairs the rule is applied to ε and to δ apart. Taking the largest of each coordinate covers
-    every change. Where blocks have several undominated pairs, every way of choosing one for each is
-    tried if these are few, else that of either end of the frontiers.
+    On pairs the rule is applied to ε and to δ separately: the largest of each coordinate covers
+    every change. If blocks have several undominated pairs, every choice of one for each is tried if
+    these are few, else only the first pairs and the last pairs.
     """
     if isinstance(algebra, Scalars):
         return rule(once, both, new)
     told = [once, both] if new is None else [once, both, new]
     if any(not loss for losses in told for loss in losses):
-        # Some block has no finite bound: find out whether it can be hit.
+        # Some block has no finite bound: can the change reach it?
         marks = ([Fraction(0) if loss else math.inf for loss in losses] for losses in told)
         amount, hits = rule(*marks)
         if amount == math.inf:
@@ -87,9 +87,10 @@ def worst_hits(
 
 
 def _of_ends(algebra: Pairs, once: Loss, new: Loss) -> list[tuple[Any, Any]]:
-    """Ways of choosing a pair for a row that leaves a block, and one for a row that enters it.
+    """Returns ways of choosing a pair for a block that is left, and one for a block that is
+    entered.
 
-    As many of either are those of the same guarantees.
+    Frontiers of equal length are of the same guarantees, which are chosen together.
     """
     left, entered = once or algebra.zero, new or algebra.zero
     alike = len(left) == len(entered)
@@ -97,7 +98,7 @@ def _of_ends(algebra: Pairs, once: Loss, new: Loss) -> list[tuple[Any, Any]]:
 
 
 def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Ways of choosing one from each loss: all if these are few, else the first and the last."""
+    """Yields choices of one pair for each loss: all if few, else all first and all last pairs."""
     if math.prod(map(len, losses)) <= _MOST_CHOICES:
         yield from product(*losses)
     else:
@@ -108,7 +109,7 @@ def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
 def spread_rows(
     algebra: Algebra, blocks: Sequence[Place], sizes: Sequence[int], holding: Holding, rows: Limits
 ) -> Walk:
-    """The worst spread of row changes over blocks: exact where small, else filled greedily.
+    """Returns the worst spread of row changes over blocks: exact if small, else a greedy bound.
 
     `blocks`: a place for each class of blocks; `sizes`: how many blocks the class has.
     """
@@ -144,7 +145,7 @@ def spread_rows(
 
 
 def _listed_rows(algebra: Patterns, sizes: Sequence[int], holding: Holding, rows: Limits) -> Walk:
-    """The worst of all full spreads of row changes over the blocks; None if there are many."""
+    """Returns the worst loss of all full spreads of row changes over blocks; None if too many."""
     hits, per_block, most = rows
     if hits > MOST_ROWS:
         return None
@@ -163,7 +164,7 @@ def _listed_rows(algebra: Patterns, sizes: Sequence[int], holding: Holding, rows
 
 
 def _plain(algebra: Pairs, delta: Any) -> Fraction:
-    """δ as a number that adds up: itself, or -ln(1-δ) rounded up."""
+    """Returns δ as a number that adds up: itself, or -ln(1-δ) rounded up under `survival`."""
     if not algebra.survival:
         return Fraction(delta)
     return log_inverse_up(delta.no_failure)

@@ -1,9 +1,9 @@
-"""How one change spreads over the blocks of a partition when patterns are kept apart.
+"""How one change spreads over the blocks of a partition, in patterns.
 
-The counterpart of `allocation` (theory, section 5): for each class of equal blocks the patterns of
-a block that one end of a row reaches (`once`) and of a block that both ends reach (`both`); where a
-row put in a block may lose less there than one taken out of it, those of the former are `new`. What
-cannot be listed is bounded by a pattern that dominates it.
+The counterpart of `allocation` (theory, section 5): for each class of equal blocks, `once` are the
+patterns of a block changed by one end of a row, and `both` of a block changed by both ends. If a
+row may lose less in a block that it enters than in one that it leaves, `new` are those of the
+former. Ways that are too many to list are bounded by a pattern that dominates them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.pattern_choices import is_one_loss
 from dpcompose.core.partitions.placements import SpreadRule
 
-#: So many ways of hitting the blocks are listed one by one.
+#: The most ways of changing the blocks that are listed.
 MOST_WAYS = 3_000
-#: And so many where a row that enters a block loses less there than one that leaves it.
+#: The same if a row may lose less in a block that it enters than in one that it leaves.
 MOST_DIRECTED = 400
-#: So many partners of a block are tried in pairs.
+#: The most blocks of which all pairs are tried.
 MOST_PARTNERS = 60
-#: Numbers of blocks hit twice are bounded in at most so many intervals.
+#: The most intervals in which numbers of blocks changed by both ends are bounded,
 MOST_INTERVALS = 100
-#: And in at most so many where blocks may lose in several ways, which take long to compose.
+#: and if blocks may have several losses, which take long to compose.
 FEW_INTERVALS = 4
 
 
@@ -67,7 +67,7 @@ def spread(
 
 
 def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
-    """Whether everything in `under` is dominated by something in `over`."""
+    """Returns whether every pattern in `under` is dominated by some pattern in `over`."""
     return all(any(dominates(a, b) for a in over) for b in under)
 
 
@@ -77,14 +77,14 @@ def _by_size(losses: Sequence[UndominatedLosses]) -> list[int]:
 
 
 def _ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bool:
-    """Whether each loss covers the next in this order."""
+    """Returns whether each loss covers the next one in this order."""
     return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
 
 
 def _largest(
     algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
 ) -> Iterator[LossMultiset]:
-    """At most `most` blocks are hit, each once."""
+    """Yields the worst patterns of at most `most` blocks, each changed by one end."""
     if most == 1:
         yield from algebra.worst_case(losses)
         return
@@ -121,9 +121,9 @@ def _first(
 
 
 class _Covers:
-    """Patterns that dominate every choice of so many blocks.
+    """Patterns that dominate every choice of a number of blocks.
 
-    The i-th block chosen, in some order, is any of those that come i-th or later among all.
+    In a fixed order of all blocks, the i-th block chosen is one of those that come i-th or later.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class _Covers:
         self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
 
     def of(self, most: int) -> LossMultiset:
-        """Returns the pattern for `most` blocks."""
+        """Returns the pattern that dominates every choice of `most` blocks."""
         taken: list[LossMultiset] = []
         for pattern, many in self.behind:
             used = min(most, many)
@@ -157,7 +157,8 @@ def _two_of(
     sizes: Sequence[int],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """Returns a replaced row: within a block, or from one block to another or to outside."""
+    """Returns the loss of a replaced row: within a block, between two, or between a block and
+    outside."""
     entered = once if new is None else new
     order = _by_size(once)
     partners: list[int] = []
@@ -184,7 +185,7 @@ def _two_of(
 
 
 def covering_all(losses: Sequence[UndominatedLosses]) -> LossMultiset:
-    """Returns one pattern that dominates every one of several losses."""
+    """Returns one pattern that dominates all patterns of several losses."""
     return covering([pattern for loss in losses for pattern in loss])
 
 
@@ -195,10 +196,11 @@ def _membership_pair(
     sizes: Sequence[int],
     most: int,
 ) -> Iterator[LossMultiset]:
-    """A row in at most `most` blocks before, and in at most `most` after.
+    """Yields the worst patterns of a replaced row, in at most `most` blocks before and after.
 
-    Where a block hit twice is at least as bad as two hit once, the worst doubles the `most` first;
-    where it is no worse than one hit once, the worst hits 2·`most` once.
+    If a block changed by both ends is at least as bad as two changed by one end, the worst way
+    changes the `most` first blocks by both ends; if it is no worse than one changed by one end, the
+    worst way changes 2·`most` by one end.
     """
     blocks = sum(sizes)
     order = _by_size(once)
@@ -222,7 +224,7 @@ def _membership_pair(
         dominates(double, single.times(2))
         for (double, _), (single, _) in zip(doubles.behind, singles.behind, strict=False)
     ):
-        # Two blocks hit once come no earlier than one of them, and lose no more than it hit twice.
+        # Two blocks changed once lose no more than the earlier of them changed twice.
         yield doubles.of(most)
         return
     step = -(-(most + 1) // (MOST_INTERVALS if alike else FEW_INTERVALS))
@@ -233,7 +235,7 @@ def _membership_pair(
 
 
 def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
-    """About how many ways there are of leaving blocks and entering others."""
+    """Returns about how many ways there are of leaving blocks and entering others."""
     match where:
         case InSets(fed):
             return len(fed) ** 2
@@ -244,7 +246,7 @@ def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
 
 
 def _either_way(left: UndominatedLosses, entered: UndominatedLosses) -> UndominatedLosses:
-    """Returns losses that dominate those of a row that leaves a block and of one that enters it."""
+    """Returns a loss that dominates both that of leaving a block and that of entering it."""
     if len(left) == len(entered):
         return tuple(covering(pair) for pair in zip(left, entered, strict=True))
     return (covering([*left, *entered]),)
@@ -257,8 +259,9 @@ def _directed(
     sizes: Sequence[int],
     most: int,
 ) -> Iterator[list[tuple[UndominatedLosses, int]]]:
-    """Every way of leaving, entering and keeping blocks, `most` before and `most` after: losses
-    with how often each occurs. No block is left alone where there is room.
+    """Returns every way of leaving, entering and keeping blocks, as losses with their counts.
+
+    The row is in `most` blocks before and `most` after, unless every block is used.
     """
     ways: list[tuple[list[tuple[UndominatedLosses, int]], int, int, int]] = [([], most, most, 0)]
     for i, n in enumerate(sizes):
@@ -284,7 +287,8 @@ def _block_counts(
     sizes: Sequence[int],
     most: int,
 ) -> Iterator[LossMultiset]:
-    """Every number of blocks hit once and twice in each class, at full capacity."""
+    """Yields the patterns of all numbers of blocks changed once and twice in each class, at
+    capacity."""
 
     def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
         if index == len(sizes):
@@ -317,8 +321,8 @@ def _sets(
     both: Sequence[UndominatedLosses],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """Returns a row in all blocks of one of some sets, and one put in its place in those of
-    another."""
+    """Returns the loss of a row in all blocks of one of the sets, or replaced by one in another
+    set."""
     if not pair:
         return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
     entered = once if new is None else new
@@ -341,7 +345,7 @@ def _sets(
     return algebra.worst_case(found)
 
 
-#: For each class and number of rows in a block, how many such blocks.
+#: The number of blocks, for each class of blocks and number of rows in the block.
 Spread = tuple[tuple[tuple[int, int], int], ...]
 
 

@@ -1,7 +1,7 @@
 """The ways in which one row can be in the blocks of a partition, and the worst of them at once.
 
-All that is known of where a row can be is its whereabouts; every single way, and the rules of
-`allocation` and `pattern_spread` for the worst way, follow from them.
+Every single way, and the rules of `allocation` and `pattern_spread` for the worst way, follow from
+the whereabouts of the row.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def placements(
 
 
 class SpreadRule(NamedTuple):
-    """The worst way for one row, from where it can be.
+    """The rule for the worst way in which one row can be in the blocks, from its whereabouts.
 
-    `pair`: a replaced row, with two ends. `sizes`: how many blocks each class has.
+    `pair`: a replaced row, with two ends. `sizes`: the number of blocks in each class.
     """
 
     where: Whereabouts
@@ -63,9 +63,9 @@ class SpreadRule(NamedTuple):
     def __call__(
         self, once: Sequence[Amount], both: Sequence[Amount], new: Sequence[Amount] | None = None
     ) -> Allocation:
-        """Returns the worst total in numbers, from the losses of blocks hit once and by both ends.
+        """Returns the worst total with its blocks, from the losses by one end (`once`) and by both.
 
-        `new`: of blocks that a row enters, where `once` is for those that one leaves.
+        `new`: of blocks that a row enters, where `once` is for those that it leaves.
         """
         match self.where:
             case Fixed():
@@ -90,10 +90,10 @@ def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> Sp
 
 
 def largest(sizes: Sequence[int], blocks: int) -> SpreadRule:
-    """Any `blocks` blocks are hit."""
+    """Returns the rule for any `blocks` blocks, each changed by one end."""
     return SpreadRule(InSome(blocks), False, sizes)
 
 
 def copies_of_a_row(partition: Partition) -> int:
-    """Returns in how many blocks one row can be at most."""
+    """Returns the largest number of blocks that one row can be in."""
     return min(partition.kind.where(()).most_blocks, partition.size)

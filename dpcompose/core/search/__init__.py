@@ -1,1 +1,1 @@
-"""The search for the worst change: clever and untrusted; `checker.py` goes through its claims."""
+"""The search for the worst change. It is not trusted: `checker.py` verifies its claims."""

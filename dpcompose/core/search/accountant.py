@@ -1,9 +1,9 @@
-"""The search: the worst neighbouring change, and the least loss certified for it.
+"""The search for the worst neighbouring change, and for the least loss certified for it.
 
-The value comes from the general composition theorem (GMPS24 IV.1 / V.2, VI.4, VI.13, VI.21):
-losses add over the mechanisms that a change reaches, and the worst change is found by following it
-down the tree. Each dataset answers for a whole change; answers are remembered, and the walk uses
-its own stack, so that deep specs are no problem.
+The value comes from the general composition theorem (GMPS24 IV.1 / V.2, VI.4, VI.13, VI.21): losses
+add over the mechanisms that a change reaches, and the worst change is found by propagating it down
+the tree. Answers are cached by dataset and change. The walk has its own stack, so that the depth of
+a spec is not limited by recursion.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import watch_rounding
 
-#: The statements of a mechanism as seen from where it reads.
+#: The statements of a mechanism, placed relative to the dataset that it reads.
 Seen = tuple[Placed, ...]
-#: A mechanism, how it is seen, what it then loses, and whether that is rounded.
+#: A mechanism, its placed statements, its loss, and whether the loss is rounded.
 Cost = tuple[Mechanism, Seen, Loss, bool]
-#: Those, by the change and by the identity of the mechanism, in one algebra.
+#: Costs in one algebra, by the change and the identity of the mechanism.
 Costs = dict[State, dict[int, Cost]]
 
 
 @dataclass(slots=True)
 class Accountant:
-    """Losses of changes in one notion.
+    """Computes and caches the worst losses of changes in one algebra.
 
-    `charge_all`: price every block at its worst, as if every mechanism read the whole table
-    (what sequential composition would give).
+    `charge_all`: charge every block at its worst, as sequential composition does if every mechanism
+    reads the whole table.
     """
 
     algebra: Algebra
@@ -65,15 +65,15 @@ class Accountant:
 
     @property
     def pure(self) -> Accountant:
-        """Returns the accountant of the losses in pure DP that this one needs."""
+        """Returns the accountant for the pure DP losses that this one needs."""
         if self._pure is None:
             made = Accountant(Scalars(Notion.PURE))
             self._pure = made.charging_all() if self.charge_all else made
         return self._pure
 
     def charging_all(self) -> Accountant:
-        """Returns an accountant that charges all blocks, and knows the costs that this one has
-        found."""
+        """Returns an accountant that charges all blocks, with the cached mechanism costs of this
+        one."""
         other = Accountant(self.algebra)
         other.charge_all = True
         other._effort = Effort(0)
@@ -81,7 +81,7 @@ class Accountant:
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
-        """Returns the worst loss of everything at and below `place` for the change `state`
+        """Returns the worst loss of all mechanisms at and below `place` for the change `state`
         there."""
         known = self._known
         stack: list[tuple[tuple[int, State], Walk]] = []
@@ -111,7 +111,7 @@ class Accountant:
         return known[key]
 
     def follow(self, walk: Walk) -> Any:
-        """Returns the result of a walk, answering all that it asks for."""
+        """Returns the result of a walk, answering all its needs."""
         sent: Loss = None
         while True:
             try:
@@ -150,8 +150,8 @@ class Accountant:
     def _cost(
         self, mechanism: Mechanism, placed: Seen, state: State, known: dict[int, Cost]
     ) -> Loss:
-        """Returns the loss of a mechanism seen from a place; losses are cached by mechanism and
-        view. known of one and the same that is seen so."""
+        """Returns the loss of a mechanism for a change, cached by mechanism and placed
+        statements."""
         before = known.get(id(mechanism))
         if before is not None and before[0] is mechanism and before[1] == placed:
             return before[2]
@@ -161,7 +161,7 @@ class Accountant:
         return loss
 
     def rounded(self, mechanism: Mechanism, placed: Seen, state: State) -> bool:
-        """Whether what a mechanism loses by itself is rounded."""
+        """Returns whether the loss of a mechanism by itself is rounded."""
         before = self._costs.get(state, {}).get(id(mechanism))
         if before is not None and before[0] is mechanism and before[1] == placed:
             return before[3]
@@ -170,7 +170,7 @@ class Accountant:
         return watch.rounded
 
     def _with_trace(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
-        """Returns a loss with where it comes from, where the algebra keeps that."""
+        """Returns a loss with its origin as the trace, in the algebra of patterns."""
         if not isinstance(self.algebra, Patterns):
             return loss
         origin = ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),)
@@ -179,7 +179,7 @@ class Accountant:
     # -- maps ----------------------------------------------------------------------------------
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
-        """The best bound that the rules for a map give; `below` is the dataset that it makes."""
+        """Returns the best bound by the rules for the map from `place` to `below`."""
         rules = AlongMap(self.algebra, place, below)
         choice: Choice
         if not below.read:
@@ -196,7 +196,7 @@ class Accountant:
         return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
-        """The best bound for a sample: several rows one by one, all of them drawn, or some."""
+        """Returns the best bound below a sample: by a path of single rows, or by the drawn rows."""
         if isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE:
 
             def amplified(pure: AlongMap, state: State) -> Walk:
@@ -210,8 +210,8 @@ class Accountant:
         if _alone(state):
             ways.insert(0, rules.sample(state))
         elif not (plain and known):
-            # What is known at a δ of some added or removed rows is never more than a path says; of
-            # replaced ones it may be.
+            # At a δ the bound by drawn rows is never above that by a path if rows are only added
+            # or only removed; for replaced rows it may be.
             ways.insert(0, rules.units(state, lambda s: self._along_map(place, below, s)))
         found: list[Choice] = []
         for way in ways:
@@ -221,19 +221,21 @@ class Accountant:
         return best_of(self.algebra, found, found[0])
 
     def _propagate(self, rules: AlongMap, state: State) -> Walk:
-        """The best bound for a map: whatever it makes of the change, or by how it draws rows."""
+        """Returns the best bound below a map: by its outcomes, or by how it draws rows at
+        random."""
         listed: Choice = yield from self._any_outcome(rules, state)
         displaced = yield from tried(rules.displaced(state))
         if displaced is None or not listed.loss:
             return listed
         if isinstance(self.algebra, Patterns) and displaced.loss and not displaced.bounded:
-            return displaced  # an amplified profile is nowhere above what it is made of
+            return displaced  # an amplified profile is nowhere above the unamplified one
         if self.algebra.best([listed.loss, displaced.loss]) == listed.loss:
             return listed
         return best_of(self.algebra, [displaced, listed], displaced)
 
     def _any_outcome(self, rules: AlongMap, state: State) -> Walk:
-        """The worst of all outcomes, or of a path of single units where they are too many."""
+        """Returns the worst of all outcomes, or the bound by a path of single units if they are too
+        many."""
         alone = all_leaves(state).total() == 1
         limit = LIMIT if alone or self._effort.left > 0 else 1
         try:
@@ -254,6 +256,6 @@ class Accountant:
 
 
 def _alone(state: State) -> bool:
-    """Whether a change is one unit."""
+    """Returns whether a change is a single unit."""
     units = single_units(state)
     return len(units) == 1 and units[0][1] == 1

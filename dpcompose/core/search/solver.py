@@ -1,4 +1,4 @@
-"""From a problem to its answer: the bound, the worst change, and what each mechanism adds to it."""
+"""Solves a problem: the bound, the worst change, and what each mechanism adds to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpcompose.curves.rounding import watch_rounding
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
 
-#: So many pairs of patterns are looked at, one of a pair with the curves of paths.
+#: The most combinations of a pattern without and one with curves of paths.
 MOST_TOGETHER = 36
 
 
@@ -35,9 +35,9 @@ MOST_TOGETHER = 36
 class Visit:
     """A dataset that the worst change reaches, `copies` times (equal blocks).
 
-    `distance`: the change shown is one of so many alike, and the loss below is bounded by group
-    privacy at that distance. `via`: the choice that led here, and `above` the visit where it was
-    made; None at a root.
+    `distance`: the number of equal changes of which one is shown; the loss below is bounded by
+    group privacy at that distance. `via`: the choice that led here, and `above` the visit where it
+    was made; None at a root.
     """
 
     place: Place
@@ -51,9 +51,9 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeCharge:
-    """A mechanism that the worst change reaches: what one copy of it loses on one dataset.
+    """The loss of a mechanism on one dataset that the worst change reaches.
 
-    `loss` counts the mechanism's own `count`; `copies` is the number of equal blocks.
+    `loss`: of all `count` copies of the mechanism, on one of the equal blocks.
     """
 
     mechanism: Mechanism
@@ -66,7 +66,7 @@ class ChangeCharge:
 class Solution:
     """The worst case in one notion.
 
-    `loss` is in the notion's adding-up unit; `quantities` are the certified bounds it stands for
+    `loss` is a loss of the algebra; `quantities` are the certified bounds that it stands for
     (several undominated ones for approximate DP), `visits` the worst change from the roots down.
     """
 
@@ -81,7 +81,7 @@ class Solution:
 
     @property
     def sampled(self) -> bool:
-        """Whether the change reaches a sample that amplifies what reads it, after it adds up."""
+        """Returns whether the worst change reaches a sample that amplifies what reads it."""
         return _sampled(self.visits)
 
     def quantity(self, loss: Loss) -> Quantity | None:
@@ -90,10 +90,9 @@ class Solution:
         return next((each._replace(exact=exact) for each in bounds_of(self.algebra, loss)), None)
 
     def part(self, loss: Loss) -> Quantity:
-        """Returns the loss of a part of the release; (0, 1), which promises nothing, where nothing
-        is known.
+        """Returns the loss of a part of the release as a bound; (0, 1) if it is not finite.
 
-        The whole may be finite all the same: what reads a secret sample is not always read.
+        The whole may be finite all the same, since what reads a secret sample is not always read.
         """
         found = self.quantity(loss)
         if found is None:
@@ -102,32 +101,32 @@ class Solution:
         return found
 
     def one_copy(self, felt: ChangeCharge) -> Quantity:
-        """Returns what one copy of a mechanism adds, on one of the equal blocks."""
+        """Returns the loss of one copy of a mechanism, on one of the equal blocks."""
         return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
-        """Returns what one mechanism on one dataset adds at the worst change, all its copies
+        """Returns the loss of one mechanism on one dataset at the worst change, all its copies
         together."""
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """Returns the losses of all mechanisms that the worst change reaches, or of these,
-        added."""
+        """Returns the composed loss of these mechanisms, or of all that the worst change
+        reaches."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
     def _of_all_copies(self, felt: ChangeCharge) -> Loss:
-        """Returns the loss in all the copies of the dataset, and at the distance, together."""
+        """Returns the loss on all equal blocks together, at the group distance."""
         copies = self.algebra.times(felt.loss, felt.visit.copies)
         return self.algebra.chain([(copies, felt.visit.distance)])
 
     @property
     def finite(self) -> bool:
-        """Whether there is a bound at all."""
+        """Returns whether there is a finite bound."""
         return bool(self.quantities)
 
 
 def notions(problem: Problem) -> list[Notion]:
-    """Returns the notions in which every mechanism has some statement, strongest first."""
+    """Returns the notions to which every mechanism has a convertible statement, strongest first."""
     common = set(ORDER)
     for mechanism in problem.mechanisms():
         readable: set[Notion] = set()
@@ -142,7 +141,7 @@ def notions(problem: Problem) -> list[Notion]:
 class Solver:
     """Solves one problem, in one notion or another, exactly or as sequential composition would.
 
-    `like`: a solver of a problem that shares mechanisms with this one, whose losses it knows.
+    `like`: a solver of a problem that shares mechanisms with this one; its costs are reused.
     """
 
     def __init__(self, problem: Problem, like: Solver | None = None) -> None:
@@ -152,19 +151,20 @@ class Solver:
         self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self._patterned: UndominatedLosses | None = None
-        #: The accountant that found the losses kept apart, and these, once they are asked for.
+        #: The accountant that found the patterns, and these without curves, after `patterns()`.
         self.patterned_by: Accountant | None = None
         self.patterned_loss: UndominatedLosses = ()
         self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
-        """Returns the answers at the roots if every block were charged for, whatever one change
+        """Returns the answers at the roots if every block is charged, whichever a change
         reaches."""
         accountant, goal = solution.accountant.charging_all(), self.problem.goal
         return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """Returns the worst loss over all roots together, with what happens in each."""
+        """Returns the worst loss over all roots together, and the place, change and answer of
+        each."""
         loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
         return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
 
@@ -172,24 +172,23 @@ class Solver:
         """Returns the worst case in a notion."""
         solution = self._solve(algebra_of(notion))
         if notion is Notion.APPROX and not solution.finite:
-            # Σδ reaches 1; the chance that nothing is given away may still be positive.
+            # Σδ reaches 1; the chance that no failure happens may still be positive.
             solution = self._solve(algebra_of(notion, survival=True))
         return solution
 
     def least_bound(self, notion: Notion) -> Quantity | None:
-        """Returns the bound of `solve` in a notion of one number, without the change that
-        attains it."""
+        """Returns the bound of `solve` in a notion of one number, without the worst change."""
         algebra = algebra_of(notion)
         loss, _ = self._joint(self._accountant(algebra))
         return next(bounds_of(algebra, loss), None)
 
     def summed(self, notion: Notion) -> Solution:
-        """Returns the worst case in a notion by sums alone, as a filter counts: Σδ, never
-        1-Π(1-δ)."""
+        """Returns the worst case in a notion with δ summed, never 1-Π(1-δ), as a privacy filter
+        counts."""
         return self._solve(algebra_of(notion))
 
     def patterns(self) -> UndominatedLosses:
-        """Returns the losses of all mechanisms at the undominated changes, for use at a δ.
+        """Returns the patterns of all mechanisms at the undominated changes, for use at a δ.
 
         Empty if some mechanism has no finite bound.
         """
@@ -208,17 +207,16 @@ class Solver:
         return Accountant(algebra, self._known_to(algebra))
 
     def _known_to(self, algebra: Algebra) -> Costs:
-        """Returns the costs of mechanisms in an algebra."""
+        """Returns the cached costs of mechanisms in an algebra."""
         of = (type(algebra),)
         key = (*of, algebra.curves) if isinstance(algebra, Patterns) else (*of, algebra)
         return self._costs.setdefault(key, {})
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
-        """Returns the patterns, with what paths of unlike steps or of (ε, δ) say as curves beside
-        them.
+        """Returns the patterns, with curves of paths of unlike or (ε, δ) steps as further bounds.
 
-        Fewer patterns with curves are known to be worse than others, so that there may be more of
-        them. Those of both sorts bound every change; a pair of them has the lesser one's loss.
+        Patterns with curves dominate fewer others, so that there may be more of them. Patterns of
+        either sort bound every change; a pair of them has the lesser loss of the two.
         """
         if not self._of_several_steps():
             return patterned
@@ -239,7 +237,8 @@ class Solver:
         )
 
     def _of_several_steps(self) -> bool:
-        """Whether steps may be unlike, or of (ε, δ), or of several guarantees; not too many."""
+        """Returns whether steps may be unlike, of (ε, δ), or of several guarantees, and not too
+        many."""
         stated: set[tuple[Notion, Fraction, Fraction]] = set()
         several = False
         for each in self.problem.mechanisms():
@@ -251,7 +250,7 @@ class Solver:
         return (unlike or several) and len(stated) <= MOST_PATHS
 
     def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
-        """Returns one change that the patterns stand for, from the roots down, and what feels
+        """Returns one change that the patterns cover, from the roots down, and the charges for
         it."""
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
@@ -289,7 +288,7 @@ def _visits(
 
 
 def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
-    """Returns the visits of patterns: a change that is followed in one order stands for both."""
+    """Returns the visits with each change undirected: one order of the tables stands for both."""
     shown: dict[int, Visit] = {}
     for visit in visits:
         above = None if visit.above is None else shown[id(visit.above)]
@@ -314,7 +313,7 @@ def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[Ch
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
-    """Whether the change passes a sample, or a row drawn for its key, that amplifies."""
+    """Returns whether the change passes a sample, or a random limit of one row, that amplifies."""
     return any(
         visit.place.amplifies or any(each.how.uses("displaced") for each in visit.answer.choices)
         for visit in visits
@@ -322,7 +321,7 @@ def _sampled(visits: Sequence[Visit]) -> bool:
 
 
 def _splits(visits: Sequence[Visit]) -> bool:
-    """Whether the change passes a partition."""
+    """Returns whether the change passes a partition."""
     return any(visit.place.blocks for visit in visits)
 
 
@@ -333,7 +332,7 @@ def _quantities(
     felt: Sequence[ChangeCharge],
     rounded: bool,
 ) -> Iterator[Quantity]:
-    """The certified bounds that a loss stands for; none if it is not finite."""
+    """Yields the certified bounds that a loss stands for; nothing if it is not finite."""
     with watch_rounding() as watch:
         for each in felt:
             if each.visit.distance > 1:

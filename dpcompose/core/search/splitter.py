@@ -10,7 +10,8 @@ from dpcompose.core.theorem import Refused
 
 
 def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:
-    """The best bound that the rules for a partition give on what `state` does to its blocks."""
+    """Returns the best bound that the rules for a partition give on the loss of `state` below
+    it."""
     if rules.anywhere(state):
         return (yield from rules.everywhere(state))
     found = all_leaves(state)
@@ -23,11 +24,12 @@ def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:
 
 
 def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
-    """Returns several units at once: exhaustively where few, else a path through single units."""
+    """Returns the best bound for several units: exhaustively if few, else by a path of single
+    units."""
     bound: Choice = yield from rules.units(state, lambda each: split(rules, each, effort))
     if rules.charge_all:
         return bound
-    # All that has become of one unit further up may lose less than its parts by themselves.
+    # All that one unit further up has become may lose less than its parts by themselves.
     coarser = yield from tried(
         rules.units(state, lambda each: split(rules, each, effort), outermost=True)
     )
@@ -47,7 +49,7 @@ def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
 
 
 def tried(rule: Walk) -> Walk:
-    """The bound of a rule, or None where it does not apply."""
+    """Returns the bound of a rule, or None if it does not apply."""
     try:
         return (yield from rule)
     except Refused:

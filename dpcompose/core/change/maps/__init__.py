@@ -43,5 +43,5 @@ MAPS: dict[str, MapForm] = {
 
 
 def form_of(made_by: Map) -> MapForm:
-    """Returns the form in which a map is written."""
+    """Returns the form of a map's kind."""
     return next(form for form in MAPS.values() if type(made_by) in (form.kind, form.other))

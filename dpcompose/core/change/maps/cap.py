@@ -1,4 +1,4 @@
-"""Caps: at most so many rows of each privacy unit."""
+"""Caps: at most a given number of rows of each privacy unit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cap(Together):
     keep: Keep
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: a unit has fewer rows; a row displaces another of its
+        """Returns the user with fewer rows, or a row that comes, goes or displaces another of its
         unit."""
         if leaf.kind is Kind.USER:
             return [capped(leaf, self.rows)]
@@ -39,16 +39,15 @@ class Cap(Together):
         return per_key(leaf, unit, self.keep == "first", traits.rows_are_units)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows of the same units. No order, and no public
-        number of rows."""
+        """Returns the traits of rows of the same units, without an order or a public number."""
         return traits._replace(edge_rows=False, ordered=False, fixed=False, size=None, free=False)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: rows of one unit displace each other."""
+        """Returns the traits of a map under which rows of one unit displace each other."""
         return chosen("cap", self.rows, self.keep)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields where rows are not known to be of a unit."""
+        """Yields an error if the rows have no known privacy unit."""
         if above.traits.unit is None:
             why, hint = above.no_unit()
             says = f"a cap is one per privacy unit: {why}"
@@ -57,12 +56,12 @@ class Cap(Together):
             )
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how many rows are kept of each unit, and which."""
+        """Yields what the author declares: how many rows of each unit are kept, and which."""
         rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} of each unit, {how}", ("rows",)
 
     def describe(self) -> str:
-        """`a cap at the first 3 rows for each unit`."""
+        """Returns `a cap at the first 3 rows for each unit`."""
         return f"a cap at {which(self.keep)} {plural(self.rows, 'row')} for each unit"
 
 

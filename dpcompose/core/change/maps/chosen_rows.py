@@ -1,4 +1,4 @@
-"""What limits and caps have in common: some rows of many are kept, the first or random ones."""
+"""What limits and caps have in common: they keep some rows, the first or random ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER = FormKey(
 
 
 def check_order(keep: Keep, order: str | None) -> None:
-    """Raise `Contradiction` for random rows in an order."""
+    """Raises `Contradiction` if random rows are given an order."""
     if order is not None and keep == "random":
         says = "`order` and `keep: random` exclude each other"
         hint = "remove `order`, or write `keep: first`"
@@ -33,7 +33,7 @@ def check_order(keep: Keep, order: str | None) -> None:
 
 
 def chosen(what: str, rows: int, keep: Keep) -> MapTraits:
-    """Returns the conduct of a map that keeps so many rows of all that compete."""
+    """Returns the `conduct` of a map that keeps `rows` of the rows that compete."""
     if keep == "first":
         return together(may_drop=True, random=None, determined=True, picks=RowSelection.FIRST)
     picks = RowSelection.ONE if rows == 1 else RowSelection.RANDOM
@@ -41,13 +41,13 @@ def chosen(what: str, rows: int, keep: Keep) -> MapTraits:
 
 
 def which(keep: Keep) -> str:
-    """`the first` or `a random`, before a number of rows."""
+    """Returns `the first` or `a random`, to stand before a number of rows."""
     return "the first" if keep == "first" else "a random"
 
 
 def declared(rows: int, keep: Keep) -> str:
-    """Returns how rows are chosen, for what the author declares."""
+    """Returns how rows are chosen, in words, for what the author declares."""
     if keep == "first":
         return "the first in an order that is fixed"
-    # Of a key's only row it counts that nobody learns which one was drawn: `random-limit`.
+    # The theorem `random-limit` needs that nobody learns which one was drawn.
     return "drawn afresh; which one stays secret" if rows == 1 else "drawn afresh"

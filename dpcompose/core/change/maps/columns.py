@@ -1,4 +1,4 @@
-"""Selections of columns: of each row some columns, and nothing else."""
+"""Selections of columns: each row reduced to some of its columns."""
 
 from __future__ import annotations
 
@@ -33,34 +33,33 @@ class Columns(RowByRow):
         return RowMap(self.only, self.only)
 
     def keeps_column(self, column: str) -> bool:
-        """Whether a column is kept: those that it selects."""
+        """Returns whether the column is selected."""
         return column in self.only
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: nothing where these columns are kept; else a row with
-        fewer of them."""
+        """Returns the same unit; no unit if a replaced row keeps all selected columns."""
         return self._as_row_map.becomes(leaf, traits)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows that have these columns and no other."""
+        """Returns the traits of rows that have only these columns."""
         after = self._as_row_map.traits_after(traits)
         made = after.columns is not None and not self.only <= after.columns
         return after._replace(others=made)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: each row gives one row."""
+        """Returns the traits of a map that makes one row of each row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: as many."""
+        """Returns `below`: one row is made of each."""
         return below
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: that there is nothing else."""
+        """Yields what the author declares: rows have no other columns."""
         yield f"of each row `{name}` has {listing(sorted(self.only))} and nothing else", ("only",)
 
     def describe(self) -> str:
-        """`` the columns `state` and `race` ``."""
+        """Returns `` the columns `state` and `race` ``."""
         named = listing(sorted(self.only))
         return f"the column{'s' if len(self.only) > 1 else ''} {named}"
 

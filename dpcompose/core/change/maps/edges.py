@@ -15,7 +15,8 @@ class Edges(OfGraph):
     """The table of the edges of a graph."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns what one unit becomes: one row for an edge, its degree for a vertex."""
+        """Returns one row for an edge, and for a vertex as many as the largest degree (`ANY`:
+        unknown)."""
         if leaf.kind is Kind.EDGE:
             return [one(SINGLE)]
         if traits.degree is None:
@@ -26,11 +27,11 @@ class Edges(OfGraph):
         return two_sided(traits.degree, ChangeUnit(Kind.PAIR, (0, 0)))
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows that are edges."""
+        """Returns the traits of rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
 
     def describe(self) -> str:
-        """`the table of edges`."""
+        """Returns `the table of edges`."""
         return "the table of edges"
 
 

@@ -27,43 +27,45 @@ from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 class Filter(RowByRow):
     """Keeps the rows that pass a predicate on the row alone.
 
-    `uses`: the columns on which the predicate depends alone; None: not said.
+    `uses`: the only columns on which the predicate depends; None: not declared.
     """
 
     drops: bool = False
     uses: frozenset[str] | None = None
 
     def keeps_column(self, column: str) -> bool:
-        """Whether a column is kept: rows stay as they are."""
+        """Returns True: rows stay unchanged."""
         return True
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: of a replaced row one end may pass, or both; both or none
-        if the predicate sees none."""
+        """Returns the same unit; of a replaced row both ends may pass, or one of them.
+
+        Both if it agrees in the columns that the predicate uses.
+        """
         if leaf.kind is Kind.PAIR:
             both = one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
             return [both] if agrees(leaf, self.uses) else [both, one(OLD_END), one(NEW_END)]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: all but the number of rows."""
+        """Returns the same traits without the number of rows."""
         return traits._replace(fixed=False, size=None)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: each row stays or goes by itself."""
+        """Returns the traits of a map that keeps or drops each row by itself."""
         return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: none: rows that pass may be there or not."""
+        """Returns 0: rows that do not pass need not be there."""
         return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: that the predicate is on the row alone."""
+        """Yields what the author declares: the predicate is on the row alone."""
         yield f"the filter `{name}` looks at each row by itself", ()
         yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 
     def describe(self) -> str:
-        """`a filter`, or `` a filter by `age` ``."""
+        """Returns `a filter`, or `` a filter by `age` ``."""
         return "a filter" if self.uses is None else f"a filter by {columns_named(self.uses)}"
 
 

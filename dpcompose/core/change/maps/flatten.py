@@ -1,4 +1,4 @@
-"""Flattens: some rows of each row."""
+"""Flattens: several rows of each row."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from dpcompose.curves.rounding import plural
 class Flatten(RowByRow):
     """Makes at most (`exact`: exactly) `max_rows` rows of each row.
 
-    `keeps` names the columns that each new row copies from its source row. `uses`: the columns on
-    which it depends alone how many rows there are and what else is in them; None: not said.
+    `keeps` names the columns that each new row copies from its source row. `uses`: the only columns
+    on which the number of new rows and their other columns depend; None: not declared.
     """
 
     max_rows: int
@@ -51,8 +51,8 @@ class Flatten(RowByRow):
     uses: frozenset[str] | None = None
 
     def then(self, after: Map) -> Map | None:
-        """Returns two maps as one: of flattens that are exact alike and name no columns: one to the
-        product of the rows."""
+        """Returns one flatten to the product of the rows, of flattens exact alike without `uses`;
+        or None."""
         if not isinstance(after, Flatten) or self.exact != after.exact:
             return None
         if self.uses is not None or after.uses is not None:
@@ -61,15 +61,14 @@ class Flatten(RowByRow):
         return replace(self, max_rows=rows, keeps=self.keeps & after.keeps)
 
     def keeps_column(self, column: str) -> bool:
-        """Whether a column is kept: those that it names."""
+        """Returns whether `keeps` names the column."""
         return column in self.keeps
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns what one unit becomes: of a replaced row each end gives rows; how many may
-        differ, unless `exact`.
+        """Returns up to `max_rows` units of the same kind; of a replaced row each end gives rows.
 
-        As many, too, where it keeps what that depends on, and the same ones if they are made of
-        nothing else.
+        Both ends give as many if the number is exact or depends on columns that they agree in, and
+        the same rows if these depend on nothing else.
         """
         if leaf.kind is Kind.PAIR:
             same = agrees(leaf, self.uses)
@@ -85,27 +84,26 @@ class Flatten(RowByRow):
         return [one(single(leaf), self.max_rows)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows in the order of their sources; how many
-        there are is known if `exact`."""
+        """Returns the traits of rows in the order of their sources; their number is known if
+        `exact`."""
         unit = traits.unit if traits.unit in self.keeps else None
         return traits_of_several(traits, unit, self.keeps, self.max_rows, self.exact)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: each row gives rows by itself."""
+        """Returns the traits of a map that makes several rows of each row by itself."""
         return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: one for so many, if every row gives as many;
-        else it cannot be told."""
+        """Returns the number of source rows for `below` rows if `exact`, else 0."""
         return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how many rows one row gives."""
+        """Yields what the author declares: the number of rows made of one row."""
         yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
         yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
     def describe(self) -> str:
-        """`a flatten to at most 3 rows a row`, or one `` of `visits` `` alone."""
+        """Returns `a flatten to at most 3 rows a row`, or `` a flatten of `visits` to … ``."""
         of = "" if self.uses is None else f" of {columns_named(self.uses | self.keeps)}"
         return f"a flatten{of} to {many(self.max_rows, self.exact)} a row"
 
@@ -124,8 +122,8 @@ def _made(
 def traits_of_several(
     traits: Traits, unit: str | None, keeps: Collection[str], rows: int, exact: bool
 ) -> Traits:
-    """Returns the traits of several tables: of rows in the order of their sources, at most so many
-    of each, or exactly so many."""
+    """Returns the traits of at most (`exact`: exactly) `rows` rows for each source row, in their
+    order."""
     columns, others = traits.columns_of_new(keeps)
     return Traits(
         unit=unit,
@@ -139,17 +137,17 @@ def traits_of_several(
 
 
 def sources_needed(below: int, rows: int, exact: bool) -> int:
-    """Returns how many rows there must be above for so many of them; if one may give none, 0."""
+    """Returns how many source rows `below` rows need; 0 unless each gives exactly `rows`."""
     return -(-below // rows) if exact else 0
 
 
 def many(rows: int, exact: bool) -> str:
-    """`at most 3 rows`."""
+    """Returns `at most 3 rows` or `exactly 3 rows`."""
     return f"{'exactly' if exact else 'at most'} {plural(rows, 'row')}"
 
 
 def check_exact(exact: bool, drops: bool) -> None:
-    """Raise `Contradiction` where every row gives as many rows, and some row none."""
+    """Raises `Contradiction` if each row gives exactly so many rows, and some row none."""
     if exact and drops:
         says = "`exact: true` and `drops: true` contradict each other"
         hint = "if some row gives nothing, not every row gives `max_rows` rows: remove one"

@@ -20,11 +20,11 @@ class Group(Together):
     by: str
 
     def single_key(self) -> str | None:
-        """Returns the column."""
+        """Returns the column `by`."""
         return self.by
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: the row of its value comes, goes or is replaced."""
+        """Returns the outcomes for the row of the value: it comes, goes or is replaced."""
         if leaf.kind is Kind.USER:
             if self.by == traits.unit:
                 return [one(single(leaf)._replace(ends=(BOTH,), size=leaf.size))]
@@ -33,8 +33,7 @@ class Group(Together):
         return per_key(leaf, self.by, False, alone)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: by the unit: one row for each. No order, and no
-        public number of rows."""
+        """Returns the traits of one row for each value, without an order or a public number."""
         by_unit = traits.unit is not None and self.by == traits.unit
         columns, others = traits.columns_of_new((self.by,))
         return Traits(
@@ -46,19 +45,19 @@ class Group(Together):
         )
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: rows of one value make one row together."""
+        """Returns the traits of a map that makes one row of all rows of one value."""
         return together(may_drop=True, random=None, determined=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
+        """Yields nothing: the map is valid on every table."""
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: nothing: what a group is says all."""
+        """Yields nothing: nothing is declared."""
         yield from ()
 
     def describe(self) -> str:
-        """`` a grouping by `id` ``."""
+        """Returns `` a grouping by `id` ``."""
         return f"a grouping by `{self.by}`"
 
 

@@ -1,4 +1,4 @@
-"""Joins with a public table: each row, once for each row of that table that it is joined with."""
+"""Joins with a public table: each row is repeated for each matching row of that table."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 class JoinPublic(RowByRow):
     """Joins each row with at most (`exact`: exactly) `max_rows` rows of a public table.
 
-    Every new row has all columns of its source. `uses`: the columns by which rows of the public
-    table are found, and which alone decide how many there are; None if the whole row may decide.
+    Every new row has all columns of its source. `uses`: the columns that alone decide which rows of
+    the public table match; None if the whole row may decide. `said_by`: the key that declares
+    `uses`.
     """
 
     max_rows: int
@@ -55,12 +56,14 @@ class JoinPublic(RowByRow):
     said_by: str = field(default="uses", compare=False)
 
     def keeps_column(self, column: str) -> bool:
-        """Whether a column is kept: all of them."""
+        """Returns True: all columns are kept."""
         return True
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns what one unit becomes: of a replaced row each end is joined; with as many rows,
-        if it keeps what decides."""
+        """Returns up to `max_rows` units of the same kind; each end of a replaced row is joined.
+
+        Both ends give as many rows if they agree in the columns `uses`.
+        """
         if leaf.kind is Kind.PAIR:
             pair = PAIR._replace(kept=leaf.kept)
             as_many = self.exact or agrees(leaf, self.uses)
@@ -72,24 +75,23 @@ class JoinPublic(RowByRow):
         return [one(single(leaf), self.max_rows)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows of the same units, in the order of their
-        sources; how many is known if `exact`."""
+        """Returns the traits of rows in the order of their sources; their number is known if
+        `exact`."""
         return traits_of_several(
             traits, traits.unit, traits.columns or (), self.max_rows, self.exact
         )
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: each row gives rows by itself."""
+        """Returns the traits of a map that makes several rows of each row by itself."""
         return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: one for so many, if every row gives as many;
-        else it cannot be told."""
+        """Returns the number of source rows for `below` rows if `exact`, else 0."""
         return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: that the other table is public, how many of its rows one
-        row meets, and what stays."""
+        """Yields what the author declares: the table is public, how many of its rows match, what
+        stays."""
         rows = many(self.max_rows, self.exact)
         yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
         if self.uses is not None:
@@ -99,7 +101,7 @@ class JoinPublic(RowByRow):
         yield f"`{name}` leaves the columns and the order of rows as they are", ()
 
     def describe(self) -> str:
-        """`a join with at most 3 rows of a public table for each row`."""
+        """Returns `a join with at most 3 rows of a public table for each row`."""
         return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
 
 

@@ -1,7 +1,6 @@
-"""What a kind of map must answer: what a change becomes, what is known of its rows, how it is told.
+"""The interface of the kinds of maps: outcomes of changes, traits of rows, declarations.
 
-Each kind has one file here, and one line in `dpcompose.core.change.maps`. Whoever needs to know
-something of a map asks the map; a kind that leaves something out is no kind that can be made.
+Each kind has one file here, and one line in `dpcompose.core.change.maps`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpcompose.curves.rounding import listing
 
 
 class Gives(Enum):
-    """How many rows a map makes of one row, whatever the other rows are."""
+    """The number of rows that a map makes of one row, whatever the other rows are."""
 
     ONE = "at most one row"
     SEVERAL = "some rows"
@@ -29,7 +28,7 @@ class Gives(Enum):
 
 
 class RowSelection(Enum):
-    """Which rows a map chooses among those that compete."""
+    """The way in which a map selects rows among those that compete."""
 
     FIRST = "the first in a fixed order"
     ONE = "one, at random"
@@ -38,12 +37,12 @@ class RowSelection(Enum):
 
 
 class MapTraits(NamedTuple):
-    """How a map treats rows: what is decided without following a change.
+    """How a map treats rows, whatever the change.
 
-    `may_drop`: a row may leave no trace. `drops`: declared, some possible row gives nothing.
-    `random`: what the map is called where its result is drawn at random, else None. `determined`:
-    two specs that declare it alike, under one name, speak of one and the same dataset. `several`:
-    one row may give several rows. `picks`: which rows it chooses, None where it chooses none.
+    `may_drop`: a row may leave no trace. `drops`: it is declared that some possible row gives
+    nothing. `random`: the map's name in words if its result is drawn at random, else None.
+    `determined`: two specs that declare the map alike, under one name, mean the same dataset.
+    `several`: one row may give several rows. `picks`: how it selects rows, None if it does not.
     """
 
     gives: Gives
@@ -56,12 +55,12 @@ class MapTraits(NamedTuple):
 
 
 class Above(NamedTuple):
-    """The dataset that a map is to read, with what its author must know of it; names stand between
+    """The dataset that a map is to read, with what errors about it must say; names are in
     backquotes.
 
-    `is_root`: it is `root`, its root, itself. `no_unit`: why its rows have no privacy unit, and
-    what to do about it. `upwards`: it and what it is made from, each with its map (None: a root or
-    a block), nearest first.
+    `is_root`: it is its root, `root`. `no_unit`: returns why its rows have no privacy unit, and a
+    hint. `upwards`: yields it and its ancestors, each with its map (None: a root or a block),
+    nearest first.
     """
 
     name: str
@@ -73,12 +72,13 @@ class Above(NamedTuple):
 
     @property
     def public(self) -> str:
-        """Returns the sentence that rows cannot come or go, since their number is public."""
+        """Returns the clause that rows cannot be added or removed, since their number is public."""
         return f"the size of {self.name} is public (Example III.4)"
 
 
 class Readers(NamedTuple):
-    """Who reads a dataset or what is made from it: names, and the largest number of copies."""
+    """The mechanisms that read a dataset or what is made from it, and their largest number of
+    copies."""
 
     names: tuple[str, ...]
     copies: int
@@ -91,51 +91,52 @@ class Map(ABC):
 
     @abstractmethod
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns what one unit becomes: everything that one unit, of a known kind, may become;
-        what is dominated is left out.
+        """Returns the outcomes of one unit of change, except dominated ones.
 
-        `traits` are those of the dataset that the map reads.
+        `leaf`: of any kind but `ANY`; `traits`: those of the dataset that the map reads.
         """
 
     def then(self, after: Map) -> Map | None:
-        """Returns two maps as one: the one map that does what this one does and then `after`, where
-        there is one that loses no more."""
+        """Returns one map that does what this map and then `after` do, without a larger loss.
+
+        None if there is no such map.
+        """
         return None
 
     def keeps_column(self, column: str) -> bool:
-        """Whether every row that it makes has the column as the row that it is made of."""
+        """Returns whether every new row has the same value in the column as its source row."""
         return False
 
     def single_key(self) -> str | None:
-        """Returns the column of each of whose values it makes at most one row, of its rows
-        alone."""
+        """Returns the column for each value of which at most one row is made, of its rows alone; or
+        None."""
         return None
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
-        """Returns the outcome of a change of which nothing is known."""
+        """Returns the outcome of an arbitrary change (`ANY`)."""
         return anything(leaf)
 
     @abstractmethod
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table, given those of the input."""
+        """Returns the traits of the dataset that the map makes, given those of the one that it
+        reads."""
 
     @abstractmethod
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: how it treats rows."""
+        """Returns how the map treats rows."""
 
     @abstractmethod
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields why it has no meaning on what it is to read, which has the shape that it reads."""
+        """Yields the errors of this map on the dataset `above`, which has the shape that it
+        reads."""
 
     @abstractmethod
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: how many rows it must read for what it makes
-        to have so many."""
+        """Returns how many rows the map must read at least to make `below` rows."""
 
     @abstractmethod
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: what the author declares of `name`, the dataset that it
-        makes, and nobody can check."""
+        """Yields what the author declares of `name`, the dataset made, which nobody can check."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -143,17 +144,17 @@ class Map(ABC):
 
 
 class RowByRow(Map):
-    """A map that makes rows of each row by itself, and so has a meaning on every table."""
+    """A map that makes rows of each row by itself, and so is valid on every table."""
 
     __slots__ = ()
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
+        """Yields nothing: the map is valid on every table."""
         yield from ()
 
 
 def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> MapTraits:
-    """Returns the conduct of a map that makes rows of each row by itself."""
+    """Returns the `conduct` of a map that makes rows of each row by itself."""
     return MapTraits(
         gives,
         may_drop,
@@ -166,12 +167,12 @@ def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> MapTraits:
 
 
 class Together(Map):
-    """A map that makes something of all rows together."""
+    """A map whose result depends on all rows together."""
 
     __slots__ = ()
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: none is known to be needed."""
+        """Returns 0: no number of rows is known to be needed."""
         return 0
 
 
@@ -183,23 +184,24 @@ def together(
     several: bool = False,
     picks: RowSelection | None = None,
 ) -> MapTraits:
-    """Returns the conduct of a map that makes something of all rows together."""
+    """Returns the `conduct` of a map whose result depends on all rows together."""
     return MapTraits(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
 
 
 @dataclass(frozen=True, slots=True)
 class AtOneKey(Together):
-    """Maps of each row by itself that keep a column, and then one row for each of its values.
+    """Row-by-row maps that keep a column, and then a map to one row for each value of it.
 
-    All that is made of one row has the row's value, and so is one change of the last table.
+    All rows made of one row have its value in the column, and so are one change of the last map's
+    table.
     """
 
     maps: tuple[Map, ...]
     last: Map
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns what one unit becomes: what the last map makes of it; the row of its value may
-        also come or go where one end of a replaced row may give nothing."""
+        """Returns the outcomes under the last map; if one end of a replaced row may give nothing,
+        also a row that comes or goes."""
         found = self.last.becomes(leaf, traits)
         if leaf.kind is not Kind.PAIR or isinstance(found, TooMany):
             return found
@@ -215,25 +217,25 @@ class AtOneKey(Together):
         return [*found, *ends] if reached or ends else [MapOutcome(())]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: those after one map and the next."""
+        """Returns the traits after all the maps."""
         for each in (*self.maps, self.last):
             traits = each.traits_after(traits)
         return traits
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: that of the last map."""
+        """Returns how the last map treats rows."""
         return self.last.conduct()
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never: each map has a meaning."""
+        """Yields nothing: each map was accepted by itself."""
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: what the last map declares."""
+        """Yields what the author declares of the last map."""
         return self.last.declares(name, readers)
 
     def describe(self) -> str:
-        """Returns the map in words."""
+        """Returns the last map in words."""
         return self.last.describe()
 
 
@@ -243,37 +245,37 @@ def _units(found: list[MapOutcome] | TooMany) -> Iterator[ChangeUnit]:
 
 
 class OfGraph(Together):
-    """A table made of a graph: what a graph is says all that there is to know of it."""
+    """A table made of a graph."""
 
     __slots__ = ()
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: there are no rows above."""
+        """Returns how the map treats rows: a graph has none."""
         return together(may_drop=False, random=None, determined=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
+        """Yields nothing: the map is valid on every graph."""
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: nothing."""
+        """Yields nothing: nothing is declared."""
         yield from ()
 
 
 def fates(made_by: Map, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-    """Everything that one unit may become, without what something else in the list dominates."""
+    """Returns the outcomes of one unit of any kind, except those that another one dominates."""
     if leaf.kind is Kind.ANY:
         return [made_by.of_anything(leaf)]
     return made_by.becomes(leaf, traits)
 
 
 # ---------------------------------------------------------------------------------------------
-# How a kind is written
+# Forms in a spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapForm(Form[Map]):
-    """How a kind of map is written."""
+    """The form of a kind of map in a spec."""
 
 
 DROPS = FormKey(
@@ -283,16 +285,16 @@ KEEPS = FormKey("keeps", Sort.COLUMNS, "Columns that every new row has as its so
 
 
 def uses(what: str) -> FormKey:
-    """Returns the key that names the columns on which `what` depends alone."""
+    """Returns the key for the only columns on which `what` depends."""
     return FormKey("uses", Sort.COLUMNS, f"The columns on which {what} depends alone.", None)
 
 
 def declared_uses(what: str, columns: frozenset[str] | None) -> Iterator[Declared]:
-    """Yields the declaration that something depends on such columns alone, if it is one."""
+    """Yields the declaration that `what` depends on `columns` alone; nothing if they are None."""
     if columns is not None:
         yield f"{what} depends on {columns_named(columns)} alone", ("uses",)
 
 
 def columns_named(columns: frozenset[str]) -> str:
-    """`` `age` and `race` ``, or `no column`."""
+    """Returns the columns in words: `` `age` and `race` ``, or `no column`."""
     return listing(sorted(columns)) if columns else "no column"

@@ -1,4 +1,4 @@
-"""Limits: at most so many rows for each value of a column."""
+"""Limits: at most a given number of rows for each value of a column."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class RowLimit(Together):
     keep: Keep
 
     def single_key(self) -> str | None:
-        """Returns the column, of a limit to the first row."""
+        """Returns the column if only the first row of each value is kept, else None."""
         return self.per if self.rows == 1 and self.keep == "first" else None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: in its value a row comes, goes or displaces another."""
+        """Returns the outcomes within the row's value: a row comes, goes or displaces another."""
         if leaf.kind is Kind.USER:
             if self.per == traits.unit:
                 return [capped(leaf, self.rows)]
@@ -46,8 +46,7 @@ class RowLimit(Together):
         return per_key(leaf, self.per, first, alone, first and self.rows == 1 and traits.free)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows of the same units. No order, and no public
-        number of rows."""
+        """Returns the traits of rows of the same units, without an order or a public number."""
         return Traits(
             unit=traits.unit,
             rows_are_units=traits.rows_are_units,
@@ -57,20 +56,20 @@ class RowLimit(Together):
         )
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: rows of one value displace each other."""
+        """Returns the traits of a map under which rows of one value displace each other."""
         return chosen("limit", self.rows, self.keep)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
+        """Yields nothing: the map is valid on every table."""
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how many rows are kept of each value, and which."""
+        """Yields what the author declares: how many rows of each value are kept, and which."""
         rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
         yield f"`{name}` keeps at most {rows} for each `{self.per}`, {how}", ("rows",)
 
     def describe(self) -> str:
-        """`` a limit to the first 3 rows for each `day` ``."""
+        """Returns `` a limit to the first 3 rows for each `day` ``."""
         return f"a limit to {which(self.keep)} {plural(self.rows, 'row')} for each `{self.per}`"
 
 

@@ -15,8 +15,7 @@ class Nodes(OfGraph):
     """One row for each vertex, which depends on the vertex's own edges."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: the rows of both ends of an edge; of a vertex its own and
-        those of its neighbours."""
+        """Returns replaced rows: both ends of an edge, or a vertex and all its neighbours."""
         rows = {Kind.EDGE: 2, Kind.NODE: 1, Kind.NODE_REWIRED: 1}[leaf.kind]
         if leaf.kind is not Kind.EDGE:
             if traits.degree is None:
@@ -25,12 +24,11 @@ class Nodes(OfGraph):
         return [one(ChangeUnit(Kind.PAIR, (0, 0)), rows)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: as many rows as there are vertices, which are
-        public."""
+        """Returns the traits of one row for each vertex, whose number is public."""
         return Traits(fixed=True, unit=traits.unit, most=traits.most)
 
     def describe(self) -> str:
-        """`one row for each vertex`."""
+        """Returns `one row for each vertex`."""
         return "one row for each vertex"
 
 

@@ -17,28 +17,28 @@ class Opaque(Together):
     """A map of unknown stability."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: anything."""
+        """Returns an arbitrary change."""
         return [anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: nothing."""
+        """Returns the traits of rows of which nothing is known."""
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: rows may be anything."""
+        """Returns the traits of a map to arbitrary rows."""
         return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Never."""
+        """Yields nothing: the map is valid on every table."""
         yield from ()
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: nothing."""
+        """Yields nothing: nothing is declared."""
         yield from ()
 
     def describe(self) -> str:
-        """`an opaque map`."""
+        """Returns `an opaque map`."""
         return "an opaque map"
 
 

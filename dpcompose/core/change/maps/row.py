@@ -25,21 +25,23 @@ from dpcompose.core.change.units import ChangeUnit, Kind
 
 @dataclass(frozen=True, slots=True)
 class RowMap(RowByRow):
-    """Transforms each row by itself; `keeps` names the columns that it leaves as they are.
+    """Transforms each row by itself; `keeps` names the columns that it leaves unchanged.
 
-    `uses`: the columns on which everything else of a new row depends alone; None: not said.
+    `uses`: the only columns on which the rest of a new row depends; None: not declared.
     """
 
     keeps: frozenset[str] = frozenset()
     uses: frozenset[str] | None = None
 
     def keeps_column(self, column: str) -> bool:
-        """Whether a column is kept: those that it names."""
+        """Returns whether `keeps` names the column."""
         return column in self.keeps
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: what it was, but for columns that are not kept; nothing
-        where it is made of such."""
+        """Returns the same unit, of a replaced row with only the kept columns that the map keeps.
+
+        No unit if a replaced row agrees in all columns that the map uses and keeps.
+        """
         if leaf.kind is Kind.PAIR:
             if agrees(leaf, self.uses) and agrees(leaf, self.keeps):
                 return [MapOutcome(())]
@@ -51,8 +53,8 @@ class RowMap(RowByRow):
         return [one(single(leaf))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: rows as many as before, in the same order, and of
-        the same units if that is kept."""
+        """Returns the traits of as many rows in the same order, with their unit if its column is
+        kept."""
         unit = traits.unit if traits.unit in self.keeps else None
         columns, others = traits.columns_of_new(self.keeps)
         return Traits(
@@ -68,16 +70,15 @@ class RowMap(RowByRow):
         )
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: each row gives one row."""
+        """Returns the traits of a map that makes one row of each row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: as many."""
+        """Returns `below`: one row is made of each."""
         return below
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: that it looks at each row alone, and what it leaves as
-        it is."""
+        """Yields what the author declares: the map uses each row by itself, and what it keeps."""
         yield f"`{name}` is computed row by row", ()
         for column in sorted(self.keeps):
             yield f"`{name}` leaves the column `{column}` as it is", ("keeps",)
@@ -85,7 +86,7 @@ class RowMap(RowByRow):
         yield from declared_uses(what, self.uses)
 
     def describe(self) -> str:
-        """`a row-by-row transform`, or `` a row-by-row transform of `age` ``."""
+        """Returns `a row-by-row transform`, or `` a row-by-row transform of `age` ``."""
         if self.uses is None:
             return "a row-by-row transform"
         return f"a row-by-row transform of {columns_named(self.uses | self.keeps)}"

@@ -1,4 +1,4 @@
-"""Samples: a secret random choice of rows. How they amplify is a rule of the kernel."""
+"""Samples: secret random choices of rows. Amplification by them is a rule of the kernel."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from dpcompose.curves.rounding import capped, count_text, listing, number, plura
 class Sample(Map):
     """One secret random sample of the rows.
 
-    Poisson: each row by itself with chance `rate`, and `size` is None. Without replacement:
-    `size` rows of `of`, which is the public number of rows or a public lower bound of it; then
-    `rate` is size/of. A Poisson sample of rate 1 is `AllRows`.
-    `shared`: all copies of a mechanism read one and the same sample; else copy i of every
-    mechanism that reads it, or what is made from it, reads the i-th fresh sample.
+    Poisson: each row independently with probability `rate`, and `size` is None. Without
+    replacement: `size` rows of `of`, which is the public number of rows or a public lower bound of
+    it; then `rate` is size/of. A Poisson sample of rate 1 is `AllRows`. `shared`: all copies of a
+    mechanism read the same sample; else copy i of every mechanism that reads it, or what is made
+    from it, reads the i-th fresh sample.
     """
 
     rate: Fraction
@@ -43,8 +43,8 @@ class Sample(Map):
     shared: bool = False
 
     def then(self, after: Map) -> Map | None:
-        """Returns two maps as one: of Poisson samples that are drawn alike: one of the product of
-        their rates."""
+        """Returns one sample with the product of the rates, of Poisson samples drawn alike; else
+        None."""
         if not isinstance(after, Sample) or self.shared != after.shared:
             return None
         if self.size is not None or after.size is not None:
@@ -52,38 +52,39 @@ class Sample(Map):
         return replace(self, rate=capped(self.rate * after.rate))
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: of a replaced row one end may be drawn, or both."""
+        """Returns the same unit; of a replaced row both ends may be drawn, or one of them."""
         if leaf.kind is Kind.PAIR:
             return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: all but the number of rows, which is public only
-        if drawn without replacement."""
+        """Returns the same traits with the sample's number of rows, public only without
+        replacement."""
         if self.size is None:
             return traits._replace(fixed=False, size=None, free=False)
         return traits._replace(fixed=True, size=self.size, most=self.size, free=False)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: rows are drawn."""
+        """Returns the traits of a map that draws rows at random."""
         return MapTraits(
             Gives.DEPENDS,
-            may_drop=False,  # which rows are drawn is for the kernel's rule for samples
+            may_drop=False,  # the kernel's rule for samples handles undrawn rows
             drops=False,
             random="sample",
-            # Drawn once: a spec that names it speaks of that draw.
+            # Drawn once: two specs that name it mean the same draw.
             determined=self.shared,
             several=False,
             picks=RowSelection.SAMPLE,
         )
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """One draw below many, or one of a number of rows that is not public."""
+        """Yields errors for one draw where each copy has its own table, and for a wrong `of`."""
         yield from self._drawn_once_of_many(above)
         yield from self._of_unknown(above)
 
     def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
-        """One draw is asked for where there is another table for each copy."""
+        """Yields an error if the sample is drawn once, but of a sample drawn afresh for each
+        copy."""
         for name, made_by in above.upwards() if self.shared else ():
             if isinstance(made_by, Sample) and not made_by.shared:
                 says = f"{name} is drawn afresh for each copy, so that this is not drawn once"
@@ -92,7 +93,7 @@ class Sample(Map):
                 return
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
-        """Rows cannot be drawn without replacement of so many."""
+        """Yields an error if `of` is not a public number of rows, or larger than the table."""
         traits, source = above.traits, above.name
         if self.of is None:
             return
@@ -114,12 +115,12 @@ class Sample(Map):
             yield Refusal("DPC155", ("of",), says, hint)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: as many as it is drawn of."""
+        """Returns `of`, the number of rows drawn from; 0 for a Poisson sample."""
         return self.of or 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how it is drawn and how often, and that nobody learns
-        who is in it."""
+        """Yields what the author declares: how and how often it is drawn, and that it stays
+        secret."""
         if self.size is None:
             how = f"each row by itself with chance {number(self.rate)}"
         else:
@@ -137,7 +138,8 @@ class Sample(Map):
         yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret", ()
 
     def describe(self) -> str:
-        """`a Poisson sample of rate 0.1`."""
+        """Returns `a Poisson sample of rate 0.1`, or `a sample of 5 of 100 rows without
+        replacement`."""
         if self.size is None:
             return f"a Poisson sample of rate {number(self.rate)}"
         of = count_text(self.of or 0)
@@ -146,33 +148,33 @@ class Sample(Map):
 
 @dataclass(frozen=True, slots=True)
 class AllRows(RowByRow):
-    """A Poisson sample of rate 1: every row as it is, and nothing left to chance."""
+    """A Poisson sample of rate 1, which keeps every row."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: what it was."""
+        """Returns the same unit."""
         if leaf.kind is Kind.PAIR:
             return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: all but the number of rows, of which guarantees
-        on a sample hold for any."""
+        """Returns the same traits without the number of rows: guarantees on a sample hold for
+        any."""
         return traits._replace(fixed=False, size=None)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: each row gives itself."""
+        """Returns the traits of a map that makes one row of each row."""
         return row_by_row(Gives.ONE, may_drop=False, drops=False)
 
     def rows_needed(self, below: int) -> int:
-        """Returns how many rows the table must have: as many."""
+        """Returns `below`: every row is kept."""
         return below
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: that it is no sample."""
+        """Yields what the author declares: it has every row."""
         yield f"the sample `{name}` is drawn with chance 1: it has every row", ()
 
     def describe(self) -> str:
-        """`a Poisson sample of rate 1: every row`."""
+        """Returns `a Poisson sample of rate 1: every row`."""
         return "a Poisson sample of rate 1: every row"
 
 

@@ -21,7 +21,7 @@ class Stable(Together):
     stability: int
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: so many rows for each row; a replaced row is two."""
+        """Returns `stability` single rows for each row; a replaced row is two rows."""
         if leaf.kind is Kind.PAIR:
             return [
                 MapOutcome(
@@ -33,16 +33,16 @@ class Stable(Together):
         return [one(SINGLE, self.stability)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: nothing."""
+        """Returns the traits of rows of which nothing is known."""
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: rows may be anything."""
+        """Returns the traits of a map to arbitrary rows."""
         return together(may_drop=False, random=None, determined=False, several=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields where no row can be added."""
+        """Yields an error if no row can be added."""
         if above.traits.fixed:
             what = "`stability` counts the rows that change for one row added or removed"
             hint = "make it of `row`, of a `flatten` with `max_rows`, or of what has no public size"
@@ -53,7 +53,7 @@ class Stable(Together):
         yield f"one row changes at most {plural(self.stability, 'row')} of `{name}`", ()
 
     def describe(self) -> str:
-        """`a map of stability 3`."""
+        """Returns `a map of stability 3`."""
         return f"a map of stability {self.stability}"
 
 

@@ -1,4 +1,4 @@
-"""Values: a point in a metric space, and how far a change moves it."""
+"""Values: points of a metric space, and the distance that a change moves them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from dpcompose.curves.rounding import number
 
 @dataclass(frozen=True, slots=True)
 class Value(Together):
-    """A point of a Euclidean space; the sensitivities are per added and per replaced row."""
+    """A point of a Euclidean space, with its sensitivity to one added or removed row (`unbounded`),
+    to one replaced row (`bounded`), and the diameter of the space."""
 
     unbounded: Fraction | None = None
     bounded: Fraction | None = None
     diameter: Fraction | None = None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns what one unit becomes: a distance, never above the diameter."""
+        """Returns the distance that the value moves, never above the diameter."""
         return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
-        """Returns the diameter, whatever happens."""
+        """Returns the diameter as the distance, which bounds every change."""
         return one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self.diameter))
 
     def _moves(self, leaf: ChangeUnit) -> Fraction | None:
-        """Returns how far the value moves for one unit; None if nothing bounds it but the
-        diameter."""
+        """Returns the distance that one unit moves the value, at most the diameter; None if
+        unbounded."""
         moved: Fraction | None
         if leaf.kind is Kind.PAIR:
             ways = [self.bounded] if self.bounded is not None else []
@@ -52,22 +53,22 @@ class Value(Together):
         return self.diameter if moved is None else min(moved, self.diameter)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the output table: the diameter: there are no rows any more."""
+        """Returns the traits of a value with this diameter."""
         return Traits(shape=Shape.VALUE, diameter=self.diameter)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of the map: all rows make one point."""
+        """Returns the traits of a map that makes one point of all rows."""
         return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields where no row can be added, and the sensitivity is for one added."""
+        """Yields an error if the sensitivity is to an added row, but no row can be added."""
         if self.unbounded is not None and above.traits.fixed:
             what = "this sensitivity is for one row added or removed"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
             yield Refusal("DPC140", ("sensitivity",), f"{what}, and {above.public}", hint)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how far it moves."""
+        """Yields what the author declares: the sensitivities and the diameter."""
         if self.unbounded is not None:
             yield f"one row added or removed moves `{name}` by at most {number(self.unbounded)}", ()
         if self.bounded is not None:
@@ -76,7 +77,7 @@ class Value(Together):
             yield f"`{name}` never moves by more than {number(self.diameter)}", ("diameter",)
 
     def describe(self) -> str:
-        """`a point of a Euclidean space`."""
+        """Returns `a point of a Euclidean space`."""
         return "a point of a Euclidean space"
 
 
@@ -85,7 +86,7 @@ def _made(
     sensitivity: tuple[Fraction | None, Fraction | None] | None,
     diameter: Fraction | None,
 ) -> Value:
-    assert metric == "euclidean"  # the only one that there is
+    assert metric == "euclidean"  # the only metric
     if sensitivity is None and diameter is None:
         says = "a map of kind `value` needs `sensitivity` or `diameter`"
         hint = "how far one row moves the value, or how far apart any two values are"

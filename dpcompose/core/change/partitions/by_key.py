@@ -24,28 +24,28 @@ class ByKey(EachRow):
     column: str
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns where one row can be: a row with the same key is in the same block."""
+        """Returns the block of the row: the same for a row that replaces it if the column is
+        kept."""
         return in_one((self.column,), kept)
 
     def assignment(self) -> Assignment:
-        """Returns what decides the block of a row: by the key alone, which rows that take each
-        other's place may share."""
+        """Returns the assignment by key, which rows that replace each other may share."""
         return Assignment(shifts=False, by_value=False, padding=False, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Not with the same key."""
+        """Returns False: no row with the same key is known to be outside the block."""
         return False
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """One, where the key is the unit."""
+        """Returns 1 if the key is the privacy unit, else None."""
         return 1 if self.column == unit else None
 
     def declares(self, name: str) -> Declared:
-        """Yields what the author declares: that the column decides."""
+        """Returns what the author declares: that the column decides."""
         return f"each value of `{self.column}` is in at most one block of `{name}`", ()
 
     def describe(self) -> str:
-        """`by key`."""
+        """Returns `by key`."""
         return "by key"
 
 

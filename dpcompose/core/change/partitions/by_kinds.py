@@ -19,24 +19,24 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class ByKinds(EachRow):
-    """Every row is of one kind, which says what blocks it is in; `kinds`: their numbers."""
+    """Every row is of one kind, which determines its blocks; `kinds`: their numbers."""
 
     kinds: Mapping[str, tuple[int, ...]] = field(hash=False)
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns where one row can be: in all blocks of a kind, whichever it is."""
+        """Returns the sets of blocks of the kinds: a row is in all blocks of one of them."""
         return InSets(tuple(self.kinds.values()))
 
     def assignment(self) -> Assignment:
-        """Returns what decides the block of a row: by the row alone."""
+        """Returns the assignment by the row alone."""
         return Assignment(shifts=False, by_value=False, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Returns the rows of kinds that do not feed it."""
+        """Returns whether some kind does not feed the block."""
         return any(block not in fed for fed in self.kinds.values())
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Yields where the kinds contradict what else is declared."""
+        """Yields the errors where the kinds contradict other declarations."""
         fed_by_all = set.intersection(*(set(fed) for fed in self.kinds.values()))
         if whole.drops and fed_by_all:
             name = whole.quoted(min(str(whole.blocks[i]) for i in fed_by_all))
@@ -54,11 +54,11 @@ class ByKinds(EachRow):
             yield Refusal("DPC157", ("max_blocks_per_unit",), says, hint)
 
     def declares(self, name: str) -> Declared:
-        """Yields what the author declares: that there are no other kinds."""
+        """Returns what the author declares: that there are no other kinds."""
         return f"each row is of one of the kinds of `{name}`, which names its blocks", ()
 
     def describe(self) -> str:
-        """`by kinds`."""
+        """Returns `by kinds`."""
         return "by kinds"
 
 

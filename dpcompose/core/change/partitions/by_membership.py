@@ -1,4 +1,4 @@
-"""Partitions by membership: overlapping blocks, so many for each row at most."""
+"""Partitions by membership: overlapping blocks, with at most so many for each row."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class ByMembership(EachRow):
     max_blocks: int
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns where one row can be: in any so many."""
+        """Returns the sets of at most `max_blocks` blocks."""
         return InSome(self.max_blocks)
 
     def assignment(self) -> Assignment:
-        """Returns what decides the block of a row: by the row alone."""
+        """Returns the assignment by the row alone."""
         return Assignment(shifts=False, by_value=False, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Returns every row may be in it."""
+        """Returns False: every row may be in the block."""
         return False
 
     def declares(self, name: str) -> Declared:
-        """Yields what the author declares: how many blocks a row is in."""
+        """Returns what the author declares: the number of blocks that a row is in."""
         blocks = plural(self.max_blocks, "block")
         return f"each row is in at most {blocks} of `{name}`", ("max_blocks",)
 
     def describe(self) -> str:
-        """`by membership`."""
+        """Returns `by membership`."""
         return "by membership"
 
 

@@ -19,51 +19,53 @@ from dpcompose.core.change.row_facts import Shape, Traits
 
 @dataclass(frozen=True, slots=True)
 class ByPosition(PartitionKind):
-    """Blocks are ranges of positions (GMPS24, Example IV.7): all are filled, and leave none out."""
+    """Blocks are ranges of positions (GMPS24, Example IV.7): none is empty, and every row is in
+    one."""
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns where one row can be: a row put in the place of another has its position."""
+        """Returns the block of the position: a row that replaces another has the same position."""
         return Fixed()
 
     def assignment(self) -> Assignment:
-        """Returns what decides the block of a row: by the positions of all rows; which make a block
-        may be drawn at random."""
+        """Returns the assignment by the positions of all rows; the ranges may be drawn at
+        random."""
         return Assignment(shifts=True, by_value=False, padding=False, determined=False)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Any row can be at any position."""
+        """Returns False: any row can be at any position."""
         return False
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns rows of one unit may be anywhere."""
+        """Returns None: rows of one unit may be in all blocks."""
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """Returns the traits of each block: every position is in one block, and every block has
-        some row."""
+        """Returns the traits of each block: each has at least one row, and each row is in one
+        block."""
         most = None if traits.most is None else max(1, traits.most - (blocks - 1))
         return traits._replace(size=traits.size if blocks == 1 else None, most=most)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Yields where rows have no positions."""
+        """Yields an error if the rows have no positions."""
         if not whole.traits.ordered:
             why, hint = whole.no_positions()
             yield Refusal("DPC141", ("by",), why, hint)
 
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """Returns how many rows the table must have: all, and one at least in each block."""
+        """Returns how many rows the table must have: all rows of the blocks, with one or more in
+        each."""
         return sum(max(1, rows) * blocks for rows, blocks in below)
 
     def declares(self, name: str) -> Declared:
-        """Yields what the author declares: that nothing else decides."""
+        """Returns what the author declares: that blocks depend on nothing else."""
         return f"the blocks of `{name}` depend on the positions of rows alone", ()
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Yields what the author declares of rows left out: nothing."""
+        """Returns None: blocks leave out no row."""
         return None
 
     def describe(self) -> str:
-        """`by position`."""
+        """Returns `by position`."""
         return "by position"
 
 

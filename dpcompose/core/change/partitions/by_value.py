@@ -22,42 +22,42 @@ from dpcompose.curves.rounding import listing
 class ByValue(EachRow):
     """Blocks are disjoint sets of row values (GMPS24, Example IV.4).
 
-    `uses`: the columns that alone decide in which block a row is; None: the whole row may.
+    `uses`: the only columns that decide the block of a row; None: the whole row may.
     """
 
     uses: frozenset[str] | None = None
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns where one row can be: in the same one, with the same values of what decides."""
+        """Returns the block of the row: the same for a row that replaces it if `uses` is kept."""
         return in_one(self.uses, kept)
 
     def assignment(self) -> Assignment:
-        """Returns what decides the block of a row: by the row alone."""
+        """Returns the assignment by the value of the row alone."""
         return Assignment(shifts=False, by_value=True, padding=True, determined=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Returns the values of other blocks."""
+        """Returns whether there are other blocks, whose values are left out."""
         return blocks > 1
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """One, where nothing but the unit decides."""
+        """Returns 1 if the unit alone decides the block, else None."""
         if unit is None or self.uses is None:
             return None
         return 1 if self.uses <= {unit} else None
 
     def declares(self, name: str) -> Declared:
-        """Yields what the author declares: that no value is in two blocks, and what decides."""
+        """Returns what the author declares: that the blocks are disjoint, and what decides."""
         if self.uses is None:
             return f"the blocks of `{name}` are disjoint sets of row values", ()
         named = listing(sorted(self.uses)) if self.uses else "nothing"
         return f"the blocks of `{name}` are disjoint sets of values of {named}", ("uses",)
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Yields what the author declares of rows left out: that each set of values is not all."""
+        """Returns the declaration that each block leaves out some row."""
         return f"every block of `{name}` leaves out some possible row of `{parent}`"
 
     def describe(self) -> str:
-        """`by value`."""
+        """Returns `by value`."""
         return "by value"
 
 

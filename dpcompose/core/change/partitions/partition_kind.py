@@ -1,7 +1,6 @@
-"""What a kind of partition must answer: where a row can be, what blocks are, how it is told.
+"""The interface of the kinds of partitions: whereabouts of rows, traits of blocks, declarations.
 
-Each kind has one file here, and one line in `dpcompose.core.change.partitions`. Whoever needs to
-know something of a partition asks its kind; one that leaves something out cannot be made.
+Each kind has one file here, and one line in `dpcompose.core.change.partitions`.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 class Assignment(NamedTuple):
-    """How rows are assigned to blocks: what is decided without following a change.
+    """How rows are assigned to blocks, whatever the change.
 
     `shifts`: a row that comes or goes may move others from block to block. `by_value`: the value of
-    a row alone decides in which of disjoint blocks it is. `padding`: whether a row can be put in
-    the place of another and be in no block, as the padding lemma needs it, further down too.
-    `determined`: two specs that declare it alike, under one name, speak of the same blocks.
+    a row alone decides in which of disjoint blocks it is. `padding`: a row can be replaced by one
+    that is in no block, as the padding lemma needs it, also further down. `determined`: two specs
+    that declare the assignment alike, under one name, mean the same blocks.
     """
 
     shifts: bool
@@ -33,9 +32,9 @@ class Assignment(NamedTuple):
 
 
 class Undivided(NamedTuple):
-    """The dataset to be partitioned, with what its author must know of it.
+    """The dataset to be partitioned, with what errors about it must say.
 
-    `no_positions`: why its rows have none, and what to do about it. `blocks`: their names, which
+    `no_positions`: returns why its rows have no positions, and a hint. `blocks`: their names, which
     `quoted` puts between backquotes.
     """
 
@@ -54,63 +53,64 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns where one row can be: in which blocks one row can be.
+        """Returns the whereabouts of a row: the sets of blocks that it can be in.
 
-        `kept`: the columns in which a row put in its place is known to agree with it.
+        `kept`: the columns in which a row that replaces it is known to agree with it.
         """
 
     @abstractmethod
     def assignment(self) -> Assignment:
-        """Returns what decides the block of a row: how rows are assigned to blocks."""
+        """Returns how rows are assigned to blocks."""
 
     @abstractmethod
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Whether some possible row is known not to be in this block of so many."""
+        """Returns whether some possible row is known not to be in `block`, one of `blocks`
+        blocks."""
 
     @abstractmethod
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns in how many blocks the rows of one privacy unit can be; None if nothing bounds
-        that.
+        """Returns the largest number of blocks with rows of one privacy unit; None if there is no
+        bound.
 
         `unit`: the column of the privacy unit, while rows carry it.
         """
 
     @abstractmethod
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """Returns the traits of each block: what is known of each of so many blocks of a dataset
-        with `traits`."""
+        """Returns the traits of each of `blocks` blocks of a dataset with `traits`."""
 
     @abstractmethod
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Yields why it has no meaning on a table."""
+        """Yields the errors of a partition of this kind on a table."""
 
     @abstractmethod
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """Returns how many rows the table must have: how many rows there must be for so many to be
-        in each of so many blocks."""
+        """Returns how many rows the table must have at least.
+
+        `below`: for each class of blocks the rows needed in a block, and the number of such blocks.
+        """
 
     @abstractmethod
     def declares(self, name: str) -> Declared:
-        """Yields what the author declares: what the author declares of the blocks of `name`, and
-        nobody can check."""
+        """Returns what the author declares of the blocks of `name`, which nobody can check."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Returns how rows are told apart, in words: `by value`."""
+        """Returns the kind in words: `by value`."""
 
     @abstractmethod
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Yields what the author declares of rows left out: that each block leaves out some row,
-        where that is no more than declared so."""
+        """Returns the declaration that each block leaves out some row; None if it is not
+        declared."""
 
 
 class EachRow(PartitionKind):
-    """A kind that looks at each row by itself, so that any number of rows may be in a block."""
+    """A kind that assigns each row by itself, so that any number of rows may be in a block."""
 
     __slots__ = ()
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns rows of one unit may be anywhere."""
+        """Returns None: rows of one unit may be in all blocks."""
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
@@ -118,21 +118,21 @@ class EachRow(PartitionKind):
         return traits._replace(fixed=False, size=None)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Never."""
+        """Yields nothing: every table can be partitioned."""
         yield from ()
 
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """Returns how many rows the table must have: none is known to be needed."""
+        """Returns 0: blocks may be empty."""
         return 0
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Yields what the author declares of rows left out: nothing."""
+        """Returns None: nothing is declared."""
         return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionForm(Form[PartitionKind]):
-    """How a kind of partition is written."""
+    """The form of a kind of partition in a spec."""
 
 
 BLOCKS = FormKey("blocks", Sort.BLOCKS, "How many blocks (then named 0, 1, …), or their names.")

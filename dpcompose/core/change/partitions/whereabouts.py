@@ -1,7 +1,7 @@
-"""In which blocks of a partition one row can be: what all rules about blocks follow from.
+"""The whereabouts of a row: the sets of blocks of a partition that one row can be in.
 
-Blocks go by the numbers of their classes. Every single way in which a row can be in them, and the
-worst way at once, in numbers and in patterns, are derived in `core.partitions`.
+Blocks are given by the numbers of their classes. The worst way for one row to be in them is derived
+in `core.partitions`, in numbers and in patterns.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import ClassVar
 
 
 class _OfARow(ABC):
-    """The blocks that one row can be in; a row put in its place can be in any of them as well.
+    """The sets of blocks that one row can be in; a row that replaces it can be in any of them as
+    well.
 
-    `stays`: a row put in its place is in the same blocks. `overlap`: blocks may have rows in
-    common. `whole`: blocks come as whole sets, so that none can be left out, or taken for an equal
-    one.
+    `stays`: a row that replaces it is in the same blocks. `overlap`: blocks may have rows in
+    common. `whole`: a row is in all blocks of a set, so that no block can be left out, or exchanged
+    for an equal one.
     """
 
     __slots__ = ()
@@ -29,27 +30,26 @@ class _OfARow(ABC):
     @property
     @abstractmethod
     def most_blocks(self) -> int:
-        """Returns in how many blocks a row is at most: in how many blocks it is at most, however
-        many there are."""
+        """Returns the largest number of blocks that a row can be in, however many there are."""
 
     @abstractmethod
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Every set of blocks in which it can be, by their places in a list of numbers."""
+        """Returns every set of blocks that the row can be in, as indices into `blocks`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed(_OfARow):
-    """A row is in exactly one block, and so is a row put in its place."""
+    """A row is in exactly one block, and so is a row that replaces it."""
 
     stays: ClassVar[bool] = True
 
     @property
     def most_blocks(self) -> int:
-        """Returns in how many blocks a row is at most: one."""
+        """Returns 1."""
         return 1
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Each block by itself."""
+        """Returns the sets of one block."""
         return (frozenset((place,)) for place in range(len(blocks)))
 
 
@@ -59,11 +59,11 @@ class InOne(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns in how many blocks a row is at most: one."""
+        """Returns 1."""
         return 1
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """None, and each block by itself."""
+        """Returns the empty set and the sets of one block."""
         return _up_to(1, blocks)
 
 
@@ -76,17 +76,17 @@ class InSome(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns in how many blocks a row is at most: the limit."""
+        """Returns the limit."""
         return self.limit
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """The small ones first."""
+        """Returns the sets of at most `limit` blocks, the small ones first."""
         return _up_to(self.limit, blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class InSets(_OfARow):
-    """A row is in all blocks of one of some sets."""
+    """A row is in all blocks of one of the sets `fed`."""
 
     overlap: ClassVar[bool] = True
     whole: ClassVar[bool] = True
@@ -94,24 +94,24 @@ class InSets(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns in how many blocks a row is at most: as many as the largest set has."""
+        """Returns the size of the largest set."""
         return max(map(len, self.fed), default=0)
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Each set once."""
+        """Returns each set once."""
         place = {block: at for at, block in reversed(list(enumerate(blocks)))}
         return iter(dict.fromkeys(frozenset(place[i] for i in each) for each in self.fed))
 
 
-#: All that there is: a rule for the worst way has an answer for each.
+#: All cases: a rule for the worst way handles each of them.
 Whereabouts = Fixed | InOne | InSome | InSets
 
 
 def in_one(uses: Collection[str] | None, kept: Collection[str]) -> Whereabouts:
-    """Returns the whereabouts of rows in disjoint blocks, which `uses` alone decides (None: the
-    whole row may).
+    """Returns the whereabouts of rows in disjoint blocks that depend on the columns `uses` alone.
 
-    A row put in its place is in the same one where it agrees in all of these: `kept`.
+    None: they may depend on the whole row. A row that replaces another is in the same block if it
+    agrees with it in all of `uses`; `kept`: the columns in which it agrees.
     """
     return InOne() if uses is None or not set(uses).issubset(kept) else Fixed()
 
