@@ -1122,12 +1122,6 @@ class Rules:
             raise Rejected(f"`{child.name}` is read")
         return self.algebra.zero
 
-    def map_unchanged(self, node: DataNode, child: DataNode, change: Change) -> Loss:
-        """Below a random map that is part of one release only statements above it count."""
-        if child.above is None:
-            raise Rejected("what is drawn is not part of one release")
-        return self.ask(child, down(change, node, child, lambda u: [(_as_it_is(u), 1)]))
-
     def map_release(
         self, node: DataNode, child: DataNode, change: Change, of: Sequence[Any]
     ) -> Loss:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -377,6 +378,55 @@ def test_a_loss_a_little_smaller_is_refused_where_it_is_claimed() -> None:
             assert f"(claim {line['id']})" in said or line["id"] in rests, (line, said)
             forged += 1
     assert forged > 200
+
+
+#: Every rule for maps and partitions that bounds something.
+RULES = sorted(
+    name.split("_", 1)[1]
+    for name in vars(checker.Rules)
+    if name.startswith(("map_", "split_")) and name != "map_unread"
+)
+
+
+def rules_of(line: Line) -> set[str]:
+    """The rules of a claim, with those that they combine, as the checker names its methods."""
+    found: set[str] = set()
+    rest = [*line["rules"]]
+    while rest:
+        rule = rest.pop()
+        if isinstance(rule, str):
+            found.add(re.sub(r"\W", "_", rule))
+        else:
+            rest += rule
+    return found
+
+
+#: The ρ of pure DP that a sample amplifies.
+MIXED = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  rows: {}
+  batch: {from: rows, map: {kind: sample, poisson: 1/10}}
+mechanisms:
+- {name: a, reads: batch, notion: pure, epsilon: 1}
+- {name: b, reads: rows, notion: zcdp, rho: 1}
+"""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_says_no(rule: str) -> None:
+    """To a smaller loss in a claim that uses it, in some certificate."""
+    texts = CORPUS.read_text(encoding="utf-8").split("---\n")
+    further = [MIXED, *(texts[n] for n in (110, 125, 251, 255))]
+    for lines in (*random_certificates(), *map(certificate_of, further)):
+        for at, line in claims(lines):
+            if rule in rules_of(line) and isinstance(line["loss"], str) and line["loss"] != "0":
+                changed = copy.deepcopy(lines)
+                changed[at]["loss"] = str(Fraction(line["loss"]) * Fraction(999, 1000))
+                if f"(claim {line['id']}): the change loses more" in verdict(changed):
+                    return
+    pytest.fail(f"no certificate uses {rule}")
 
 
 def test_a_charge_a_little_smaller_is_refused() -> None:
