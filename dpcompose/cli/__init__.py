@@ -12,6 +12,7 @@ from typer.models import CommandInfo
 
 from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
 from dpcompose.cli.options import (
+    OUTPUT,
     AdvantageOption,
     AllOption,
     AllowEmptyOption,
@@ -388,6 +389,17 @@ def diff(
     output: OutputsOption = None,
     color: ColorOption = Color.AUTO,
     width: WidthOption = None,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Only how the bounds moved.", rich_help_panel=OUTPUT)
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Also the reasons in sentences, and what is as before.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     whole: AllOption = False,
     files_from: FilesFromOption = None,
     allow_empty: AllowEmptyOption = False,
@@ -432,7 +444,7 @@ def diff(
             sources,
             strict,
             outputs_of(output, form),
-            look_of(color, width, whole=whole),
+            look_of(color, width, brief, full, whole),
         )
     )
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from rich.console import RenderableType
 
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.comparison import Change, Invalid, Moved
 from dpcompose.planning.edits import Edit
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
-from dpcompose.render.headlines import budget_text, neighbours, verdict_words
+from dpcompose.render.headlines import (
+    budget_text,
+    neighbours,
+    requested_number,
+    verdict_words,
+)
 from dpcompose.render.layout import Style, sentence
+from dpcompose.render.numbers import given_text
 from dpcompose.render.terminal import parts
 from dpcompose.report import Report, Share
 from dpcompose.report.bound_changes import NumberChange
@@ -70,25 +78,86 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
         return
     how = _MARKS[found.direction]
     head = literal(f"{_SIGNS[found.direction]} ", style, how)
-    head.append_text(literal(found.label, style, "strong")).append_text(literal(": ", style))
-    yield head.append_text(literal(headline(found), style, how))
+    head.append_text(literal(f"{found.label}: ", style, "strong"))
+    yield head.append_text(literal(_movement(found), style, how))
+    beside = [each for each in found.numbers if each is not lead(found) and _is_shown(each)]
+    if beside and found.direction != "same":
+        shown = "; ".join(f"{each.name} {_arrow(each)}" for each in beside[:_MOST_BESIDE])
+        yield literal(f"  and {shown}", style, "weak")
     words = budget_words(found)
-    if words:
-        yield literal(f"  {words}", style)
+    if words and found.new is not None and found.new.verdict is not None:
+        good = found.new.verdict.ok
+        mark = literal("  ✓ " if good else "  ✗ ", style, "good" if good else "bad")
+        yield mark.append_text(literal(words, style))
+    if style.detail == "brief" or is_unchanged(found):
+        return
     for name, section in _sections(found, style):
         yield ruled(name, style)
         yield from section
 
 
+#: So many other numbers stand beside the one that leads.
+_MOST_BESIDE = 4
+
+
+def lead(change: Change) -> NumberChange | None:
+    """Returns the number that a change is told by: the one of the budget, or that was asked for."""
+    report = change.new or change.old
+    asked = None if report is None else requested_number(report)
+    name = "" if asked is None else f"ε at {given_text(asked)}"
+    moved = [each for each in change.numbers if each.direction == change.direction]
+    return next((each for each in moved if each.name == name), moved[0] if moved else None)
+
+
+def _is_shown(each: NumberChange) -> bool:
+    return each.old is not None or each.new is not None
+
+
+def _arrow(each: NumberChange) -> str:
+    """Returns a number before and now, with how much more or less that is: `3 → 3.98  +33 %`."""
+    return f"{_pair(each.old, each.new)}{_percent(each.old, each.new)}"
+
+
+def _pair(old: Fraction | None, new: Fraction | None) -> str:
+    was, now = amount(old), amount(new)
+    if was == now and old is not None and new is not None and old != new:
+        was, now = number(old), number(new)
+    return f"{was} → {now}"
+
+
+def _percent(old: Fraction | None, new: Fraction | None) -> str:
+    """Returns the relative difference in per cent, rounded away from 0; nothing where it has
+    none."""
+    if old is None or new is None or not old or old == new:
+        return ""
+    part = float((new - old) / old * 100)
+    if part >= 1000:
+        return f"  {float(new / old):.3g}×"
+    size = f"{abs(part):.0f}" if abs(part) >= 10 else f"{abs(part):.2g}"
+    return f"  {'+' if part > 0 else '−'}{size} %"
+
+
+def _movement(change: Change) -> str:
+    """Returns how the number that leads moved: `ε at δ = 1e-6  3 → 3.98  +33 %`."""
+    first = lead(change)
+    if change.direction == "incomparable" or first is None or change.direction == "same":
+        return headline(change)
+    if change.old is None or change.new is None:
+        return headline(change)
+    return f"{first.name}  {_arrow(first)}"
+
+
 def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[RenderableType]]]:
     """Yields the sections of a change that have content, each with its heading."""
+    full = style.detail == "full"
+    lost = change.new is not None and change.new.status == "no-guarantee"
+    seen = change.edits or change.moved or change.old is None or change.new is None
+    because = change.because if full or lost or not seen else ()
     tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
         ("Not comparable", [] if change.why is None else [(sentence(change.why),)]),
-        ("Because", _items(change.because if len(change.because) > 1 else ())),
-        ("Worst change", worst_rows(change)),
-        ("What mechanisms add there", _mechanism_rows(change)),
-        ("At a chosen δ", _at(change)),
+        ("Because", _items(because)),
         ("Changed in the spec", _edit_rows(change.edits)),
+        ("Assumed, not checked", _assumption_rows(change)),
     )
     for name, rows in tables:
         if rows:
@@ -97,8 +166,8 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
         yield "New findings", _findings(change, style)
     further = (
         ("Newly free", _items(free(change))),
-        ("Newly assumed, not checked", _items(change.assumed)),
-        ("No longer assumed", _items(change.no_longer_assumed)),
+        ("What mechanisms cost at the worst change", _mechanism_rows(change)),
+        ("Worst change", _changed_places(change, full)),
         ("Settings", _items(change.settings)),
         ("Fails by --fail-on", [(each,) for each in change.failing]),
     )
@@ -108,30 +177,30 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
 
 
 def headline(change: Change) -> str:
-    """Returns a change in one sentence: `budget increased from ε = 1.2 to 1.7 because …`."""
+    """Returns a change in one sentence: `ε at δ = 1e-6 increased from 1.2 to 1.7 because …`."""
     if change.new is None:
         return _removed(change)
     around = neighbours(change.new)
-    shown = next((each for each in change.numbers if each.direction == change.direction), None)
+    shown = lead(change)
     because = f" because {change.because[0]}" if change.because else ""
     match change.direction:
         case "same" if change.old is not None and change.old.status == "no-guarantee":
             return f"no finite bound, as before ({around})"
         case "same":
-            now = "" if not change.numbers else f" at {_value(change.numbers[0])}"
-            return f"budget unchanged{now} ({around})"
+            now = "" if shown is None else f" at {_value(shown)}"
+            return f"unchanged{now} ({around})"
         case "incomparable":
-            return f"budgets cannot be compared: {change.why}"
+            return f"the bounds cannot be compared: {change.why}"
         case _ if shown is None:
-            return f"budget {change.direction}{because}"
+            return f"the bound {change.direction}{because}"
     if change.old is None:
-        return f"new spec: budget increased from nothing to {_value(shown)} ({around})"
+        return f"new spec: {_value(shown)} ({around})"
     if shown.new is None:
-        return f"budget increased from {shown.name} = {amount(shown.old)} to no finite bound"
+        return f"increased from {shown.name} = {amount(shown.old)} to no finite bound"
     if shown.old is None:
-        return f"budget decreased from no finite bound to {_value(shown)}{because}"
-    was, now = amount(shown.old), amount(shown.new)
-    return f"budget {change.direction} from {shown.name} = {was} to {now}{because}"
+        return f"decreased from no finite bound to {_value(shown)}{because}"
+    was, now = _pair(shown.old, shown.new).split(" → ")
+    return f"{shown.name} {change.direction} from {was} to {now}{because}"
 
 
 def _removed(change: Change) -> str:
@@ -142,21 +211,19 @@ def _removed(change: Change) -> str:
     around = neighbours(was)
     if not change.numbers:
         return f"removed spec: it had no finite bound ({around})"
-    shown = change.numbers[0]
-    return (
-        f"removed spec: budget decreased from {shown.name} = {amount(shown.old)} to nothing "
-        f"({around})"
-    )
+    shown = lead(change) or change.numbers[0]
+    return f"removed spec: it had {_value(replace(shown, new=shown.old))} ({around})"
 
 
 def _value(each: NumberChange) -> str:
-    """Returns the new value of a number with its name."""
-    return f"{each.name} = {amount(each.new)}"
+    """Returns the new value of a number with its name: `ε = 3 at δ = 1e-6`."""
+    name, at, point = each.name.partition(" at ")
+    return f"{name} = {amount(each.new)}{at}{point}"
 
 
 def amount(value: Fraction | None) -> str:
-    """Returns a number in words; `none` for None."""
-    return "none" if value is None else number(value)
+    """Returns a number with six digits, rounded up; `none` for None."""
+    return "none" if value is None else chance(decimal_up(value, 6))
 
 
 def budget_words(change: Change) -> str:
@@ -208,6 +275,81 @@ def worst_rows(change: Change) -> list[tuple[str, str]]:
     return [("before", was), ("now", now or "none: there is no finite bound")]
 
 
+def _changed_places(change: Change, full: bool) -> list[tuple[str, str, str]]:
+    """Returns for each dataset what the worst change is there, where that is another one than
+    before; with `full` for all datasets."""
+    if change.new is None or change.old is None:
+        return []
+    old, new = (_places(each) for each in (change.old, change.new))
+    rows: list[tuple[str, str, str]] = []
+    for name in {**old, **new}:
+        was, now = old.get(name), new.get(name)
+        if was == now:
+            rows += [(" ", name, now or "")] * full
+        elif was is None or now is None:
+            rows.append(("+" if was is None else "-", name, now or was or ""))
+        else:
+            rows.append(("~", name, _merged(was, now)))
+    more = len(rows) - MOST
+    return [*rows[:MOST], ("", f"and {more} more", "")] if more > 0 else rows
+
+
+def _merged(was: str, now: str) -> str:
+    """Returns two sentences as one: `at most 20 → 30 rows` where only numbers differ."""
+    if _shape(was) != _shape(now):
+        return f"{was} → {now}"
+    before = iter(_WORDS.findall(was))
+
+    def told(found: re.Match[str]) -> str:
+        old = next(before)
+        return found[0] if found[0] == old else f"{old} → {found[0]}"
+
+    return _WORDS.sub(told, now)
+
+
+def _places(report: Report) -> dict[str, str]:
+    """Returns what the worst change is in each dataset."""
+    if report.worst is None:
+        return {}
+    found = (each.removeprefix("in ").partition(": ") for each in report.worst.says)
+    return {name.replace("`", ""): says for name, _, says in found}
+
+
+def _assumption_rows(change: Change) -> list[tuple[str, str]]:
+    """Returns new (+), dropped (-) and changed (~) assumptions as rows.
+
+    What a changed key says is left out: it stands among the changes of the spec. Two sentences that
+    differ in their numbers alone are one.
+    """
+    told: list[str] = []
+    for edit in change.edits:
+        start = f"`{f'{edit.kind} {edit.name}'.strip()}`: "
+        told += [start + key.name for key in edit.keys] or [start]
+    new, old = (
+        [each for each in listed if not any(each.startswith(start) for start in told)]
+        for listed in (change.assumed, change.no_longer_assumed)
+    )
+    rows: list[tuple[str, str]] = []
+    for each in new:
+        was = next((other for other in old if _shape(other) == _shape(each)), None)
+        if was is None:
+            rows.append(("+", sentence(each)))
+        else:
+            old.remove(was)
+            rows.append(("~", sentence(_merged(was, each))))
+    rows += [("-", sentence(each)) for each in old]
+    more = len(rows) - MOST
+    return [*rows[:MOST], ("", f"and {more} more")] if more > 0 else rows
+
+
+_WORDS = re.compile(r"[0-9][0-9.e/-]*")
+
+
+def _shape(text: str) -> str:
+    """Returns a sentence without its numbers."""
+    return _WORDS.sub("#", text)
+
+
 def _happens(report: Report | None) -> str | None:
     """Returns the worst change of a report in one line; None without one."""
     if report is None or report.worst is None:
@@ -215,11 +357,26 @@ def _happens(report: Report | None) -> str | None:
     return "; ".join(report.worst.says)
 
 
-def _mechanism_rows(change: Change) -> list[tuple[str, str, str]]:
-    """Returns the mechanisms that add another amount at the worst change, as rows."""
-    rows = [(each.mechanism, *before_now(each)) for each in change.moved[:MOST]]
+def _mechanism_rows(change: Change) -> list[tuple[str, ...]]:
+    """Returns the mechanisms that cost another amount at the worst change, as rows."""
+    rows: list[tuple[str, ...]] = []
+    for each in change.moved[:MOST]:
+        shares = [share for share in (each.new, each.old) if share is not None]
+        alike = len({share.bound.notion for share in shares}) == 1
+        values = [None if x is None else x.bound.value for x in (each.old, each.new)]
+        line = each.new.span if each.new is not None else None
+        was, now = (_share(share) for share in (each.old, each.new))
+        rows.append(
+            (
+                "~" if each.old and each.new else "+" if each.new else "-",
+                each.mechanism,
+                f"{was} → {now.split(maxsplit=1)[-1] if alike else now}",
+                _percent(*values).strip() if alike else "",
+                "" if line is None else f":{line.line}",
+            )
+        )
     more = len(change.moved) - len(rows)
-    return [*rows, (f"and {more} more", "", "")] if more > 0 else rows
+    return [*rows, ("", f"and {more} more", "", "", "")] if more > 0 else rows
 
 
 def before_now(moved: Moved) -> tuple[str, str]:
@@ -233,35 +390,21 @@ def _share(share: Share | None) -> str:
     """Returns the amount that a mechanism adds; `nothing` for None."""
     if share is None:
         return "nothing"
-    delta = "" if share.bound.delta is None else f", {number(share.bound.delta)}"
-    return f"{number(share.bound.value)}{delta}"
+    delta = "" if share.bound.delta is None else f", {amount(share.bound.delta)}"
+    return f"{share.bound.notion.facts.sign} {amount(share.bound.value)}{delta}"
 
 
-def _at(change: Change) -> list[tuple[str, str]]:
-    """Returns the numbers at chosen δ's before and now, as rows."""
-    return [
-        (each.name, f"{amount(each.old)} → {amount(each.new)}")
-        for each in change.numbers
-        if " at " in each.name
-    ]
-
-
-def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, ...]]:
     """Returns the keys of the spec that differ, as rows."""
-    rows: list[tuple[str, str]] = []
+    rows: list[tuple[str, ...]] = []
     for each in edits[:MOST]:
-        name = f"{each.kind} {each.name}" if each.name else "the spec"
         if not each.keys:
-            rows.append((name, f"{each.how} (line {each.span.line})"))
+            mark = "+" if each.how == "added" else "-"
+            rows.append((mark, f"{each.kind} {each.name}", "", f":{each.span.line}"))
         for key in each.keys[:MOST]:
-            rows.append((name, _key(key.name, key.old, key.new)))
+            mark = "~" if None not in (key.old, key.new) else "+" if key.old is None else "-"
+            name = ".".join(filter(None, (each.name, key.name)))
+            values = " → ".join(each for each in (key.old, key.new) if each is not None)
+            rows.append((mark, name, values, f":{each.span.line}"))
     more = len(edits) - MOST
-    return [*rows, ("", f"and {more} more")] if more > 0 else rows
-
-
-def _key(name: str, old: str | None, new: str | None) -> str:
-    """Returns the values of a key before and now."""
-    start = f"{name}: " if name else ""
-    if old is None:
-        return f"{start}{new} (new)"
-    return f"{start}{old} → {new}" if new is not None else f"{start}{old} (removed)"
+    return [*rows, ("", f"and {more} more", "", "")] if more > 0 else rows

@@ -17,7 +17,7 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.report import At, Bound
 
 _DIGITS = 6  # of a rounded number in a report
-_EXACT_DIGITS = 12  # a decimal of so many digits is printed in full
+_EXACT_DIGITS = 12  # a chosen number of so many digits is printed in full
 _LONGEST_FRACTION = 24  # characters
 _SAME = 1 + Fraction(1, 10_000)  # a smaller ratio is shown as "about the same"
 _SMALL = Fraction(1, 1000)  # smaller numbers are shown as decimals
@@ -104,10 +104,8 @@ def amount_text(value: Fraction, exact: bool = True) -> str:
 
 def _decimal(value: Fraction, exact: bool) -> str:
     """Returns a number as a decimal; with `≤` if it is rounded up."""
-    decimal = decimal_up(value, _EXACT_DIGITS)
-    if exact and Fraction(decimal) == value:
-        return decimal
-    return f"≤ {decimal_up(value, _DIGITS)}"
+    decimal = decimal_up(value, _DIGITS)
+    return decimal if exact and Fraction(decimal) == value else f"≤ {decimal}"
 
 
 def given_text(at: At) -> str:
@@ -169,8 +167,7 @@ def left_text(value: Fraction) -> str:
 
 def excess_text(value: Fraction) -> str:
     """Returns by how much a budget is exceeded, > 0, as a decimal rounded up."""
-    decimal = decimal_up(value, _EXACT_DIGITS)
-    return decimal if Fraction(decimal) == value else decimal_up(value, _DIGITS)
+    return decimal_up(value, _DIGITS)
 
 
 def fraction_text(value: Fraction) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from dpcompose.curves.rounding import chance, decimal_up
+from dpcompose.render.headlines import requested_number
 from dpcompose.render.layout import Style
 from dpcompose.report import At, Report, Risk
 
@@ -26,9 +27,10 @@ def line(
 ) -> str:
     """Returns the numbers of a report as one line: `epsilon=1.7`, `inf`, or `invalid`.
 
-    Without a finite bound it is `inf`. With `deltas` or `epsilons`: in place of the bound, the ε at
-    each of them (`epsilon=2.4 delta=1e-5`), then the δ (`delta=3e-7 at_epsilon=1`); `inf` where no
-    ε is finite, `1` where no δ below 1 holds. With `risk`: the advantage, then hits and success,
+    The number of the budget, or the first one that the spec asks for, leads: `epsilon=2.4
+    delta=1e-5`. Without a finite bound it is `inf`. With `deltas` or `epsilons`: in its place the ε
+    at each of them, then the δ (`delta=3e-7 at_epsilon=1`); `inf` where no ε is finite, `1` where
+    no δ below 1 holds. With `risk`: the advantage, then hits and success,
     each with its rate. Numbers are decimals of at most 15 digits, rounded up.
     """
     return " ".join(
@@ -54,13 +56,13 @@ def _named_numbers(
         yield from _risk(report.risk)
     if deltas or epsilons or risk:
         return
+    first = requested_number(report)
+    if first is not None and first.wanted == "delta" and first.value is not None:
+        yield from (("epsilon", _text(first.value)), ("delta", _text(first.given)))
+        return
     if report.bound is not None:
         yield from ((name, _text(value)) for name, value, _ in report.bound.parameters)
         return
-    for at in report.at_delta if report.status == "ok" else ():
-        if at.value is not None:  # a profile: the first of its points (ε, δ)
-            yield from (("epsilon", _text(at.value)), ("delta", _text(at.given)))
-            return
     yield "", "inf"
 
 
@@ -109,7 +111,9 @@ def render(
             yield f"{prefix}{line(report, deltas, epsilons, risk)}\n"
             continue
         [(name, text), *more] = _named_numbers(report, deltas, epsilons, False)
-        if more and not (deltas or epsilons):
+        if more and requested_number(report) is not None and not (deltas or epsilons):
+            name = f"{name} at delta={more[0][1]}"  # of another δ it is another number
+        elif more and not (deltas or epsilons):
             raise NoNumber(
                 f"{report.label}: --bare prints one number, and the bound is "
                 f"`{line(report)}`: ask for an ε with --delta"

@@ -125,7 +125,10 @@ def _details(change: Change) -> Iterator[str]:
     lists = (
         ("Because", [plain(each) for each in change.because]),
         ("Worst change", [f"{name}: {plain(says)}" for name, says in worst_rows(change)]),
-        ("What mechanisms add there", [_share_change(each) for each in change.moved]),
+        (
+            "What mechanisms cost at the worst change",
+            [_share_change(each) for each in change.moved],
+        ),
         ("Changed in the spec", list(_edits(change.edits))),
         ("New findings", [_finding(each) for each in change.findings]),
         ("Newly free", [plain(each) for each in free(change)]),

@@ -47,7 +47,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @needs_git
 def test_against_a_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("--against", "first", "specs/rides.yaml", "--fail-on-increase")
-    assert result.exit_code == 1 and "increased from ε = 1.7 to 2.2" in result.stdout
+    assert result.exit_code == 1 and "ε  1.7 → 2.2  +29 %" in result.stdout
     assert run("--against", "HEAD", "specs/rides.yaml", "--fail-on-increase").exit_code == 0
     Path("specs/dpcompose.toml").write_text("budget = {epsilon = 2}\nrequire-relation = 'user'")
     shown = run("--against", "first", "specs/rides.yaml").stdout
@@ -60,9 +60,9 @@ def test_against_a_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -
     Path("specs/dpcompose.toml").unlink()
     assert run("--against", "HEAD~1", str(repository / "specs" / "rides.yaml")).exit_code == 0
     monkeypatch.chdir(repository / "specs")
-    assert "increased" in run("--against", "first", "rides.yaml").stdout
+    assert "▲" in run("--against", "first", "rides.yaml").stdout
     monkeypatch.setenv("GIT_DIR", ".git")  # as a hook has it
-    assert "increased" in run("--against", "first", "rides.yaml").stdout
+    assert "▲" in run("--against", "first", "rides.yaml").stdout
 
 
 @needs_git
@@ -92,15 +92,15 @@ def test_a_new_file(repository: Path) -> None:
     result = run("--against", "first", "specs/new.yaml", "specs/rides.yaml")
     assert result.exit_code == 2
     assert "specs/new.yaml is not in first" in result.stderr
-    assert "increased" in result.stdout
+    assert "▲" in result.stdout
     result = run("--against", "first", "--allow-new", "--fail-on-increase", "specs/new.yaml")
-    assert result.exit_code == 1 and "from nothing to ε = 1.7" in result.stdout
+    assert result.exit_code == 1 and "new spec: ε = 1.7" in result.stdout
     for found in ("specs", "specs/*"):  # what is found there may be new
         folder = run("--against", "first", found, "--fail-on-increase")
         assert (folder.exit_code, folder.stderr) == (1, "")
-        assert folder.stdout.count("budget ") == 2 and folder.stdout.endswith("\n1 unchanged\n")
+        assert folder.stdout.count("▲ ") == 2 and folder.stdout.endswith("\n1 unchanged\n")
         whole = run("--against", "first", found, "--all")
-        assert whole.stdout.count("budget ") == 3 and "unchanged\n" not in whole.stdout
+        assert whole.stdout.count("unchanged at") == 1 and "unchanged\n" not in whole.stdout
     listed = repository / "list"
     listed.write_text("specs/rides.yaml\n")
     assert "increased" in run("--against", "first", "--files-from", str(listed)).stdout

@@ -347,7 +347,7 @@ def test_how_much_larger_reads_well(value: str, least: str, says: str) -> None:
 def test_quiet_has_one_number_for_each_one_asked_for() -> None:
     several, trap = CHOSEN["several"], REPORTS["trap"]
     billionth, other, one = Fraction("1e-9"), Fraction("1e-3"), Fraction(1)
-    assert quiet.line(several) == "epsilon=1.7", "what a spec asks for does not change the line"
+    assert quiet.line(several) == "epsilon=6.2 delta=1e-9", "what a spec asks for leads"
     assert quiet.line(several, [billionth]) == "epsilon=6.2 delta=1e-9"
     assert quiet.line(several, [billionth, billionth]).count("epsilon=6.2 delta=1e-9") == 2
     assert quiet.line(several, [Fraction(0), billionth], [one]) == (
