@@ -103,7 +103,7 @@ def test_a_new_file(repository: Path) -> None:
         assert whole.stdout.count("unchanged at") == 1 and "unchanged\n" not in whole.stdout
     listed = repository / "list"
     listed.write_text("specs/rides.yaml\n")
-    assert "increased" in run("--against", "first", "--files-from", str(listed)).stdout
+    assert "▲" in run("--against", "first", "--files-from", str(listed)).stdout
     shown = run("--against", "first", "--allow-new", "--format", "markdown", "specs/new.yaml")
     assert shown.exit_code == 0 and "**increased**" in shown.stdout
 
