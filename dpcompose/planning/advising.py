@@ -17,8 +17,8 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.curves import COMPARED
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import chance
-from dpcompose.errors import InvalidSpec
-from dpcompose.planning.candidate import Candidate, changed
+from dpcompose.errors import InvalidSpec, Path
+from dpcompose.planning.candidate import Candidate, Entry, Put, changed
 from dpcompose.planning.declarable import candidates
 from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify
@@ -53,8 +53,36 @@ def advised(
     one."""
     if report.status not in ("ok", "no-guarantee"):
         return report
-    found = advice(load(data, name, lines_above), report, everything, delta)
-    return replace(report, advice=found)
+    source = load(data, name, lines_above)
+    found = advice(source, report, everything, delta)
+    return replace(report, advice=found, otherwise=_otherwise(source, report, delta))
+
+
+def _otherwise(
+    source: Source, report: Report, delta: Fraction | None
+) -> tuple[str, Fraction | None] | None:
+    """Returns the number of a report if all statements without a relation hold for one row each;
+    None where all have one."""
+    spans = {each.span for each in report.assumed_relations}
+    tree, resolved = source.value, resolve(source)
+    asked = _number_to_lower(report, resolved, delta)
+    if not spans or asked is None or resolved.ledger or not isinstance(tree, dict):
+        return None
+    entries: list[Entry] = []
+    mechanisms = tree.get("mechanisms")
+    for at, mechanism in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
+        path: Path = ("mechanisms", at)
+        if isinstance(mechanism, dict) and source.span(path) in spans:
+            entries.append(Entry(path, "", (Put((*path, "relation"), "unbounded"),)))
+    if len(entries) < len(spans):  # a guarantee in a list: it is not looked into
+        return None
+    trials = _Trials(source, replace(asked, before=_ANY), 1)
+    try:
+        problem = resolve(changed(source, Candidate("relation", "", tuple(entries)))).problem
+    except InvalidSpec:
+        return None
+    found = trials.number_of(problem)
+    return (asked.name, None) if found is None else found
 
 
 def advice(
@@ -181,17 +209,17 @@ class _Trials:
             problem = resolve(changed(self._source, candidate)).problem
         except InvalidSpec:  # it has no meaning there
             return None
-        before, number_of = (
-            self._number_to_lower.before,
-            self._at if self._number_to_lower.delta else self._bound,
-        )
-        found = number_of(problem)
+        before, found = self._number_to_lower.before, self.number_of(problem)
         if found is None or (before is not None and found[1] > before * (1 - NOTHING)):
             return None
         places = tuple(
             Written(each.write, self._source.span(each.path)) for each in candidate.entries
         )
         return Advice(candidate.key, candidate.sentence, places, found[0], before, found[1])
+
+    def number_of(self, problem: Problem) -> tuple[str, Fraction] | None:
+        """Returns the number that is asked for, by name, of another problem; None: not finite."""
+        return self._at(problem) if self._number_to_lower.delta else self._bound(problem)
 
     def _at(self, problem: Problem) -> tuple[str, Fraction] | None:
         delta = self._number_to_lower.delta

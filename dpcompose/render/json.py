@@ -145,8 +145,18 @@ def result(report: Report, checking: bool = False) -> Shape:
         **({"attributes": [_learnt(e) for e in report.attributes]} if report.attributes else {}),
         **({} if report.adversary is None else {"adversary": _adversary(report.adversary)}),
         "advice": [_advice(each) for each in report.advice],
+        **({"assumed_relations": _assumed_relations(report)} if report.assumed_relations else {}),
         **({} if report.rechecked is None else {"recheck": _recheck(report, report.rechecked)}),
     }
+
+
+def _assumed_relations(report: Report) -> Shape:
+    """Returns how many statements have an assumed relation, and the number by another reading."""
+    found: Shape = {"count": len(report.assumed_relations)}
+    if report.otherwise is not None:
+        name, value = report.otherwise
+        found["otherwise"] = {"number": name, "value": None if value is None else number_up(value)}
+    return found
 
 
 def _findings(report: Report, checking: bool) -> list[Diagnostic]:

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.curves.rounding import chance, decimal_up
+from dpcompose.curves.rounding import chance, decimal_up, plural
 from dpcompose.render.console import literal
 from dpcompose.render.headlines import neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
@@ -78,6 +78,8 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
             rows.append((name, budget(report, verdict, style)))
     if report.record is not None:
         rows += record_rows(report.record, style)
+    if report.assumed_relations:
+        rows.append(("assumed", literal(_assumed_relations(report), style, "warning")))
     if report.protects:
         rows.append(("protects", literal(f"{report.protects} ({neighbours(report)})", style)))
     entry = book().get(report.theorem) if report.theorem else None
@@ -85,6 +87,20 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         text = f"{entry.id} {entry.title} ({entry.source})"
         rows.append(("theorem", literal(text, style)))
     return rows
+
+
+def _assumed_relations(report: Report) -> str:
+    """Returns how many relations were assumed for the author, and what another reading gives."""
+    count = plural(len(report.assumed_relations), "relation")
+    text = f"{count} for you (DPC202)"
+    if report.otherwise is None:
+        return text
+    name, value = report.otherwise
+    words = f"no finite {name}"
+    if value is not None:
+        symbol, at, point = name.partition(" at ")
+        words = f"{symbol} ≤ {decimal_up(value, 6)}{at}{point}"
+    return f"{text}; if each statement holds for one row only: {words}"
 
 
 def _styled_words(text: str, style: Style) -> Text:

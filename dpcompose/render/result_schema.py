@@ -127,6 +127,7 @@ _RESULT: Schema = mapping(
         "attributes": array_of(defined("attribute"), "Who learns what, where that is asked."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
         "recheck": defined("recheck", "With --recheck, where there is a result."),
+        "assumed_relations": defined("assumed_relations", "Where statements have no relation."),
     },
     file=TEXT,
     title=TEXT,
@@ -400,6 +401,17 @@ DEFINITIONS: dict[str, Schema] = {
             "Null where no delta is given.",
         ),
         exact=EXACT,
+    ),
+    "assumed_relations": mapping(
+        "Statements that do not say for which neighbours they hold, where that changes the number.",
+        {
+            "otherwise": mapping(
+                "The number if each of them holds for one row only; of `analyze`.",
+                number={**TEXT, "description": "Which number: ε, ρ, μ, or ε at a δ."},
+                value=maybe(AMOUNT, "Null where it is not finite."),
+            )
+        },
+        count={**COUNT, "description": "How many, each with a finding (DPC202)."},
     ),
     "recheck": mapping(
         "What the stand-alone checker has gone through.",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
@@ -27,7 +29,6 @@ from dpcompose.render.json import (
 )
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
-    amounts_text,
     bound_text,
     equation,
     found_text,
@@ -36,14 +37,24 @@ from dpcompose.render.numbers import (
     number_down,
     parameter_text,
     route_text,
+    short_text,
 )
-from dpcompose.render.panel import adaptivity_cost, framed, record_rows, spent
+from dpcompose.render.panel import (
+    adaptivity_cost,
+    bar,
+    framed,
+    record_rows,
+    share_text,
+    spent,
+)
 from dpcompose.render.theorem_text import book
-from dpcompose.report import Bound
+from dpcompose.report import At, Bound
 from dpcompose.report.wording import listing, plural
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 20
+#: The cells of a bar.
+_BAR = 14
 
 
 def text(found: Sum, style: Style) -> Iterator[str]:
@@ -73,12 +84,12 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
     good = good and not (total.checked and total.checked.rewritten)
     yield framed(_name(total), "", _rows(total, style), not good, style)
     why = [total.refused] if total.refused else total.reasons
-    sections: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
+    sections: tuple[tuple[str, Sequence[Sequence[str | Text]]], ...] = (
         ("Why", [(sentence(each),) for each in why]),
         ("What they protect", _groups(total)),
-        ("Releases, each by itself", _releases(total)),
-        ("Worst change", [(sentence(each),) for each in total.worst]),
-        ("What each mechanism adds there", _entries(total)),
+        ("Releases, each by itself", _releases(total, style)),
+        ("Worst change", [(sentence(each),) for each in _folded_lines(total.worst)]),
+        ("What each mechanism costs there", _entries(total, style)),
         ("At a chosen δ", _at(total)),
         ("One more mechanism may have", _remaining(total)),
         ("Over time", _steps(total)),
@@ -98,9 +109,14 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     elif not total.finite:
         yield "bound", literal(f"{_none(total)} of {releases}", style, "bad")
     else:
-        text = literal(_value(total), style, "strong")
+        first = _first_number(total)
         words = f" {total.bounds[0].notion.facts.words}" if total.bounds else ""
         words += ", the budget," if total.record is not None else ""
+        if first is None:
+            text = literal(_value(total), style, "strong")
+        else:
+            text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
+            words = f"    and {short_text(total.bounds[0])}{words}" if total.bounds else ""
         yield "bound", text.append_text(literal(f"{words} in {releases}", style))
     verdict = total.verdict
     if verdict is not None:
@@ -131,6 +147,16 @@ def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     if total.theorem is not None:
         entry = book()[total.theorem]
         yield "theorem", literal(f"{entry.id} {entry.title} ({entry.source})", style)
+
+
+def _first_number(total: Total) -> At | None:
+    """Returns the ε at the δ of the budget, else at the first chosen δ; None where the bound leads,
+    as it does where it is the budget itself."""
+    if total.record is not None:
+        return None
+    if total.verdict is not None and total.verdict.at is not None:
+        return total.verdict.at
+    return next((at for at in total.at_delta if at.value is not None), None)
 
 
 def _checked(checked: RecordCheck) -> str:
@@ -203,24 +229,54 @@ def _groups(total: Total) -> list[tuple[str, str]]:
     ]
 
 
-def _releases(total: Total) -> list[tuple[str, str]]:
-    """Returns each release with its own bound."""
-    return [(label, _alone(bound)) for label, bound in total.alone]
+def _folded_lines(lines: Sequence[str]) -> list[str]:
+    """Returns lines once each, with how often they were there."""
+    return [each if n == 1 else f"{each}, {n} times" for each, n in Counter(lines).items()]
 
 
 def _alone(bound: Bound | None) -> str:
     """Returns a bound in words, or that there is none."""
-    return "no finite bound" if bound is None else bound_text(bound)
+    return "no finite bound" if bound is None else short_text(bound)
 
 
-def _entries(total: Total) -> list[tuple[str, str, str]]:
-    """Returns what each mechanism adds, with its position; only the first ones of many."""
-    shown = total.entries[:_MOST]
-    rows = [
-        (each.mechanism, amounts_text(each.bound), f"{each.file}:{each.line}") for each in shown
+def _releases(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
+    """Returns each release with its own bound, and a bar of its share of their sum."""
+    shares = _shares([bound for _, bound in total.alone])
+    return [
+        (label, _alone(bound), _bar(share, style))
+        for (label, bound), share in zip(total.alone, shares, strict=True)
     ]
-    more = len(total.entries) - len(shown)
-    return [*rows, (f"and {more} more", "", "")] if more else rows
+
+
+def _shares(bounds: Sequence[Bound | None]) -> list[Fraction | None]:
+    """Returns the part of their sum that each bound is, in the unit that adds up; None where they
+    are in several notions, or not finite."""
+    notions = {None if each is None else each.notion for each in bounds}
+    power = 2 if notions == {Notion.GDP} else 1
+    sizes = [Fraction(0) if each is None else each.value**power for each in bounds]
+    whole = sum(sizes)
+    if len(notions) != 1 or None in notions or not whole:
+        return [None for _ in bounds]
+    return [size / whole for size in sizes]
+
+
+def _bar(part: Fraction | None, style: Style) -> Text:
+    """Returns a share as a bar with per cent; nothing where there is none."""
+    if part is None:
+        return Text()
+    return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
+
+
+def _entries(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
+    """Returns what each mechanism costs, with a bar of its share and its position; only the first
+    ones of many."""
+    shares = _shares([each.bound for each in total.entries])
+    rows: list[tuple[str | Text, ...]] = []
+    for each, share in zip(total.entries[:_MOST], shares, strict=False):
+        place = f"{each.file}:{each.line}".removeprefix(each.mechanism.partition(": ")[0])
+        rows.append((each.mechanism, short_text(each.bound), _bar(share, style), place))
+    more = len(total.entries) - len(rows)
+    return [*rows, (f"and {more} more", "", "", "")] if more else rows
 
 
 def _remaining(total: Total) -> list[tuple[str, str]]:
@@ -251,7 +307,12 @@ def _steps(total: Total) -> list[tuple[str, ...]]:
 
 def _at(total: Total) -> list[tuple[str, str]]:
     """Returns the ε at each chosen δ, with its route."""
-    return [(given_text(each), f"{found_text(each)} by {each.rule}") for each in total.at_delta]
+    first = _first_number(total)
+    return [
+        (given_text(each), f"{found_text(each)} by {each.rule}")
+        for each in total.at_delta
+        if each != first
+    ]
 
 
 def markdown(found: Sum) -> Iterator[str]:

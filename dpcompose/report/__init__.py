@@ -296,9 +296,10 @@ class Report:
     some columns. `population`: whose data it is. `ceilings`: the bound compared with what settings
     allow at most. `place`: the position of the budget, or else of what is protected. `risk`: an
     attacker's gain, where asked for and there is a bound. `advice`: statements that would make the
-    number smaller, where asked for. `record`: what a filter has counted, where parameters are
-    chosen along the way; the bound is then the budget. `extent` of an analysis decides which of
-    these are filled.
+    number smaller, where asked for. `otherwise`: the number, by name, if statements without a
+    relation hold for one row each; its value is None where it is not finite. `record`: what a
+    filter has counted, where parameters are chosen along the way; the bound is then the budget.
+    `extent` of an analysis decides which of these are filled.
     """
 
     file: str
@@ -334,6 +335,7 @@ class Report:
     certificate: tuple[str, ...] = field(default=(), repr=False)
     rechecked: Recheck | None = None
     advice: tuple[Advice, ...] = ()
+    otherwise: tuple[str, Fraction | None] | None = None
     record: FilterRecord | None = None
     lines: Sequence[str] = field(default=(), repr=False)
 
@@ -341,6 +343,12 @@ class Report:
     def label(self) -> str:
         """Returns the name of the spec: its file, with the document's number if it has several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
+
+    @property
+    def assumed_relations(self) -> tuple[Diagnostic, ...]:
+        """The findings on statements that do not say for which neighbours they hold, where that
+        changes the number."""
+        return tuple(each for each in self.findings if each.code == "DPC202")
 
     @property
     def in_short(self) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from conftest import Golden
 from contracts import checked
 from oracle.generate import random_spec, random_user_spec
 from typer.testing import CliRunner, Result
@@ -489,3 +490,23 @@ def test_a_sample_drawn_once_is_one_draw_in_all_specs() -> None:
     above = ", stated_on: r"
     assert not total(spec("a", once, above), spec("b", once, above)).finite
     assert epsilon(total(spec("a", few, above), spec("b", few, above))) == 2
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_screens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden, width: int
+) -> None:
+    """A panel, a bar for each release and mechanism, equal datasets once."""
+    monkeypatch.chdir(tmp_path)
+    for month, sigma in (("january", 8000), ("february", 9000), ("march", 8000)):
+        (tmp_path / f"{month}.yaml").write_text(
+            "dpcompose: 1\npopulation: customers\nprotect: user\ndatasets:\n"
+            "  orders: {unit: customer}\n"
+            "  capped: {from: orders, map: {kind: cap, rows: 20, keep: random}}\n"
+            "mechanisms:\n  - {name: revenue, reads: capped, mechanism: gaussian, "
+            f"sigma: {sigma}, sensitivity: 200}}\n",
+            encoding="utf-8",
+        )
+    budget = ("--epsilon", "6", "--delta", "1e-6", "--width", str(width))
+    found = run(*(f"{month}.yaml" for month in ("january", "february", "march")), *budget)
+    golden(f"screens/total-{width}.txt", found.stdout)
