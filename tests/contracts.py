@@ -13,7 +13,7 @@ from dpcompose.render.result_schema import result_schema
 from dpcompose.render.schemas import (
     assumptions_schema,
     diff_schema,
-    sensitivity_schema,
+    savings_schema,
     total_schema,
 )
 
@@ -21,7 +21,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "result": result_schema,
     "diff": diff_schema,
     "total": total_schema,
-    "sensitivity": sensitivity_schema,
+    "savings": savings_schema,
     "assumptions": assumptions_schema,
 }
 

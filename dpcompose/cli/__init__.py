@@ -632,7 +632,8 @@ def fit(
 @app.command(
     short_help="Say what halving each mechanism saves.", cls=HelpfulCommand, rich_help_panel=PLAN
 )
-def sensitivity(
+def savings(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="NUMBER", help="Look at the ε at this δ.")
@@ -651,22 +652,30 @@ def sensitivity(
 ) -> None:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
-    FILE is a spec, - is standard input. What is not in the worst change saves nothing. Doubled is
-    the noise as it is stated: a scale, σ, or the variance of Skellam noise.
+    FILE is a spec, - is standard input. The number is the ε at the δ of the budget, or at the first
+    δ that the spec asks for; without one the bound. What is not in the worst change saves nothing.
+    Doubled is the noise as it is stated: a scale, σ, or the variance of Skellam noise.
     """
-    from dpcompose.commands.fit import sensitivity_of
+    from dpcompose.commands.exits import complain
+    from dpcompose.commands.fit import savings as run_savings
     from dpcompose.commands.goals import points_of
     from dpcompose.commands.policies import Sources
 
+    if context.info_name == "sensitivity":
+        complain("`sensitivity` is called `savings` now; this name goes at the end of 2027")
     deltas = points_of([delta] if delta is not None else None, None).deltas
     at = deltas[0] if deltas else None
     most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
     raise typer.Exit(
-        sensitivity_of(
+        run_savings(
             file, at, tried, sources, form, output, look_of(color, width, False, full), most
         )
     )
+
+
+#: The name of `savings` until October 2026.
+app.command("sensitivity", hidden=True, cls=HelpfulCommand)(savings)
 
 
 @app.command(
@@ -751,7 +760,7 @@ def schema(
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
     `result` is what `analyze` and `check` print with --format json or jsonl; `diff`, `total` and
-    `sensitivity` are what the commands of these names print with --format json, `assumptions` what
+    `savings` are what the commands of these names print with --format json, `assumptions` what
     `accept` writes.
     """
     from dpcompose.commands.explain import print_schema

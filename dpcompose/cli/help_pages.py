@@ -36,9 +36,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("dpcompose fit release.dp.yaml --epsilon 1 -o planned.dp.yaml", "all at one scale"),
         ("dpcompose fit release.dp.yaml --rho 0.5 --free total", "one mechanism, the rest fixed"),
     ),
-    "sensitivity": (
-        ("dpcompose sensitivity release.dp.yaml", "what costs most"),
-        ("dpcompose sensitivity --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),
+    "savings": (
+        ("dpcompose savings release.dp.yaml", "what costs most"),
+        ("dpcompose savings --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),
     ),
     "diff": (
         ("dpcompose diff old.dp.yaml new.dp.yaml", "two files"),
@@ -91,7 +91,7 @@ def help_end(command: str | None, style: Style) -> str:
     from dpcompose.render.pages import panel
 
     if command is not None:
-        return panel("Examples", EXAMPLES[command], style)
+        return panel("Examples", EXAMPLES.get(command, ()), style)
     says = "the same for every command and format; of several files the largest code wins"
     return panel("Exit codes", EXIT_CODES, style, says)
 

@@ -173,8 +173,8 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
             return schemas.diff_schema()
         case SchemaOf.TOTAL:
             return schemas.total_schema()
-        case SchemaOf.SENSITIVITY:
-            return schemas.sensitivity_schema()
+        case SchemaOf.SAVINGS:
+            return schemas.savings_schema()
         case SchemaOf.ASSUMPTIONS:
             return schemas.assumptions_schema()
         case SchemaOf.CERTIFICATE:

@@ -20,10 +20,10 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
-from dpcompose.planning.savings import NoBound, Savings, sensitivity
+from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import BadSettings
-from dpcompose.render import sensitivity as render
+from dpcompose.render import savings_table
 from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
 from dpcompose.report.wording import number, plural
@@ -182,7 +182,7 @@ def _as_it_was(text: str, data: bytes) -> str:
     return "\ufeff" + text if data.startswith(b"\xef\xbb\xbf") else text
 
 
-def sensitivity_of(
+def savings(
     file: str,
     delta: Fraction | None,
     tried: int,
@@ -192,9 +192,9 @@ def sensitivity_of(
     look: Look,
     most: Most,
 ) -> ExitCode:
-    """Runs the command `sensitivity` and returns its exit code. Raises BadCall."""
+    """Runs the command `savings` and returns its exit code. Raises BadCall."""
     if form is Told.MARKDOWN:
-        raise BadCall("sensitivity is printed as text or json")
+        raise BadCall("savings are printed as text or json")
     if would_overwrite(output, [file]):
         raise BadCall(f"--output {output} would overwrite a spec")
     name, policies = name_of_file(file), policies_of(sources)
@@ -205,8 +205,8 @@ def sensitivity_of(
 
         def halving() -> Savings:
             """Returns what halving each mechanism saves."""
-            source = _valid(_one(data, "sensitivity"), name)
-            return sensitivity(source, delta, tried, default, settings.delta, waiting.step)
+            source = _valid(_one(data, "savings"), name)
+            return savings_of(source, delta, tried, default, settings.delta, waiting.step)
 
         with Waiting("halving one at a time", _watched(most), "mechanisms tried") as waiting:
             found = alone(most, halving)
@@ -219,6 +219,10 @@ def sensitivity_of(
         complain(f"{name}: {error}")
         return ExitCode.FAILED
     style = style_for(output, look)
-    pieces = render.json(name, found) if form is Told.JSON else render.text(name, found, style)
+    pieces = (
+        savings_table.json(name, found)
+        if form is Told.JSON
+        else savings_table.text(name, found, style)
+    )
     deliver(pieces, output)
     return ExitCode.FINE

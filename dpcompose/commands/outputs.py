@@ -36,7 +36,7 @@ class SchemaOf(StrEnum):
     RESULT = "result"
     DIFF = "diff"
     TOTAL = "total"
-    SENSITIVITY = "sensitivity"
+    SAVINGS = "savings"
     ASSUMPTIONS = "assumptions"
     CERTIFICATE = "certificate"
 

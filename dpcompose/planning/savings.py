@@ -53,7 +53,7 @@ class Savings:
 _NOTHING = Fraction(1, 10**9)
 
 
-def sensitivity(
+def savings_of(
     source: Source,
     delta: Fraction | None,
     most: int,
@@ -63,9 +63,9 @@ def sensitivity(
 ) -> Savings:
     """Returns what halving each mechanism saves, the largest first; at most `most` are tried.
 
-    `delta`: look at the ε there; None for the bound, or where there is none for the first δ that
-    is asked for: by the spec, by its budget (`default`: that of a spec without one), or `required`
-    of it. `step` is called after each trial. Raises InvalidSpec, NoBound, Unscalable.
+    `delta`: look at the ε there; None for the first δ that is asked for: by the budget (`default`:
+    that of a spec without one), by the spec, or `required` of it; for the bound where there is
+    none. `step` is called after each trial. Raises InvalidSpec, NoBound, Unscalable.
     """
     resolved = resolve(source)
     if resolved.ledger:
@@ -74,12 +74,12 @@ def sensitivity(
             "spent: `dpcompose analyze` says what each mechanism has spent"
         )
     if delta is None:
+        delta = next(_deltas(resolved, default, required), None)
+    if delta is None:
         whole = certify(resolved.problem)
         if not whole.bounds:
-            delta = next(_deltas(resolved, default, required), None)
-            if delta is None:
-                raise NoBound("there is no finite bound; with --delta there may be an ε")
-    if delta is not None:
+            raise NoBound("there is no finite bound; with --delta there may be an ε")
+    else:
         whole = certify(resolved.problem, (), [delta])
     total = _number(whole, delta)
     if total is None:
@@ -179,9 +179,9 @@ def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
 def _deltas(
     resolved: Resolved, default: Budget | None, required: Fraction | None
 ) -> Iterator[Fraction]:
-    """Yields where an ε is asked for, the spec's own wishes first."""
-    yield from resolved.deltas
+    """Yields where an ε is asked for, the budget's δ first."""
     yield from deltas_of(resolved.budget or resolved.adversary_budget or default)
+    yield from resolved.deltas
     if required is not None:
         yield required
 

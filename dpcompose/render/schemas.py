@@ -57,11 +57,11 @@ def total_schema() -> Schema:
     )
 
 
-def sensitivity_schema() -> Schema:
-    """Returns the JSON Schema of `sensitivity --format json`."""
+def savings_schema() -> Schema:
+    """Returns the JSON Schema of `savings --format json`."""
     return published(
-        "dpcompose sensitivity",
-        "What sensitivity --format json prints.",
+        "dpcompose savings",
+        "What savings --format json prints.",
         document(
             "What halving each mechanism takes off a number of a spec.",
             file=TEXT,

@@ -100,7 +100,7 @@ def test_quiet_tells_it() -> None:
     "command",
     [
         ("fit", "large.yaml", "--epsilon", "1"),
-        ("sensitivity", "large.yaml"),
+        ("savings", "large.yaml"),
         ("total", "--all", "small.yaml", "large.yaml"),
         ("diff", "small.yaml", "large.yaml"),
         ("diff", "large.yaml", "small.yaml"),

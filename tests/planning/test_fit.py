@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from conftest import Golden
 from contracts import checked
 from tables import tables
 from typer.testing import CliRunner, Result
@@ -15,7 +16,7 @@ from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
-from dpcompose.planning.savings import sensitivity
+from dpcompose.planning.savings import savings_of
 from dpcompose.planning.scaling import Parameter, Unscalable, number_text, scaled, written
 from dpcompose.policy import settings_files
 from dpcompose.source import Source, load
@@ -232,7 +233,7 @@ def run(*arguments: str, stdin: str | bytes | None = None, **environment: str) -
     settings_files._nearest.cache_clear()
     result = CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
     if "json" in arguments and result.stdout:
-        checked("sensitivity", result.stdout)
+        checked("savings", result.stdout)
     return result
 
 
@@ -268,23 +269,23 @@ def test_exit_codes(tmp_path: Path) -> None:
         ("fit", str(spec), "--rho", "1", "--mu", "1"): 2,
         ("fit", str(bad), "--epsilon", "1"): 3,
         ("fit", str(tmp_path / "none"), "--epsilon", "1"): 2,
-        ("sensitivity", str(spec)): 0,
-        ("sensitivity", str(spec), "--delta", "1e-6"): 0,
-        ("sensitivity", str(spec), "--format", "json"): 0,
-        ("sensitivity", str(spec), "--delta", "1"): 2,
-        ("sensitivity", str(spec), "-o", str(spec)): 2,
-        ("sensitivity", str(bad)): 3,
-        ("sensitivity", str(tmp_path / "none")): 2,
+        ("savings", str(spec)): 0,
+        ("savings", str(spec), "--delta", "1e-6"): 0,
+        ("savings", str(spec), "--format", "json"): 0,
+        ("savings", str(spec), "--delta", "1"): 2,
+        ("savings", str(spec), "-o", str(spec)): 2,
+        ("savings", str(bad)): 3,
+        ("savings", str(tmp_path / "none")): 2,
     }
     for arguments, expected in calls.items():
         result = run(*arguments)
         assert result.exit_code == expected, (arguments, result.output)
     loose = one("notion: pure, epsilon: 1, relation: bounded")
-    assert run("sensitivity", "-", stdin=loose).exit_code == 1
+    assert run("savings", "-", stdin=loose).exit_code == 1
     assert run("fit", "-", "--epsilon", "1", stdin=loose).exit_code == 1
 
 
-@pytest.mark.parametrize("command", ["fit", "sensitivity"])
+@pytest.mark.parametrize("command", ["fit", "savings"])
 def test_several_documents_are_refused_with_their_lines(tmp_path: Path, command: str) -> None:
     budget = ["--epsilon", "1"] if command == "fit" else []
     spec = one("notion: pure, epsilon: 1")  # of five lines
@@ -370,7 +371,7 @@ def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(fold
     Path("s.yaml").write_text(spec)
 
     def number(*arguments: str, **environment: str) -> str:
-        result = run("sensitivity", "s.yaml", "--format", "json", *arguments, **environment)
+        result = run("savings", "s.yaml", "--format", "json", *arguments, **environment)
         found: str = json.loads(result.stdout)["number"] if result.stdout else result.stderr
         return found
 
@@ -390,7 +391,7 @@ def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(fold
     assert number() == "ε at δ = 0.2"
 
 
-@pytest.mark.parametrize("command", ["fit", "sensitivity"])
+@pytest.mark.parametrize("command", ["fit", "savings"])
 def test_bad_settings_stop_planning(folder: Path, command: str) -> None:
     Path("s.yaml").write_text(one("notion: pure, epsilon: 1") + "budget: {epsilon: 2}\n")
     Path("dpcompose.toml").write_text("budget = 2")
@@ -409,7 +410,7 @@ def test_bad_settings_stop_planning(folder: Path, command: str) -> None:
 
 def test_what_halving_saves() -> None:
     path = SPECS / "ambulances-districts-bounded.yaml"
-    found = sensitivity(load(path.read_bytes(), path.name), None, 10)
+    found = savings_of(load(path.read_bytes(), path.name), None, 10)
     assert (found.name, found.total) == ("ε", Fraction(17, 10))
     assert [(each.mechanism, each.saves) for each in found.savings] == [
         ("count east", Fraction(1, 2)),
@@ -417,7 +418,7 @@ def test_what_halving_saves() -> None:
         ("count north", 0),
     ]
     assert found.savings[2].why == "it is not in the worst change"
-    few = sensitivity(load(path.read_bytes(), path.name), None, 1)
+    few = savings_of(load(path.read_bytes(), path.name), None, 1)
     assert sum(each.saves is None for each in few.savings) == 1
 
 
@@ -432,7 +433,7 @@ mechanisms:
   - {name: a, reads: place.x, notion: approx, epsilon: 1, delta: 1e-9}
   - {name: b, reads: place.y, notion: approx, epsilon: 0.9, delta: 1e-5}
 """
-    found = sensitivity(source(spec), None, 10)
+    found = savings_of(source(spec), None, 10)
     total = analyze(spec).bound
     assert total is not None and found.total == total.value
     for each in found.savings:
@@ -445,15 +446,15 @@ def test_savings_at_a_delta_are_those_of_the_halved_spec() -> None:
     path = SPECS / "noisy-sums.yaml"
     delta = Fraction(1, 10**6)
     original = load(path.read_bytes(), path.name)
-    found = sensitivity(original, delta, 2)
+    found = savings_of(original, delta, 2)
     best = found.savings[0]
     half = analyze(scaled(original, {best.mechanism: Fraction(1, 2)}), "", None, [delta])
     value = next(at.value for at in half.at_delta if at.given == delta)
     assert value is not None and best.saves == found.total - value > 0
 
 
-def test_the_json_of_sensitivity() -> None:
-    result = run("sensitivity", str(SPECS / "adults-filter.yaml"), "--format", "json")
+def test_the_json_of_savings() -> None:
+    result = run("savings", str(SPECS / "adults-filter.yaml"), "--format", "json")
     document = json.loads(result.stdout)
     assert document["total"] == 0.4
     assert document["savings"] == [{"mechanism": "income", "saves": 0.2, "why": None, "line": 23}]
@@ -496,3 +497,24 @@ def test_a_budget_of_nothing_has_no_scale() -> None:
         "no scale of `a` keeps a budget of 0"
         in run("fit", "-", "--epsilon", "0", stdin=spec).stderr
     )
+
+
+def test_the_former_name_of_savings_says_so() -> None:
+    spec = str(SPECS / "adults-filter.yaml")
+    old, new = run("sensitivity", spec), run("savings", spec)
+    assert old.stdout == new.stdout and old.exit_code == new.exit_code == 0
+    assert "is called `savings` now" in old.stderr and not new.stderr
+    assert "sensitivity" not in run("--help").stdout
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_screens_of_savings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden, width: int
+) -> None:
+    """In the unit of the budget; of a bound in ρ alone with a line on how to ask for an ε."""
+    monkeypatch.chdir(tmp_path)
+    text = (SPECS / "visits-gaussian-cap.yaml").read_text(encoding="utf-8")
+    (tmp_path / "visits.yaml").write_text(text, encoding="utf-8")
+    found = [run("savings", "visits.yaml", "--width", str(width), *more).stdout
+             for more in ([], ["--delta", "1e-6"])]  # fmt: skip
+    golden(f"screens/savings-{width}.txt", "".join(found))

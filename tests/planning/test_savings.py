@@ -1,4 +1,4 @@
-"""`sensitivity` at a δ of many mechanisms: what each saves is what its changed spec comes to."""
+"""`savings` at a δ of many mechanisms: what each saves is what its changed spec comes to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.planning.savings import sensitivity
+from dpcompose.planning.savings import savings_of
 from dpcompose.planning.scaling import rescaled
 from dpcompose.report.certify import certify
 from dpcompose.resolve import resolve
@@ -83,7 +83,7 @@ KINDS: dict[str, tuple[float, Callable[[int], str]]] = {
 def checked(text: str, most: float, names: list[str]) -> None:
     """What halving some mechanisms saves, against their changed specs, analysed by themselves."""
     source = load(text, "spec")
-    found = sensitivity(source, DELTA, 100)
+    found = savings_of(source, DELTA, 100)
     saves = {each.mechanism: each.saves for each in found.savings}
     for name in names:
         changed = rescaled(resolve(source).problem, name, HALF)

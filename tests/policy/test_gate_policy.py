@@ -233,7 +233,7 @@ def test_named_settings_that_cannot_be_read_are_a_bad_call(
 ) -> None:
     if text is not None:
         write(name, text)
-    for command in ("analyze", "check", "total", "fit", "sensitivity"):
+    for command in ("analyze", "check", "total", "fit", "savings"):
         result = run(command, "strict/s.yaml", "--isolated", "--settings", name)
         assert (result.exit_code, result.stdout) == (2, "") and says in result.stderr
 
@@ -276,7 +276,7 @@ def test_a_link_to_a_spec_is_under_the_settings_of_both_of_its_places() -> None:
 @pytest.mark.parametrize("revision", ["", " ", "--upload-pack=x", "no-such-revision", "HEAD\0"])
 def test_a_revision_that_is_none_is_a_bad_call(revision: str) -> None:
     commit()
-    for command in ("analyze", "check", "total", "fit", "sensitivity"):
+    for command in ("analyze", "check", "total", "fit", "savings"):
         result = run(command, "strict/s.yaml", "--settings-from", revision)
         assert (result.exit_code, result.stdout) == (2, "")
 

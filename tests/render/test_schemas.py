@@ -1,4 +1,4 @@
-"""The JSON that `diff`, `total` and `sensitivity` print is what its published schema says."""
+"""The JSON that `diff`, `total` and `savings` print is what its published schema says."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.planning.releases import Release
-from dpcompose.planning.savings import NoBound
-from dpcompose.planning.savings import sensitivity as sensitivity_of
+from dpcompose.planning.savings import NoBound, savings_of
 from dpcompose.planning.scaling import Unscalable
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
-from dpcompose.render import diff_json, sensitivity, total_views
+from dpcompose.render import diff_json, savings_table, total_views
 from dpcompose.render.json import render
 from dpcompose.render.layout import Style
 from dpcompose.resolve import resolve
@@ -157,18 +156,18 @@ def test_the_total_of_every_example_is_what_the_schema_says(path: Path) -> None:
     checked("total", "".join(total_views.json(found)))
 
 
-# --- sensitivity ---------------------------------------------------------------------------------
+# --- savings -------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_every_sensitivity_is_what_the_schema_says() -> None:
+def test_all_savings_are_what_the_schema_says() -> None:
     seen = 0
     for name, text in [*TEXTS.items(), *((p.name, p.read_text(encoding="utf-8")) for p in SPECS)]:
         try:
-            found = sensitivity_of(load(text, name), None, 1)
+            found = savings_of(load(text, name), None, 1)
         except (NoBound, Unscalable):
             continue
-        document = checked("sensitivity", "".join(sensitivity.json(name, found)))
+        document = checked("savings", "".join(savings_table.json(name, found)))
         seen += any(each["saves"] is None for each in document["savings"])
         assert (document["total"] is None) is (name == "huge")
     assert seen
@@ -191,12 +190,12 @@ def examples() -> dict[str, str]:
         release("pure", old), release("gdp", TEXTS["gdp"]),
         limit=budget(epsilon="9", delta="1e-6"), deltas=(DELTA,),
     )  # fmt: skip
-    halved = sensitivity_of(load(TEXTS["gdp"], "gdp"), None, 1)
+    halved = savings_of(load(TEXTS["gdp"], "gdp"), None, 1)
     return {
         "result": "".join(render(REPORTS.values(), Style(), True)),
         "diff": "".join(diff_json.json([found, invalid])),
         "total": "".join(total_views.json(summed)),
-        "sensitivity": "".join(sensitivity.json("gdp", halved)),
+        "savings": "".join(savings_table.json("gdp", halved)),
         "assumptions": written(
             updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")
         ),
@@ -284,8 +283,8 @@ def test_documents_that_are_wrong_are_refused() -> None:
         ("total", ["totals", 0, "guarantee"], {"notion": "profile"}),
         ("total", ["totals", 0, "budget", "ok"], None),
         ("total", ["totals", 0, "shares", 0, "line"], -1),
-        ("sensitivity", ["savings", 0, "saves"], -1),
-        ("sensitivity", ["total"], "1"),
+        ("savings", ["savings", 0, "saves"], -1),
+        ("savings", ["total"], "1"),
     ]
     for of, path, value in wrong:
         document = deepcopy(rich[of])
@@ -337,4 +336,4 @@ def test_shared_shapes_are_the_same_in_all_schemas() -> None:
         "finding",
         "theorem",
     }
-    assert "$defs" not in SCHEMAS["sensitivity"]()
+    assert "$defs" not in SCHEMAS["savings"]()

@@ -444,7 +444,7 @@ def test_every_format_says_it(tmp_path: Path) -> None:
     assert "100 % of ρ = 0.49974" in text and "if all had been fixed in advance" in text
     assert run("analyze", "-q", str(spec)).stdout == "epsilon=5.22 delta=1e-6\n"
     assert "of 0.49974 spent" in run("check", str(spec), "--format", "concise").stdout
-    for command in ("fit", "sensitivity"):
+    for command in ("fit", "savings"):
         assert run(command, str(spec)).exit_code in (1, 2)
     for form in ("markdown", "sarif", "junit", "github"):
         assert run("check", str(spec), "--format", form).exit_code == 0

@@ -54,7 +54,7 @@ def test_links_that_leave_are_refused_whatever_reads_them(
     link = Path("specs/link.yaml")
     link.symlink_to(target.replace("SECRET", str(secret)))
     for arguments in (
-        ["analyze"], ["analyze", "-q"], ["check"], ["total", "--all"], ["fit"], ["sensitivity"],
+        ["analyze"], ["analyze", "-q"], ["check"], ["total", "--all"], ["fit"], ["savings"],
         ["diff", "specs/a.yaml"], ["diff", "--against=base", "--allow-new"],
         ["check", "--changed-since=base"], ["check", "--strict"], ["check", "--files-from"],
     ):  # fmt: skip
@@ -110,7 +110,7 @@ def test_other_commands_quote_no_other_file_either(root: Path, secret: Path) -> 
     Path(".env").write_text(f"{SECRET}: {SECRET}\n")
     Path("b.yaml").symlink_to(".env")
     for arguments in (
-        ["total", "--all", "b.yaml"], ["fit", "b.yaml"], ["sensitivity", "b.yaml"],
+        ["total", "--all", "b.yaml"], ["fit", "b.yaml"], ["savings", "b.yaml"],
         ["diff", "specs/a.yaml", "b.yaml"], ["diff", "b.yaml", "specs/a.yaml"],
         ["diff", "--against=base", "--allow-new", "b.yaml"],
         ["diff", "--against=base", "--allow-new", "--format=json", "b.yaml"],

@@ -98,7 +98,7 @@ def test_errors_print_no_commands(hostile: list[str]) -> None:
         ["check", "--fail-on", "x\n::error::y"], ["explain", "::x"], ["explain", "##[x]"],
         ["check", "--epsilon", "::x"], ["check", "-o", "::x/y", "specs"],
         ["check", "-o", "x\n::y/z", "specs"], ["fit", "::no"], ["fit", hostile[0]],
-        ["fit", "broken.yaml"], ["sensitivity", "named.yaml"],
+        ["fit", "broken.yaml"], ["savings", "named.yaml"],
         ["analyze", "-q", *hostile], ["check", "--show-settings", *hostile],
     ):  # fmt: skip
         run = call if "broken.yaml" in arguments or "--\n::add-mask::x" in arguments else called

@@ -94,7 +94,7 @@ def test_no_folder_on_the_way_is_a_link_of_the_pull_request(root: Path) -> None:
         assert done.returncode == 2 and "is a symbolic link" in done.stderr, name
     for arguments in (
         ["diff", "--against=base", "specs", "--format=markdown"], ["total", "--all", "specs"],
-        ["fit", "specs/a.yaml"], ["sensitivity", "specs/a.yaml"],
+        ["fit", "specs/a.yaml"], ["savings", "specs/a.yaml"],
     ):  # fmt: skip
         done = called(*arguments, "-o", "reports/x")
         assert done.returncode == 2 and "is a symbolic link" in done.stderr, arguments

@@ -1,0 +1,101 @@
+"""The result of `savings`, what halving each mechanism saves: for people, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.curves.rounding import decimal_up
+from dpcompose.planning.savings import Saving, Savings
+from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.json import dumped, head
+from dpcompose.render.layout import Style
+from dpcompose.render.numbers import left_text, number_down, number_up
+from dpcompose.render.panel import bar, share_text
+
+#: So many mechanisms are listed; JSON has them all.
+_MOST = 40
+#: The cells of a bar.
+_BAR = 10
+
+
+def text(file: str, found: Savings, style: Style) -> Iterator[str]:
+    """Yields the number of the spec, then a line for each mechanism."""
+    yield printed(_parts(file, found, style), style)
+
+
+def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
+    """Yields the renderables of the result: headline, table, and how many rows are left out."""
+    head_ = literal(f"{file}: ", style, "strong")
+    name, at, point = found.name.partition(" at ")
+    total = equation_of(name, found.total)
+    yield head_.append_text(literal(f"{total}{at}{point}", style, "strong"))
+    yield ruled("Savings", style, "by half the ε, ρ or μ of a mechanism, or twice its noise")
+    shown = found.savings if style.detail == "full" else found.savings[:_MOST]
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
+    table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
+    table.add_column(literal(f"{name} saved", style, "weak"), justify="right")
+    table.add_column(literal(f"{name} then", style, "weak"), justify="right")
+    table.add_column(literal("saved", style, "weak"), no_wrap=True)
+    table.add_column("line", justify="right", style="weak", no_wrap=True)
+    for each in shown:
+        table.add_row(
+            literal(each.mechanism, style), *_cells(each, found, style), f":{each.span.line}"
+        )
+    yield table
+    if len(found.savings) > len(shown):
+        yield literal(f"and {len(found.savings) - len(shown)} more", style, "weak")
+    if name in ("ρ", "μ"):
+        yield literal("--delta 1e-6 gives an ε, and what is saved of it", style, "weak")
+
+
+def equation_of(name: str, value: Fraction) -> str:
+    """Returns a number with its sign: `ε = 2`, or `ε ≤ 2.34568` where it is rounded up."""
+    text = decimal_up(value, 6)
+    return f"{name} {'=' if Fraction(text) == value else '≤'} {text}"
+
+
+def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:
+    """Returns what a mechanism saves, the number then, and the share with a bar; or why not."""
+    if each.saves is None:
+        return "?", "", literal(each.why or "", style, "weak")
+    if not each.saves:
+        return "nothing", "", literal(each.why or "", style, "weak")
+    part = each.saves / found.total if found.total else Fraction(0)
+    share = bar(part, _BAR, style, "strong")
+    return (
+        _down(each),
+        decimal_up(found.total - each.saves, 6),
+        share.append_text(literal(f" {share_text(part):>5}", style)),
+    )
+
+
+def _down(each: Saving) -> str:
+    """Returns what is saved, rounded down to six digits."""
+    assert each.saves is not None
+    return left_text(each.saves)
+
+
+def json(file: str, found: Savings) -> Iterator[str]:
+    """Yields the savings as one JSON document."""
+    document: dict[str, Any] = {
+        **head(),
+        "file": file,
+        "number": found.name,
+        "total": number_up(found.total),
+        "savings": [
+            {
+                "mechanism": each.mechanism,
+                "saves": None if each.saves is None else number_down(each.saves),
+                "why": each.why,
+                "line": each.span.line,
+            }
+            for each in found.savings
+        ],
+    }
+    yield dumped(document, indent=2)
