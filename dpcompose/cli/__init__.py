@@ -604,6 +604,8 @@ def fit(
         ),
     ] = None,
     output: OutputOption = None,
+    color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
     isolated: IsolatedOption = False,
     settings: SettingsOption = None,
     settings_from: SettingsFromOption = None,
@@ -616,8 +618,9 @@ def fit(
     or else of the settings.
 
     Scaled are ε, ρ and μ of stated guarantees, and the noise of concrete mechanisms is divided by
-    the scale; a δ stays. Comments and layout stay as they are. The budget of the flags is written
-    into the spec, in place of its own.
+    the scale; a δ stays. A constant that stands for such numbers alone is scaled in their place.
+    Comments and layout stay as they are. The budget of the flags is written into the spec, in place
+    of its own. What was changed is told on standard error.
     """
     from dpcompose.commands.fit import fit_file
     from dpcompose.commands.goals import limit_of
@@ -626,7 +629,9 @@ def fit(
     limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
     most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(fit_file(file, limit, free or [], sources, output, most))
+    raise typer.Exit(
+        fit_file(file, limit, free or [], sources, output, look_of(color, width), most)
+    )
 
 
 @app.command(

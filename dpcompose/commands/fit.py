@@ -1,8 +1,9 @@
-"""The commands `fit` and `sensitivity`, which plan a budget."""
+"""The commands `fit` and `savings`, which plan a budget."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TextIO
@@ -17,13 +18,16 @@ from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
+from dpcompose.planning.edits import edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import BadSettings
 from dpcompose.render import savings_table
+from dpcompose.render.console import grid, printed
 from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
 from dpcompose.report.wording import number, plural
@@ -49,6 +53,7 @@ def fit_file(
     free: Sequence[str],
     sources: Sources,
     output: str | None,
+    look: Look,
     most: Most,
 ) -> ExitCode:
     """Runs the command `fit` and returns its exit code. Raises BadCall."""
@@ -86,6 +91,7 @@ def fit_file(
     except Unfit as error:
         complain(f"{name_of_file(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
+    _tell(_change_rows(load(data, name_of_file(file)), load(written, name_of_file(file))), look)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     complain(f"{name_of_file(file)}: {_scale_in_words(fitted, origin)}")
     if fitted.doubtful:
@@ -100,6 +106,46 @@ def fit_file(
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
     deliver([text], output, raw=True)
     return ExitCode.FINE
+
+
+#: So many changed parameters are listed.
+_MOST_CHANGED = 20
+_SIGNS = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "sigma": "σ", "delta": "δ"}
+
+
+def _change_rows(old: Source, new: Source) -> list[tuple[str, str]]:
+    """Returns each number that was changed, as rows: `gradients`, `σ 1.1 → 1.2253`."""
+    rows = [
+        (each.name or "budget", _changed_number(key.name, key.old, key.new))
+        for each in edits(old, new)
+        for key in each.keys
+        if each.kind in ("mechanism", "constant")
+    ]
+    more = len(rows) - _MOST_CHANGED
+    return [*rows[:_MOST_CHANGED], (f"and {more} more", "")] if more > 0 else rows
+
+
+def _changed_number(key: str, old: str | None, new: str | None) -> str:
+    """Returns a number before and now, each with six digits."""
+    last = key.rpartition(".")[2]
+    sign = _SIGNS.get(last, last)
+    return f"{sign} {_six_digits(old)} → {_six_digits(new)}".strip()
+
+
+def _six_digits(text: str | None) -> str:
+    """Returns a number with six digits, rounded up; another text as it is."""
+    try:
+        return decimal_up(parse(text or "", {}), 6)
+    except ExpressionError:
+        return text or "nothing"
+
+
+def _tell(rows: Sequence[tuple[str, str]], look: Look) -> None:
+    """Prints rows on standard error."""
+    if rows:
+        style = style_for(None, look)
+        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
+        sys.stderr.write(text)
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
@@ -159,19 +205,21 @@ def _free(text: str, names: object) -> tuple[str, Fraction]:
 
 
 def _scale_in_words(fitted: Fitted, origin: str) -> str:
-    """Returns the sentence on the scale that was found and what it spends."""
+    """Returns the sentence on what is spent of the budget, and the scale that was found."""
     main, most = fitted.limit.parameters[0]
     symbol = LIMITS[main]
     at = "".join(
         f" at {LIMITS[name]} = {number(value)}" for name, value in fitted.limit.parameters[1:]
     )
+    spent = number(fitted.spent) if fitted.exact else decimal_up(fitted.spent, 6)
     scale = fitted.scale
-    factor = number(scale) if scale.denominator < 10_000 else f"{float(scale):.7g}"
-    if "/" in factor:
-        factor += f" ({float(scale):.6g})"
-    spent = f"{symbol} = {number(fitted.spent)} of {number(most)} spent{at}{origin}"
+    factor = number(scale) if scale.denominator < 100 else f"{float(scale):.6g}"
+    relation = "=" if Fraction(spent) == fitted.spent else "≤"
     end = "" if fitted.exact else ", within a few millionths of the largest scale"
-    return f"{plural(len(fitted.scaled), 'mechanism')} scaled by {factor}: {spent}{end}"
+    return (
+        f"{symbol} {relation} {spent}{at}, of {symbol} = {number(most)}{origin}: "
+        f"{plural(len(fitted.scaled), 'mechanism')} scaled by {factor}{end}"
+    )
 
 
 def _as_it_was(text: str, data: bytes) -> str:

@@ -8,6 +8,8 @@ towards less loss where they have no short form.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
@@ -168,13 +170,16 @@ def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
 def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
     """Returns the text of a valid spec with the parameters of the named mechanisms scaled.
 
+    A constant that stands for such parameters alone, all scaled alike, is scaled in their place.
     Factors are above 0. Raises Unscalable where the text does not have a place for each number.
     """
     known = parameters(source)
     changes: dict[Span, str] = {}
     expected = _copied(source.value)
+    in_place = _constants(source, {name: known[name] for name in factors}, factors)
     for name, factor in factors.items():
-        for each in known[name]:
+        for parameter in known[name]:
+            each = in_place.get(parameter.text.strip(), parameter)
             span = source.span(each.path)
             new = written(each, factor)
             old = source.lines[span.line - 1][span.column - 1 :]
@@ -193,6 +198,47 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
             "stands in the way; write the numbers out"
         )
     return result
+
+
+def _constants(
+    source: Source,
+    scaled_: Mapping[str, tuple[Parameter, ...]],
+    factors: Mapping[str, Fraction],
+) -> dict[str, Parameter]:
+    """Returns the constants that are scaled instead of the parameters that they stand for.
+
+    Each is used nowhere else, and all its uses are noise, or none is, and have one factor.
+    """
+    tree = source.value
+    constants = tree.get("constants") if isinstance(tree, dict) else None
+    if not isinstance(tree, dict) or not isinstance(constants, dict):
+        return {}
+    words = [re.findall(r"[A-Za-z_]\w*", text) for text in _texts([*tree.values()])]
+    used = Counter(word for each in words for word in each)
+    found: dict[str, Parameter] = {}
+    for constant, text in constants.items():
+        uses = [
+            (factors[name], each.noise)
+            for name, listed in scaled_.items()
+            for each in listed
+            if each.text.strip() == constant
+        ]
+        if uses and len(set(uses)) == 1 and used[constant] == len(uses):
+            found[constant] = Parameter(("constants", constant), str(text), uses[0][1])
+    return found
+
+
+def _texts(value: Value) -> Iterator[str]:
+    """Yields the texts of a tree, keys left out; never recurses."""
+    rest = [value]
+    while rest:
+        each = rest.pop()
+        if isinstance(each, dict):
+            rest += each.values()
+        elif isinstance(each, list):
+            rest += each
+        elif isinstance(each, str):
+            yield each
 
 
 def with_budget(source: Source, limit: Budget) -> str:

@@ -326,7 +326,7 @@ def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) 
     )
     result = run("fit", "s.yaml")
     assert (result.exit_code, result.stdout) == (0, one("notion: pure, epsilon: 1/3"))
-    assert "ε = 1/3 of 1/3 spent (budget of dpcompose.toml)\n" in result.stderr
+    assert "ε = 1/3, of ε = 1/3 (budget of dpcompose.toml): 1 mechanism" in result.stderr
     Path("in").mkdir()
     Path("in/s.yaml").write_text(spec)
     result = run("fit", "in/s.yaml")
@@ -518,3 +518,33 @@ def test_screens_of_savings(
     found = [run("savings", "visits.yaml", "--width", str(width), *more).stdout
              for more in ([], ["--delta", "1e-6"])]  # fmt: skip
     golden(f"screens/savings-{width}.txt", "".join(found))
+
+
+CONSTANTS = """\
+dpcompose: 1
+protect: unbounded
+constants: {noise: 20, share: 1/2}
+datasets: {t: {}}
+mechanisms:
+- {name: a, reads: t, mechanism: gaussian, sigma: noise, sensitivity: 1}
+- {name: b, reads: t, mechanism: gaussian, sigma: noise, sensitivity: 2}
+- {name: c, reads: t, notion: zcdp, rho: share * 0.1}
+budget: {rho: 0.01}
+"""
+
+
+def test_a_constant_is_scaled_where_it_stands_for_parameters_alone() -> None:
+    result = run("fit", "-", stdin=CONSTANTS)
+    assert result.exit_code == 0 and "sigma: noise, sensitivity: 2}" in result.stdout
+    assert "constants: {noise: 102.440491039, share: 1/2}" in result.stdout
+    assert ["noise", "20", "→", "102.441"] in [line.split() for line in result.stderr.splitlines()]
+    for other in ("sigma: noise * 1,", "sigma: noise, because: noise,"):
+        used = CONSTANTS.replace("sigma: noise,", other, 1)
+        assert "noise: 20," in run("fit", "-", stdin=used).stdout
+    assert "noise: 20," in run("fit", "-", "--free", "a", stdin=CONSTANTS).stdout
+
+
+def test_what_was_changed_is_told() -> None:
+    result = run("fit", "-", "--color", "never", stdin=CONSTANTS)
+    assert "ρ ≤ 0.01, of ρ = 0.01: 3 mechanisms scaled by" in result.stderr
+    assert "ρ share * 0.1 → (share * 0.1) * " in result.stderr
