@@ -17,6 +17,7 @@ from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.core.notions.guarantee import LIMITS, Budget
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import InvalidSpec
@@ -110,7 +111,7 @@ def fit_file(
 
 #: So many changed parameters are listed.
 _MOST_CHANGED = 20
-_SIGNS = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "sigma": "σ", "delta": "δ"}
+_SIGNS = {**SIGNS, "sigma": "σ"}
 
 
 def _change_rows(old: Source, new: Source) -> list[tuple[str, str]]:

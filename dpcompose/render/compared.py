@@ -38,9 +38,10 @@ def _cut(found: Sequence[object], most: int, style: Style) -> int:
 
 
 def compared(report: Report, style: Style) -> Iterator[RenderableType]:
-    """Yields the routes and theorems compared: the one used, the looser ones, and the unusable."""
+    """Yields the routes and theorems compared: the one used, the looser ones, and, in full, those
+    that do not apply."""
     usable = [*_routes(report, style), *_usable(report, style)]
-    unusable = _unusable(report, style)
+    unusable = _unusable(report, style) if style.detail == "full" else []
     if not usable and not unusable:
         return
     yield ruled("Compared", style)

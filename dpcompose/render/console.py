@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from io import BytesIO, TextIOWrapper
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -42,7 +43,8 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
         console.print(part)
     stream.flush()
     stream.seek(0)
-    return "".join(line.rstrip() + "\n" for line in stream.read().splitlines())
+    text = "".join(line.rstrip() + "\n" for line in stream.read().splitlines())
+    return text.removeprefix("\n")  # a page that begins with a heading has no line above it
 
 
 def literal(text: str, style: Style, how: str = "") -> Text:
@@ -73,9 +75,10 @@ def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[st
     return table
 
 
-def ruled(name: str, style: Style, says: str = "") -> Rule:
-    """Returns a heading across the page, with a few words on the section below it."""
+def ruled(name: str, style: Style, says: str = "") -> RenderableType:
+    """Returns a heading across the page below an empty line, with a few words on its section."""
     title = literal(f"{name} ", style, "heading")
     if says:
         title.append_text(literal(f" {says} ", style, "weak"))
-    return Rule(title, align="left", style="weak", characters=style.plain("─"))
+    rule = Rule(title, align="left", style="weak", characters=style.plain("─"))
+    return Padding(rule, (1, 0, 0, 0))

@@ -69,10 +69,10 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
     yield from costs(report, style)
     if style.detail == "full":
         yield from sentences(report, style)
+    yield from advice(report, style)
     yield from compared(report, style)
     yield from against_adversary(report, style)
     yield from rechecked(report, style)
-    yield from advice(report, style)
     yield from assumed(report.assumptions, style)
     if report.findings:
         yield ruled("Findings", style)

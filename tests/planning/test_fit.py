@@ -541,7 +541,7 @@ def test_a_constant_is_scaled_where_it_stands_for_parameters_alone() -> None:
     for other in ("sigma: noise * 1,", "sigma: noise, because: noise,"):
         used = CONSTANTS.replace("sigma: noise,", other, 1)
         assert "noise: 20," in run("fit", "-", stdin=used).stdout
-    assert "noise: 20," in run("fit", "-", "--free", "a", stdin=CONSTANTS).stdout
+    assert "noise: 20," in run("fit", "-", "--free", "a", "--rho", "1", stdin=CONSTANTS).stdout
 
 
 def test_what_was_changed_is_told() -> None:

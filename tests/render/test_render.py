@@ -110,7 +110,7 @@ def test_brief_is_the_panel_alone_and_full_says_it_in_sentences_too() -> None:
     usual, brief, full = (
         shown("text", RIDES, style=Style(detail=detail)) for detail in ("usual", "brief", "full")
     )
-    assert usual.startswith(brief) and len(brief.splitlines()) == 6
+    assert usual.startswith(brief) and len(brief.splitlines()) == 8
     assert "In sentences" in full and "as stated → ε = 7/10 (0.7) [line 14]" in flat(full)
     assert "In sentences" not in usual
 
@@ -451,3 +451,19 @@ def test_an_entry_is_explained_in_full(golden: Golden) -> None:
         specialises=("X.0",),
     )
     golden("handmade/explain.txt", theorem_page(entry, Style()))
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        ("notion: pure, epsilon: 1", "whether one row is in the data: a guess from 1 in 2 is right "
+         "at most 73.2 % of the time"),  # e/(1 + e) = 0.73106
+        ("notion: approx, epsilon: 1, delta: 0.01", "at most 73.4 % of the time"),
+        ("notion: pure, epsilon: 8", "may be right nearly always"),
+        ("notion: zcdp, rho: 1", "at a δ of your choice: --delta 1e-6"),
+    ],
+)  # fmt: skip
+def test_the_panel_says_in_words_what_a_guess_gains(says: str, words: str) -> None:
+    head = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\nmechanisms: "
+    report = dpcompose.analyze(f"{head}[{{name: m, reads: t, {says}}}]", "s")
+    assert words in flat(shown("text", report, style=Style(width=120)))
