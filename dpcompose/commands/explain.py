@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Any
 
@@ -12,12 +14,15 @@ from dpcompose.commands.outputs import BookFormat, SchemaOf
 from dpcompose.errors import nearest, quoted
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import book, matching, shape
+from dpcompose.report.wording import listing
 
 #: The identifier of the page that lists all words.
 LANGUAGE = "language"
 #: The kinds of identifiers; a kind and a colon before an id select among equal ones.
 _KINDS = ("theorem", "example", "code", "word")
 
+#: A word is offered for another one that is so much alike.
+_ALIKE = 0.75
 #: A function that returns the text of a page.
 Page = Callable[[Style], str]
 
@@ -56,15 +61,19 @@ def explain(identifier: str, look: Look) -> None:
 
 
 def _theorem(name: str) -> Page | None:
-    """Returns the page of the theorem of that id or place (`corollary iv.13`), else None."""
+    """Returns the page of the theorem of that id or place (`corollary iv.13`), the table of several
+    (`vi.*`), else None."""
+    from dpcompose.render.pages import theorem_page, theorem_table
+
     entries = book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
     entry = ids.get(name) or places.get(name)
+    if entry is None and name.endswith(".*"):
+        some = [each for key, each in ids.items() if key.startswith(name[:-1])]
+        return partial(theorem_table, some) if some else None
     if entry is None:
         return None
-    from dpcompose.render.pages import theorem_page
-
     return partial(theorem_page, entry)
 
 
@@ -99,8 +108,8 @@ def _word(name: str) -> Page | None:
     `-` and `_` are the same, and a sign such as ε stands for its name.
     """
     from dpcompose.pipeline import analyze
-    from dpcompose.render.language_pages import language_page, word_page
-    from dpcompose.spec.synonyms import adaptivity
+    from dpcompose.render.language_pages import field_page, language_page, word_page
+    from dpcompose.spec.synonyms import adaptivity, field_word
     from dpcompose.spec.vocabulary import vocabulary
 
     if name == LANGUAGE:
@@ -109,7 +118,10 @@ def _word(name: str) -> Page | None:
     found = next((word for word in vocabulary() if word.replace("_", "-") == wanted), None)
     if found is None and (meant := adaptivity(wanted)) is not None:
         found = meant.write
-    return None if found is None else partial(word_page, found, analyze)
+    if found is not None:
+        return partial(word_page, found, analyze)
+    meant = field_word(name)
+    return None if meant is None else partial(field_page, name, meant, analyze)
 
 
 #: Symbols of parameters, which stand for their names.
@@ -183,8 +195,14 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
 
 def _unknown(identifier: str, known: list[str]) -> str:
     """Returns the message for an unknown identifier, with the nearest known one."""
-    near = nearest(identifier.strip().rpartition(":")[2], known)
-    offer = f"; did you mean {near}?" if near else ""
+    given = identifier.strip().rpartition(":")[2]
+    near = nearest(given, known)
+    # What is only a little alike is another word, and no number of a theorem is meant for another.
+    close = near is not None and SequenceMatcher(None, given.casefold(), near).ratio() >= _ALIKE
+    numbered = re.match(r"[ivxIVX]+\.", given) is not None
+    offer = f"; did you mean {near}?" if close and not numbered else ""
+    if identifier.strip().casefold().startswith("example:"):
+        offer = f"; the examples are {listing(known, 20)}"
     return (
         f"{quoted(identifier)} is neither a theorem, an example of the paper, a code nor a word of "
         f"the spec language{offer} (`dpcompose theorems` lists the theorems, "

@@ -9,16 +9,25 @@ from rich.text import Text
 
 from dpcompose.handbook import PrintedExample, Topic, full_spec, topics, topics_of
 from dpcompose.render.console import literal, printed, ruled
-from dpcompose.render.layout import Style
+from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import bound_text, found_text, given_text
 from dpcompose.render.pages import Section, aligned_rows, page, paragraph, snippet, titles
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
+from dpcompose.spec.synonyms import Word
 from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
 
 #: A function that analyses the text of a spec.
 Analyze = Callable[[str], Report]
+
+
+def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> str:
+    """Returns the page of a word of the field: what to write for it, then the page of that."""
+    if word.write is None:
+        return page(given, style, [paragraph(sentence(word.says), style)], [])
+    lead = literal(f"{given}: write `{word.write}`", style, "weak")
+    return printed([lead, ""], style) + word_page(word.write, analyze, style)
 
 
 def word_page(word: str, analyze: Analyze, style: Style) -> str:

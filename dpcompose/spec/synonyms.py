@@ -196,6 +196,46 @@ NORMS = {
 }
 
 
+#: Words of the field for which the language has a key, an entry, or a way to write them.
+_FIELD = _table(
+    {
+        "sigma": "noise-multiplier noise_multiplier noise standard-deviation",
+        "sample": "dp-sgd dpsgd dp-adam private-training sampling-rate sample-rate batch-size "
+        "minibatch lot-size poisson-sampling secret-sample amplification",
+        "count": "epochs epoch steps iterations rounds num-steps",
+        "sensitivity": "clip clipping clip-norm l2-norm-clip max-grad-norm clipping-norm",
+        "unit": "privacy-unit unit-of-privacy user-id privacy-id",
+        "value": "histogram contingency-table crosstab group-by-and-aggregate",
+        "sparse-vector": "svt above-threshold sparse-vector-technique",
+        "points": "trade-off-function trade-off privacy-profile",
+        "post_processes": "post-processing postprocessing",
+        "parameters": "odometer privacy-filter",
+    }
+)
+_FIELD_OF_SEVERAL = {
+    "group-by": "one result for each group is a `partition` with `by: value`; one row for each "
+    "group is a map of kind `group`",
+    "groupby": "one result for each group is a `partition` with `by: value`; one row for each "
+    "group is a map of kind `group`",
+    "tuning": "what picks among runs by their results is a mechanism of its own: state the "
+    "guarantee that its paper proves",
+    "hyperparameter-tuning": "what picks among runs by their results is a mechanism of its own: "
+    "state the guarantee that its paper proves",
+}
+
+
+def field_word(word: str) -> Word | None:
+    """Returns what stands in the spec language for a word of the field, None if it is unknown."""
+    name = folded(word)
+    if name in _FIELD_OF_SEVERAL:
+        return Word(None, _FIELD_OF_SEVERAL[name])
+    if name in _FIELD:
+        return Word(_FIELD[name])
+    return next(
+        filter(None, (find(name) for find in (relation, notion, mechanism, map_kind))), None
+    )
+
+
 def relation(word: str) -> Word | None:
     """Returns a word for a neighbouring relation."""
     return _synonym_of(word, _RELATIONS, _RELATIONS_OF_SEVERAL)

@@ -539,3 +539,27 @@ def test_the_public_names_are_functions_whatever_was_imported(specs: Path) -> No
     assert isinstance(report, dpcompose.Report)
     assert report.bound == pure("17/10")
     assert report.verdict is not None and report.verdict.slack == Fraction(3, 10)
+
+
+FIELD = {
+    "noise_multiplier": "write `sigma`", "dp-sgd": "write `sample`", "dpsgd": "write `sample`",
+    "epochs": "write `count`", "sampling_rate": "write `sample`", "add-remove": "write `unbounded`",
+    "replace-one": "write `bounded`", "group by": "a `partition` with `by: value`",
+    "histogram": "write `value`", "clip": "write `sensitivity`", "privacy unit": "write `unit`",
+    "event level": "One row: `unbounded` where", "tuning": "a mechanism of its own",
+    "f-DP": "`gdp` where f is the curve", "VI.*": "VI.24  Gaussian DP on blocks",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", FIELD)
+def test_words_of_the_field_are_explained(word: str) -> None:
+    result = CliRunner().invoke(app, ["explain", word])
+    assert result.exit_code == 0 and FIELD[word] in result.stdout
+
+
+@pytest.mark.parametrize("word", ["secrets", "dp-fed", "XX.3", "example:VI.25", "foldd"])
+def test_what_is_offered_for_an_unknown_word_is_like_it_or_nothing(word: str) -> None:
+    result = CliRunner().invoke(app, ["explain", word])
+    assert result.exit_code == 2 and "did you mean" not in result.stderr
+    if word.startswith("example:"):
+        assert "the examples are" in result.stderr and "VI.8" in result.stderr
