@@ -198,7 +198,10 @@ def _unknown(identifier: str, known: list[str]) -> str:
     given = identifier.strip().rpartition(":")[2]
     near = nearest(given, known)
     # What is only a little alike is another word, and no number of a theorem is meant for another.
-    close = near is not None and SequenceMatcher(None, given.casefold(), near).ratio() >= _ALIKE
+    close = (
+        near is not None
+        and SequenceMatcher(None, given.casefold(), near.casefold()).ratio() >= _ALIKE
+    )
     numbered = re.match(r"[ivxIVX]+\.", given) is not None
     offer = f"; did you mean {near}?" if close and not numbered else ""
     if identifier.strip().casefold().startswith("example:"):
