@@ -179,9 +179,12 @@ def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
 def _deltas(
     resolved: Resolved, default: Budget | None, required: Fraction | None
 ) -> Iterator[Fraction]:
-    """Yields where an ε is asked for, the budget's δ first."""
-    yield from deltas_of(resolved.budget or resolved.adversary_budget or default)
+    """Yields where an ε is asked for, by the spec's budget, the spec, and what is around it."""
+    own = resolved.budget or resolved.adversary_budget
+    yield from deltas_of(own)
     yield from resolved.deltas
+    if own is None:
+        yield from deltas_of(default)
     if required is not None:
         yield required
 

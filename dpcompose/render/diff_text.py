@@ -89,7 +89,7 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
         good = found.new.verdict.ok
         mark = literal("  ✓ " if good else "  ✗ ", style, "good" if good else "bad")
         yield mark.append_text(literal(words, style))
-    if style.detail == "brief" or is_unchanged(found):
+    if style.detail == "brief" or (is_unchanged(found) and not found.settings):
         return
     for name, section in _sections(found, style):
         yield ruled(name, style)

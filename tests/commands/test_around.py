@@ -166,7 +166,7 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
         assert "--at-epsilon" in offered("analyze", "--at")
         assert "IV.13" in offered("explain", "IV.1")
         assert "stated_on" in offered("explain", "stat")
-    assert "savings" in offered("schema", "se") and "total" in offered("schema", "to")
+    assert "savings" in offered("schema", "sa") and "total" in offered("schema", "to")
 
 
 @pytest.mark.slow

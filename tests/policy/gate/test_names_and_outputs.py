@@ -133,6 +133,6 @@ def test_files_with_odd_names_are_compared_as_what_they_are(root: Path) -> None:
     for name in names:
         Path(name).write_text(spec(2))
     done = call("diff", "--against=HEAD", "--fail-on-increase", "--", *names)
-    assert done.returncode == 1 and done.stdout.count("increased from") == len(names)
+    assert done.returncode == 1 and done.stdout.count("▲ ") == len(names)
     assert "\x1b" not in done.stdout
     assert sorted(os.listdir()) == sorted([*names, "specs", ".git"])
