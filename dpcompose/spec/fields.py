@@ -23,6 +23,8 @@ _T = TypeVar("_T")
 _WHOLE = re.compile("[1-9][0-9]*")
 #: A whole number with a unit, as in `5 rows` and `10k`.
 _COUNTED = re.compile(r"([1-9][0-9]{0,8})(?: +[a-z]+|([kKmM]))")
+#: A product of whole numbers, as in `30 * 2350`.
+_PRODUCT = re.compile(r"[1-9][0-9]{0,8}(?: *[*] *[1-9][0-9]{0,8})+")
 #: Other forms of a whole number that mean one thing alone.
 _UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{0,2}(?:_[0-9]{3})+")
 
@@ -41,6 +43,8 @@ def _whole_number(value: object, least: int = 1) -> int:
         if least <= number <= MAX_WHOLE:
             return number
     meant = _whole_meant(value, least)
+    if meant is not None and isinstance(value, str) and _PRODUCT.fullmatch(value):
+        return int(meant)
     hint = None if meant is None else f"write `{meant}`"
     certain = isinstance(value, str) and bool(_UNMISTAKABLE.fullmatch(value))
     what = f"a whole number from {least} to {MAX_WHOLE}"

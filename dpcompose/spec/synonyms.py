@@ -99,6 +99,10 @@ _MAPS = _table(
         "opaque": "black-box udf",
     }
 )
+_MAPS_OF_SEVERAL = dict.fromkeys(
+    ("join", "left-join", "inner-join", "lookup", "merge", "enrich"),
+    "`join-public` where the other table is public; two tables of private rows are `opaque`",
+)
 _PARTITIONS = _table(
     {"value": "values row content", "membership": "member members", "kinds": "kind"}
 )
@@ -189,6 +193,9 @@ NORMS = {
             "max-grad-norm",
             "clip-norm",
             "clipping-norm",
+            "clip",
+            "clipping",
+            "max-norm",
         ),
         ("gaussian", "discrete-gaussian"),
     ),
@@ -253,7 +260,7 @@ def mechanism(word: str) -> Word | None:
 
 def map_kind(word: str) -> Word | None:
     """Returns a word for a kind of map."""
-    return _synonym_of(word, _MAPS)
+    return _synonym_of(word, _MAPS, _MAPS_OF_SEVERAL)
 
 
 def partition_kind(word: str) -> Word | None:

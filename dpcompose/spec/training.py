@@ -19,7 +19,10 @@ from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
 from dpcompose.spec.synonyms import NORMS
 
-_CLIPS = ("sensitivity", "l2_norm_clip", "max_grad_norm", "clip_norm", "clipping_norm", "l2_clip")
+_CLIPS = (
+    "sensitivity", "l2_norm_clip", "max_grad_norm", "clip_norm", "clipping_norm", "l2_clip", "clip",
+    "clipping", "max_norm",
+)  # fmt: skip
 _SQUARES = frozenset({"variance", "var", "sigma²", "σ²", "sigma^2", "sigma2", "sigma-squared"})
 _RATES = ("sampling_rate", "sample_rate", "sampling_probability", "sampling_prob", "rate", "q")
 _FOLDED_RATES = frozenset(map(folded, _RATES))

@@ -9,7 +9,7 @@ from typing import Any
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.errors import Path, folded, meant, quoted
+from dpcompose.errors import Path, folded, meant, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
 from dpcompose.spec import synonyms
@@ -77,6 +77,12 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
         name = word.write if word and word.write else kind
         message = f"unknown key {quoted(kind)} in a derived dataset"
         hint = f"a kind of map is said with `map`: `{_written_map(str(name))}`"
+        if folded(kind) in ("group-by", "groupby"):
+            column = value[kind] if isinstance(value[kind], str) else "column"
+            hint = (
+                f"one block for each group: `partition: {{by: value, uses: [{column}], blocks: "
+                f"N}}`; one row for each: `map: {{kind: group, by: {column}}}`"
+            )
         faults.add("DPC101", (*path, kind), message, hint, key=True, label="is a kind of map")
         return
     by = next((each for each in _first(value) if each in PARTITION_KINDS), None)
@@ -129,6 +135,10 @@ def _kind(
         message = f"unknown kind of {noun} {quoted(kind)}"
         forms = MAPS if noun == "map" else PARTITIONS
         about = {name: forms[name].about for name in legal}
+        if noun == "partition" and find(kind) is None and nearest(kind, legal) is None:
+            hint = f"blocks by the values of a column are `by: value, uses: [{kind}]`"
+            faults.add("DPC104", at, message, hint)
+            return
         _word(kind, at, faults, "DPC104", message, about, find)
     else:
         faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {value_text(kind)}")

@@ -16,7 +16,9 @@ from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.core.numbers.other_notation import in_our_notation
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
@@ -119,12 +121,28 @@ def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
     return set(map(at.beside, at.siblings))
 
 
+def _scale(at: _Key) -> str | None:
+    """Returns the scale of Laplace or geometric noise that has the ε which is given in its place;
+    None where that is no plain number."""
+    if at.name != "epsilon" or at.noise not in ("laplace", "geometric") or "scale" in at.siblings:
+        return None
+    given = at.siblings.get("epsilon"), at.siblings.get("sensitivity")
+    try:
+        epsilon, sensitivity = (parse(each, {}) for each in given if isinstance(each, str))
+    except (ExpressionError, ValueError):
+        return None
+    return f"`scale: {decimal_up(sensitivity / epsilon, 6)}`" if epsilon else None
+
+
 def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     """Returns a key that is legal elsewhere; others of which the same is to be said are told
     with it."""
     says = misplaced(at.model, at.name)
     if says is None:
         return None
+    scale = _scale(at)
+    if scale is not None:
+        says = says[0], f"write {scale} in its place, which has this ε"
     legal = at.legal
     near = islice(at.siblings, _MOST_BESIDE)
     others = [each for each in near if each != at.name and each not in legal]

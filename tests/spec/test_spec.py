@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tables import tables
 
+import dpcompose
 from dpcompose.errors import InvalidSpec
 from dpcompose.faults import Faults
 from dpcompose.source import Number, Value, load
@@ -202,3 +203,19 @@ def test_very_many_mechanisms_are_read(number: int) -> None:
     source = load(head + "".join(entry.format(i) for i in range(number)), "x")
     result = read(source, Faults(source))
     assert result is not None and len(result.spec.mechanisms) == number
+
+
+def test_a_whole_number_may_be_a_product() -> None:
+    text = (
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\nmechanisms:\n- {name: a, reads: t, "
+    )
+    found, known = (
+        dpcompose.analyze(f"{text}notion: pure, epsilon: 1/1000, count: {count}}}")
+        for count in ("30 * 2350", "70500")
+    )
+    assert found.bound == known.bound and found.bound is not None
+    for wrong in ("2 * 1000000000", "2 * -3", "2 * 0", "2 ** 3", "2 * x"):
+        assert (
+            dpcompose.analyze(f"{text}notion: pure, epsilon: 1, count: {wrong}}}").status
+            == "invalid"
+        )

@@ -199,7 +199,10 @@ class _Parser:
             raise ExpressionError("this parenthesis was never opened", None, token.offset)
         if token.kind != "end":
             message = f"an operator is missing before {quote(token.text)}"
-            raise ExpressionError(message, "write one of + - * /", token.offset)
+            hint = "write one of + - * /"
+            if token.kind == "name":
+                hint = f"write the number alone, without {quote(token.text)}; or one of + - * /"
+            raise ExpressionError(message, hint, token.offset)
         return value
 
     def _read(self, offset: int) -> _Token:
