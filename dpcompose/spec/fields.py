@@ -99,7 +99,11 @@ PAIR_SCHEMA: dict[str, Any] = {
     "minItems": 2,
     "maxItems": 2,
 }
-_WHOLE_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MAX_WHOLE}
+
+
+def _whole_schema(least: int) -> dict[str, Any]:
+    product = {"type": "string", "pattern": f"^{_PRODUCT.pattern}$"}
+    return {"anyOf": [{"type": "integer", "minimum": least, "maximum": MAX_WHOLE}, product]}
 
 
 class ReadBy:
@@ -137,9 +141,9 @@ Name = Annotated[str, WithJsonSchema(_NAME_SCHEMA)]
 #: A dataset, one block of a partition, or every block: `name`, `name.block`, `name.*`.
 Reference = Annotated[str, WithJsonSchema(_REFERENCE_SCHEMA)]
 #: A whole number from 1 to MAX_WHOLE, written in digits.
-Whole = Annotated[int, ReadBy(_whole_number, _WHOLE_SCHEMA)]
+Whole = Annotated[int, ReadBy(_whole_number, _whole_schema(1))]
 #: The same, from 2 on.
-Several = Annotated[int, ReadBy(_at_least_two, {**_WHOLE_SCHEMA, "minimum": 2})]
+Several = Annotated[int, ReadBy(_at_least_two, _whole_schema(2))]
 #: The source text of an exact number or expression.
 Scalar = Annotated[str, ReadBy(_scalar, _number_schema())]
 #: The same, for a number below 1.

@@ -223,6 +223,8 @@ def _held(node: dict[str, Any]) -> list[str]:
     options = [each for each in node.get("anyOf", node.get("oneOf", [])) if each != _NOTHING]
     if len(options) == 2 and options[0].get("type") == "number":
         return ["a number below 1" if "exclusiveMaximum" in options[0] else "a number"]
+    if len(options) == 2 and options[0].get("type") == "integer":
+        return _held(options[0])
     if len(options) > _MOST_TOLD and all("$ref" in each for each in options):
         return [_shared([_model(each) for each in options])]
     if options:
