@@ -47,6 +47,11 @@ class Selection(NamedTuple):
     fix: bool = False
     agreed: bool = False
 
+    def or_here(self) -> Selection:
+        """Returns the selection, of the specs of the working folder where no file is given."""
+        given = self.files or self.files_from is not None
+        return self if given else self._replace(files=["."])
+
     def gathering(self, gone: Gone | None = None) -> Gathering:
         """Returns the selected files as a Gathering; `gone`: former files to select. Raises
         BadCall."""
@@ -139,7 +144,7 @@ def analyze_files(
         raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {form}")
     outputs = outputs_of(output, form)
     task = FileTask(points=points, advise=advise)
-    return _run(task, selection, strictness, outputs, look, quiet, bare)
+    return _run(task, selection.or_here(), strictness, outputs, look, quiet, bare)
 
 
 def check_files(
@@ -154,7 +159,7 @@ def check_files(
     """Runs the command `check` and returns its exit code. Raises BadCall."""
     outputs = outputs_of(output, form)
     task = FileTask(limit, points, checking=True)
-    return _run(task, selection, strictness, outputs, look)
+    return _run(task, selection.or_here(), strictness, outputs, look)
 
 
 def _extent(forms: set[Format], look: Look, single: bool) -> Extent:

@@ -300,11 +300,11 @@ def _merged(was: str, now: str) -> str:
         return f"{was} → {now}"
     before = iter(_WORDS.findall(was))
 
-    def told(found: re.Match[str]) -> str:
+    def number_change(found: re.Match[str]) -> str:
         old = next(before)
         return found[0] if found[0] == old else f"{old} → {found[0]}"
 
-    return _WORDS.sub(told, now)
+    return _WORDS.sub(number_change, now)
 
 
 def _places(report: Report) -> dict[str, str]:

@@ -139,7 +139,6 @@ def test_a_list_of_files_comes_after_the_arguments(run: Run, folder: Path) -> No
     [
         ["-", "-"],
         ["-", "--files-from", "-"],
-        [],
         ["b.yaml", "--stdin-filename", "x"],
         ["b.yaml", "--jobs", "-1"],
         ["b.yaml", "--jobs", "many"],
@@ -150,6 +149,14 @@ def test_bad_calls(run: Run, arguments: list[str]) -> None:
     result = run("analyze", *arguments, stdin=spec())
     assert (result.exit_code, result.stdout) == (2, "")
     assert 0 < len(result.stderr.splitlines()) <= 4
+
+
+@pytest.mark.parametrize("command", ["analyze", "check"])
+def test_without_a_file_the_working_folder_is_taken(run: Run, command: str) -> None:
+    here, named = run(command, "--format", "json"), run(command, ".", "--format", "json")
+    assert here.exit_code == named.exit_code == 3 and here.stdout == named.stdout
+    os.chdir("empty")
+    assert run(command).exit_code == 2 and "no specs in ." in run(command).stderr
 
 
 def test_standard_input_has_the_name_it_is_given(run: Run) -> None:
