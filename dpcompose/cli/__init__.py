@@ -164,8 +164,8 @@ def analyze(
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
     FILE is a spec, a folder (its *.yaml and *.yml files that have the key `dpcompose`, and those of
-    the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input; without one the
-    working folder is taken. A file may hold several specs, with --- between them.
+    the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input; without one
+    the working folder is taken. A file may hold several specs, with --- between them.
 
     --delta, --at-epsilon and --risk add to what a spec asks for (`report:`, or a budget with a δ).
 
@@ -293,8 +293,8 @@ def check(
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
     FILE is a spec, a folder (its *.yaml and *.yml files that have the key `dpcompose`, and those of
-    the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input; without one the
-    working folder is taken. A file may hold several specs, with --- between them.
+    the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input; without one
+    the working folder is taken. A file may hold several specs, with --- between them.
 
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
