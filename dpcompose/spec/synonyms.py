@@ -213,7 +213,6 @@ _FIELD = _table(
         "sensitivity": "clip clipping clip-norm l2-norm-clip max-grad-norm clipping-norm",
         "unit": "privacy-unit unit-of-privacy user-id privacy-id",
         "value": "histogram contingency-table crosstab group-by-and-aggregate",
-        "sparse-vector": "svt above-threshold sparse-vector-technique",
         "points": "trade-off-function trade-off privacy-profile",
         "post_processes": "post-processing postprocessing",
         "parameters": "odometer privacy-filter",
