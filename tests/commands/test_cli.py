@@ -132,7 +132,6 @@ def test_an_interrupt_ends_quietly(run: Run) -> None:
     "arguments",
     [
         (),
-        ("analyze",),
         ("analyse", "rides.yaml"),
         ("analyze", "rides.yaml", "--format", "xml"),
         ("analyze", "rides.yaml", "--colour", "always"),
