@@ -1,1 +1,1 @@
-"""Adversaries who weigh a few hypotheses about one person (HBW22), corrected."""
+"""Bounds against adversaries with two hypotheses about one person (HBW22), corrected."""
