@@ -1,7 +1,7 @@
-"""A certificate as lines of plain data: what the stand-alone checker reads (`CERTIFICATE.md`).
+"""A certificate as lines of plain data, for the stand-alone checker (`CERTIFICATE.md`).
 
-Every number is a string `p/q`. A dataset goes by its number in the order in which the problem is
-laid out, a claim by its place in the list of its proof, premises first.
+Every number is a string `p/q`. A dataset is named by its number in the order of the problem's tree,
+a claim by its index in its proof, premises first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpcompose.core.model.problem import Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import lay_out
 from dpcompose.core.notions.notion import Notion
 
-#: The version of the format; it grows when a reader of an older one could misread a line.
+#: The version of the format; raised when a reader of an older one could misread a line.
 VERSION = 1
 
 Line = dict[str, Any]
@@ -52,7 +52,7 @@ def plain(value: Any) -> Any:
 
 
 def header(problem: Problem, digest: str) -> Line:
-    """Returns the first line: what is protected, and of which spec."""
+    """Returns the first line: the protected relation and distance, and the digest of the spec."""
     goal = problem.goal
     return {
         "line": "header",
@@ -153,7 +153,7 @@ def mechanism_line(mechanism: Mechanism) -> Line:
 
 
 def statement_line(statement: Statement) -> Line:
-    """Returns a stated guarantee as plain data; `up`: on which ancestor it is stated."""
+    """Returns a stated guarantee as plain data; `up`: how many levels above its mechanism."""
     guarantee = statement.guarantee
     line: Line = {"relation": relation_line(statement.relation), "up": statement.up}
     line |= {"notion": guarantee.notion.value, "value": str(guarantee.value)}
@@ -179,7 +179,7 @@ def noise_line(noise: Family) -> Line:
 
 
 def change_line(state: State) -> list[Any]:
-    """Returns a change: `[unit, count]`, or `[unit, count, what it became]` with its history."""
+    """Returns a change as a list of `[unit, count]`, or `[unit, count, change below]`."""
     return [
         [_unit_line(item.leaf), count, *([change_line(item.below)] if item.below else [])]
         for item, count in state
@@ -229,7 +229,7 @@ def _notion(certificate: Certificate) -> str:
 def loss_line(loss: Loss) -> Any:
     """Returns a loss as plain data: a number, pairs (ε, δ), or multisets of (ε, δ) with counts.
 
-    None, or an empty list, where no finite one is known, or one that is no randomized response.
+    None, or an empty list, where no finite loss is known, or none as randomized responses.
     """
     if not (isinstance(loss, tuple) and loss and isinstance(loss[0], LossMultiset)):
         return plain(loss)
@@ -250,14 +250,16 @@ def rule_line(how: How) -> Any:
 
 
 def point_line(proof: int, delta: Fraction, epsilon: Fraction, order: Fraction | None) -> Line:
-    """Returns the claim that an ε at a δ follows from the bound of a proof; `order`: of Rényi
-    divergence, for a bound in ρ."""
+    """Returns the line that claims an ε at a δ from the bound of a proof.
+
+    `order`: the Rényi order of the conversion, for a bound in ρ.
+    """
     line: Line = {"line": "point", "proof": proof, "delta": str(delta), "epsilon": str(epsilon)}
     return line if order is None else {**line, "order": str(order)}
 
 
 def lines(problem: Problem, digest: str, proofs: Sequence[Certificate]) -> Iterator[Line]:
-    """Yields all lines of a certificate but for points: the header, the problem, and its proofs."""
+    """Yields the header, the problem and the proofs as lines: a certificate without points."""
     yield header(problem, digest)
     yield from problem_lines(problem)
     for number, certificate in enumerate(proofs):
