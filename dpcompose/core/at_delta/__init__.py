@@ -1,1 +1,1 @@
-"""The certified ε at a chosen δ, or δ at a chosen ε, by several routes (theory, section 6)."""
+"""The routes to an ε at a chosen δ, or to a δ at a chosen ε (theory, section 6)."""

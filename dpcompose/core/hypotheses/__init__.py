@@ -1,1 +1,1 @@
-"""Bounds against adversaries with two hypotheses about one person (HBW22), corrected."""
+"""Adversaries who weigh a few hypotheses about one person (HBW22), corrected."""

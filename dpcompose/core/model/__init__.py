@@ -1,1 +1,1 @@
-"""The problem, and its tree of datasets with the facts that depend on no change."""
+"""What is asked: the problem, and what is known of its tree before any change is followed."""
