@@ -120,7 +120,7 @@ class AlongMap(NamedTuple):
         return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 
     def _ask(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Asks for the loss of the change below, where each unit becomes what `become` returns."""
+        """Returns the loss of the change below, where each unit becomes what `become` returns."""
         return (yield (self.below, self._below(state, become)))
 
     # -- any map -------------------------------------------------------------------------------
@@ -293,8 +293,8 @@ class AlongMap(NamedTuple):
                 algebra.times(amplification.coupled(algebra, [(made_by.rate, loss)]), rounds)
             )
             if not below.traits.ordered:
-                # Any other row may be drawn in its place, which keeps no column; with positions,
-                # that row is at another one.
+                # The row may also be replaced by any other one, which keeps no column; where rows
+                # have positions, that one is at another position.
                 _, other = yield from inside(PAIR)
                 row = amplification.amplified(algebra, other, made_by.rate, replace=True)
                 if other != loss:
@@ -364,11 +364,11 @@ class AlongMap(NamedTuple):
         own: Loss = algebra.none
         for each in found.branches:
             if each.state:
-                own = yield (each.place, each.state)  # what is shown below
+                own = yield (each.place, each.state)  # of the shown change
         if isinstance(found.loss, float):
             loss: Loss = algebra.none
         else:
-            # A path of units each of which loses as much is one of so many steps.
+            # On a path of equal units each step has the same share of the loss.
             steps = max(1, found.units) if found.how.rule in ("units", "outermost") else 1
             one = found.loss / self.rounds / steps
             loss = convert_over_steps(one, steps, algebra.notion) if one else algebra.zero
@@ -483,7 +483,7 @@ class AlongMap(NamedTuple):
     def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
         """Bounds the loss of several replaced rows through a sample of fixed size.
 
-        By the mixture over the number of them that is drawn.
+        The bound is a mixture over the number of them that is drawn.
         """
         algebra, rows = self.algebra, self._replaced(state)
         if self.below.traits.ordered:

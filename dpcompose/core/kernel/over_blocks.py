@@ -107,10 +107,7 @@ class OverBlocks(NamedTuple):
         return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Asks for each class of blocks the loss of the change in one block, after `become`.
-
-        Returns the change in the block and the loss, for each class.
-        """
+        """Returns for each class of blocks the change in one block, by `become`, and its loss."""
         states: dict[tuple[tuple[int, ...], bool], State] = {}
         out: list[tuple[State, Loss]] = []
         for block in self.blocks:

@@ -220,11 +220,11 @@ class Problem:
         return any(len(each) == len(self.roots) for each in self.apart)
 
     def datasets(self) -> Iterator[Dataset]:
-        """Every dataset once, parents before children, in the order of the spec."""
+        """Yields every dataset once, parents before children, in the order of the spec."""
         return _below([root.dataset for root in self.roots])
 
     def mechanisms(self) -> Iterator[Mechanism]:
-        """Every mechanism of every block class once."""
+        """Yields every mechanism of every block class once."""
         for dataset in self.datasets():
             yield from dataset.mechanisms
 

@@ -90,12 +90,12 @@ class Place:
 
     @property
     def amplifies(self) -> bool:
-        """Whether it is a sample that is not merely part of the one release that reads it."""
+        """Whether it is a sample whose outcome is taken as given, so that it amplifies."""
         return isinstance(self.dataset.made_by, Sample) and self.above is None
 
     @property
     def below(self) -> Iterator[Place]:
-        """Every place one edge further down."""
+        """Yields every place one edge further down."""
         for place in self.derived:
             yield place
             if place.whole is not None:
@@ -104,7 +104,7 @@ class Place:
             yield from blocks
 
     def subtree(self) -> Iterator[Place]:
-        """This place and all below it, parents first."""
+        """Yields this place and all below it, parents first."""
         stack = [self]
         while stack:
             place = stack.pop()
@@ -113,7 +113,7 @@ class Place:
 
     @property
     def released(self) -> Iterator[Mechanism]:
-        """The mechanisms that read this dataset, with the number of their copies here."""
+        """Yields the mechanisms that read this dataset, with the number of their copies here."""
         for mechanism in self.dataset.mechanisms:
             if self.round is None:
                 yield mechanism
@@ -221,9 +221,9 @@ def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
 
 
 def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map] | None:
-    """Returns maps row by row, some of which make several rows, merged with one to a row per key.
+    """Returns a row of maps that ends with one row for each key, as one map, with its datasets.
 
-    With the datasets that they make. None where they cannot be merged.
+    Some of the maps make several rows of one. None where they cannot be merged.
     """
     row, maps = [child], [child.made_by]
     while isinstance(maps[-1], RowByRow) and len(row) < MOST_LEVELS:
@@ -326,7 +326,7 @@ def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Place
 
 
 def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
-    """Returns how many edges down rows that do not arrive may be left out, and for replaced rows.
+    """Returns along how many edges rows that do not arrive may be left out, and whether ends may.
 
     The first is about the rows of one unit: the law of the output is the same for a table of only
     those that arrive so many edges down. It ends before a sample, which drops some of these again;

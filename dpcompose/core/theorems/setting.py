@@ -187,10 +187,7 @@ class Setting(NamedTuple):
         raise Refused("no map on the way draws one row of each key")
 
     def at_sample(self) -> Counter[ChangeUnit]:
-        """Returns the units of the worst change at the dataset that the first sample is drawn from.
-
-        Each with its number.
-        """
+        """Returns the units of the worst change, counted, at the dataset that is first sampled."""
         place, _ = self.first_sample()
         assert place.edge is not None
         above = self.visit(place.edge.parent)
