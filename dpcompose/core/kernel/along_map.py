@@ -234,10 +234,7 @@ class AlongMap(NamedTuple):
         return Choice(loss, tuple(branches), alike != 1, alike)
 
     def unchanged(self, state: State) -> Walk:
-        """Bounds the loss by that of the same change below a random map, part of one release.
-
-        Statements above the map cover the change.
-        """
+        """Bounds the loss by that of the same change below a random map, part of one release."""
         if self.below.above is None:
             raise Refused("what is drawn is not part of one release")
         after = self._below(state, as_it_is)
@@ -481,10 +478,7 @@ class AlongMap(NamedTuple):
         return rows
 
     def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
-        """Bounds the loss of several replaced rows through a sample of fixed size.
-
-        The bound is a mixture over the number of them that is drawn.
-        """
+        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn."""
         algebra, rows = self.algebra, self._replaced(state)
         if self.below.traits.ordered:
             raise Refused("a row that gives way to any other one stands elsewhere")
@@ -525,10 +519,7 @@ def _of_user(state: State) -> bool:
 
 
 def _side(leaf: ChangeUnit) -> str:
-    """Returns whether a row is "added" or "removed" from the first table to the second, or "both".
-
-    "both" where the direction is not known.
-    """
+    """Returns whether a row is "added" or "removed" in the second table; "both" if not known."""
     return ("added" if leaf.sign else "removed") if leaf.directed else "both"
 
 

@@ -169,10 +169,7 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Returns the loss of the release, by `bound` of two losses of the sample.
-
-    They are for one row added or removed there, and for one replaced.
-    """
+    """Returns the loss of the release, by `bound` of one row's and a replaced row's there."""
     place, sample = setting.first_sample()
     once = _inside(setting, place, Kind.SINGLE)
     both = _inside(setting, place, Kind.PAIR)
@@ -181,10 +178,7 @@ def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def through_limit(setting: Setting, bound: Bound) -> Loss:
-    """Returns the loss below a random limit, of one row that is added or displaces another.
-
-    `bound` gives the loss of the latter.
-    """
+    """Returns the loss of a row added above a random limit; `bound` is for one that displaces."""
     place = setting.random_limit()
     comes = _inside(setting, place, Kind.SINGLE)
     displaces = _amplified(setting, bound, _inside(setting, place, Kind.PAIR))
@@ -207,10 +201,7 @@ def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
 
 
 def _through(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
-    """Returns the loss of the release, given that of each unit of change above the sample.
-
-    `units`: losses of one draw, with the number of units that have each.
-    """
+    """Returns the loss of the release, given that of each unit of change above the sample."""
     assert place.edge is not None
     algebra = setting.algebra
     above = setting.visit(place.edge.parent)

@@ -82,9 +82,9 @@ class Setting(NamedTuple):
     # -- blocks --------------------------------------------------------------------------------
 
     def only_partition(self) -> tuple[Partition, list[Place]]:
-        """Returns the one partition whose blocks all mechanisms read, and its blocks.
+        """Returns the one partition whose blocks all mechanisms read; `Refused` if there is none.
 
-        Partitions and maps that no mechanism reads are ignored. Raises Refused if there is none.
+        Partitions and maps that no mechanism reads are ignored.
         """
         top = self.top
         if top.mechanisms:
@@ -107,10 +107,7 @@ class Setting(NamedTuple):
         return partition, blocks
 
     def of_blocks(self, kind: Kind) -> list[Loss]:
-        """Returns the loss of every block for one unit of a kind in it.
-
-        Of a class of equal blocks at most two are listed.
-        """
+        """Returns the loss of every block for one unit of a kind; of equal blocks at most two."""
         _, blocks = self.only_partition()
         found: list[Loss] = []
         known = self.of_one_unit(kind)
@@ -138,20 +135,14 @@ class Setting(NamedTuple):
     # -- one mechanism -------------------------------------------------------------------------
 
     def only_statement(self) -> tuple[Place, Statement]:
-        """Returns the only guarantee and the dataset that its mechanism reads.
-
-        Raises Refused unless there is one guarantee of one mechanism, released once.
-        """
+        """Returns the one guarantee of one mechanism, released once, and the dataset it reads."""
         found = list(self.statements())
         if len(found) != 1 or sum(each.count for each, _ in found[0][0].mechanisms) != 1:
             raise Refused("it is about one guarantee of one mechanism, released once")
         return found[0]
 
     def edges(self) -> list[Edge]:
-        """Returns the maps from the root to the dataset that the one mechanism reads, in order.
-
-        Raises Refused if a partition is among them.
-        """
+        """Returns the maps from the root to the one mechanism; `Refused` if it reads a block."""
         place, _ = self.only_statement()
         edges = place.ancestors(place.depth)
         if any(edge.made_by is None for edge in edges):
@@ -163,10 +154,7 @@ class Setting(NamedTuple):
         return next((each for each in self.worst if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
-        """Returns the first sample before the one mechanism, after the dataset that it makes.
-
-        Raises Refused if there is none.
-        """
+        """Returns the dataset that the first sample makes, and the sample; `Refused` if none."""
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):
@@ -175,10 +163,7 @@ class Setting(NamedTuple):
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
-        """Returns the dataset made by the first map that draws one row of each key.
-
-        Raises Refused if there is none.
-        """
+        """Returns the dataset that the first random limit of one row makes; `Refused` if none."""
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):
@@ -194,10 +179,7 @@ class Setting(NamedTuple):
         return Counter() if above is None else all_leaves(above.state)
 
     def steps(self) -> Fraction | None:
-        """Returns the number of the guarantee's steps in the worst change at the one mechanism.
-
-        None if it is infinite.
-        """
+        """Returns the number of the guarantee's steps in the worst change; None if infinite."""
         place, _ = self.only_statement()
         visit = self.visit(place)
         if visit is None:
