@@ -31,16 +31,16 @@ from dpcompose.curves import (
     rough_bound,
 )
 
-#: Basic composition is compared over at most so many patterns.
+#: The most patterns over which basic composition is compared.
 MOST_COMPARED = 500
-#: So many patterns are worth a rough look at each before the greatest are looked at closely.
+#: From so many patterns on, rough bounds of all are computed first, to start with the greatest.
 FEW = 3
-#: A rough bound is by less than this share above the least.
+#: A rough bound exceeds the least bound by less than this share.
 ROUGHLY = Fraction(1, 4)
 
 
 class Evaluated(NamedTuple):
-    """A pattern at a point: the composition of its best options, with its routes, least first."""
+    """The bounds of a pattern at a point: its best composition, and all routes, least first."""
 
     pattern: LossMultiset
     composition: Curve
@@ -53,10 +53,10 @@ class Evaluated(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The certified bound at a point.
+    """The certified bound at a point: an ε at a chosen δ, or a δ at a chosen ε.
 
-    `worst`: the pattern that decides, with every route. `patterns`: how many patterns were given.
-    `lower`: no smaller value holds for every mechanism with these guarantees; None if not known.
+    `worst`: the pattern with the largest bound, with every route. `lower`: no smaller value holds
+    for every mechanism with these guarantees; None if not known. `patterns`: how many there were.
     """
 
     point: Point
@@ -78,13 +78,13 @@ def choose(
 ) -> Chosen:
     """Returns the certified bound at a point for the patterns of a problem (at least one).
 
-    `bounds`: bounds in one notion that are certified for every change; each may be used as well.
+    `bounds`: bounds in one notion, certified for every change, that may be used instead.
     `compared`: whether routes that serve for comparison only are evaluated too.
     """
     worst = _deciding_pattern(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
     others = compared_routes(worst.composition, point) if compared else []
-    # Of several patterns another one may be the worst by a route that is only compared.
+    # With several patterns, another one may be the worst by a route for comparison only.
     fixed = 0 if len(patterned) == 1 else 1
     order = sorted([*worst.found[fixed:], *others], key=lambda each: _key(each.value))
     routed = (*worst.found[:fixed], *order)
@@ -100,7 +100,7 @@ def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluat
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
     if len(left) >= FEW and not point.many:
-        # Most are seen to be below another one soon, when the greatest come first.
+        # With the greatest first, most are soon excluded by a worse one.
         known = {id(each): _rough(each, point, worst) for each in left}
         left.sort(key=lambda each: _key(known[id(each)]), reverse=True)
     else:
@@ -133,7 +133,7 @@ def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | 
 
 
 def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
-    """Returns the patterns by size, each pair that differs by the order of the tables once."""
+    """Returns the patterns, largest first, without mirror images (the two tables exchanged)."""
     if len(patterned) == 1:
         return list(patterned)
     kept: list[LossMultiset] = []
@@ -146,7 +146,7 @@ def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
 
 
 def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
-    """Returns the best route by `bounds`, None if there is none.
+    """Returns the least bound at the point by conversion of `bounds`; None if there is none.
 
     If the pattern is exact, only bounds of pure and approximate DP are used.
     """
@@ -183,11 +183,11 @@ def _key(value: Fraction | None) -> tuple[bool, Fraction]:
 
 
 def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
-    """Returns the least value of a pattern over the options of its atoms and all routes."""
+    """Returns the least bound of a pattern over the options of its atoms and all routes."""
     ways = list(compositions(pattern))
     first, others = ways[0], point
     if len(ways) >= FEW and not point.many and point.delta is not None:
-        # What is known of one way tells which others need no close look.
+        # The value of one composition excludes others by their rough bounds.
         about = {each: _key(rough_bound(each, point)) for each in ways}
         first = min(ways, key=about.__getitem__)
         others = point._replace(known=least_route(main_routes(first, point)).value)
@@ -219,13 +219,13 @@ def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
 
 
 def _surely_below(pattern: LossMultiset, point: Point, worst: Evaluated) -> bool:
-    """Returns whether a bound that is quick to compute shows that a pattern does not decide."""
+    """Returns whether a quick upper bound shows that a pattern is no worse than `worst`."""
     quick = quick_bound(next(iter(compositions(pattern))), point)
     return quick is not None and worst.value is not None and quick <= worst.value
 
 
 def _lower(worst: Evaluated) -> Fraction | None:
-    """Returns a lower bound of the true value, None if the composition need not be attained."""
+    """Returns a lower bound of the true value; None if no mechanisms are known to attain it."""
     exact = worst.pattern.attained and not worst.pattern.loose
     if not exact or any(len(atom.options) > 1 for atom in worst.pattern.atoms):
         return None
@@ -239,7 +239,7 @@ def _lower(worst: Evaluated) -> Fraction | None:
 
 
 def of_bound(bound: Quantity, point: Point) -> RouteBound:
-    """Returns what a bound in one notion gives at a point, as a route."""
+    """Returns the conversion of a bound in one notion to a point, as a route."""
     amount = Fraction(bound.amount)
     if bound.notion in (Notion.PURE, Notion.APPROX):
         delta = Fraction(bound.delta)

@@ -1,9 +1,9 @@
 """Privacy filters: budgets for parameters that are chosen along the way (theory, section 10).
 
-A filter is a budget in one notion whose losses add up, chosen before the first output. As long as
-every release is refused that would let the sum pass it, for some neighbouring pair, the whole
-interaction has the budget. Only sums are filters: optimal composition, distributions of losses and
-the best of several routes need parameters that are fixed in advance.
+A filter is a budget in one notion whose losses add up, chosen before the first output. If every
+release is refused with which the sum would exceed it for some neighbouring pair, the whole
+interaction satisfies the budget. Only sums are filters: optimal composition, privacy loss
+distributions and the best of several routes need parameters that are fixed in advance.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from dpcompose.curves.rounding import (
 
 #: The notions in which there is a filter.
 FILTERS = (Notion.PURE, Notion.APPROX, Notion.ZCDP, Notion.GDP)
-#: A limit that is smaller than expected by such a factor is not looked for.
+#: The search ends at limits that are smaller than expected by this factor.
 _FAR = 10**12
-#: For a larger ε a closed form does, which is then as good.
+#: For a larger ε a closed form is used, which is then as sharp.
 _LARGE = Fraction(10**12)
-#: How close to the largest one a limit is, relatively.
+#: The relative precision of the largest limit.
 _CLOSE = Fraction(1, 10**15)
-#: The same for budgets in risk, whose curves are known as closely.
+#: The same for budgets in risk, whose curves are computed to about this precision.
 _CLOSE_AT_RISK = Fraction(1, 10**10)
 
 Parameters = tuple[tuple[str, Fraction], ...]
@@ -45,7 +45,7 @@ Parameters = tuple[tuple[str, Fraction], ...]
 class PrivacyFilter(NamedTuple):
     """A limit on the total loss: `amount` in the unit of the notion that adds up, with a δ.
 
-    Both are rounded down. `stated`: they are the budget's own parameters, not converted ones.
+    Both are rounded down. `stated`: they are the budget's own parameters, not a conversion.
     """
 
     notion: Notion
@@ -63,7 +63,7 @@ class PrivacyFilter(NamedTuple):
         return self._parameters(self.amount, self.delta)
 
     def left(self, spent: Quantity) -> Parameters:
-        """Returns what a further release may spend, in the notion's parameters, rounded down.
+        """Returns the loss left for further releases, in the notion's parameters, rounded down.
 
         0 where nothing is left.
         """
@@ -82,14 +82,14 @@ class PrivacyFilter(NamedTuple):
         return Quantity(self.notion, self.amount, self.delta)
 
     def at(self, point: Point) -> RouteBound:
-        """Returns the bound on the whole interaction at a δ or an ε, by the limit alone."""
+        """Returns the bound on the whole interaction at a δ or an ε, by conversion of the limit."""
         return of_bound(self.total_loss, point)
 
 
 def default_notion(budget: Budget) -> Notion:
     """Returns the notion of the filter for a budget where the spec names none.
 
-    It does not depend on the releases: a later one is chosen after outputs, and would choose the
+    It does not depend on the releases: later ones are chosen after outputs, and would select the
     filter.
     """
     given = dict(budget.parameters)
@@ -170,7 +170,7 @@ def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
 
     (_, limit), *rest = budget.parameters
     root = limit
-    for _, baseline in rest:  # about the √ρ of so rare a success at so rare a guess
+    for _, baseline in rest:  # about √ρ for these chances
         root = sqrt_down(log_inverse_up(baseline)) - sqrt_up(log_inverse_up(limit))
 
     def holds(amount: Fraction) -> bool:

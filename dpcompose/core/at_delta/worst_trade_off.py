@@ -22,12 +22,12 @@ from dpcompose.curves import (
 )
 from dpcompose.curves.rounding import MAX_EXPONENT, ONE, exp_up
 
-#: So many changes are looked at one by one.
+#: The most patterns whose curves are computed one by one.
 MOST_APART = 100
 
 
 def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -> TradeOff:
-    """Returns the trade-off curve of a problem's patterns.
+    """Returns the trade-off curve of the worst change, given a problem's patterns.
 
     `bounds` hold for every change; patterns and bounds must not both be empty.
     """
@@ -45,7 +45,7 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
         found += [_of_pair(Fraction(each.amount), Fraction(each.delta), epsilon) for each in pairs]
         return min((each for each in found if each is not None), default=ONE)
 
-    # Of very many changes the greatest δ is looked for, which leaves most of them out.
+    # With many patterns, a search for the greatest δ at each ε leaves most of them out.
     apart = 0 < len(patterned) <= MOST_APART
     several = tuple((each,) for each in patterned) if apart else (patterned,)
     corners, others = tuple(_corners(bounds)), tuple(_by_divergences(patterned, bounds))
@@ -66,7 +66,7 @@ def of_quantity(bound: Quantity) -> TradeOff:
 
 
 def _of_pair(epsilon: Fraction, delta: Fraction, at: Fraction) -> Fraction:
-    """Returns a δ at the ε `at` that every (ε, δ)-DP mechanism has, the least one for all of them.
+    """Returns the least δ at the ε `at` that holds for every (ε, δ)-DP mechanism.
 
     Below ε it is 1 - (1-δ)·(1+e^at)/(1+e^ε).
     """
@@ -88,9 +88,9 @@ def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
 def _by_divergences(
     patterned: UndominatedLosses, bounds: Sequence[Quantity]
 ) -> Iterable[Divergences]:
-    """Yields the Rényi divergences of the only change, or of bounds in zCDP without patterns.
+    """Yields the Rényi divergences of a single pattern, or of zCDP bounds where there is none.
 
-    Nothing for a pattern of which more is known than its divergences.
+    Yields nothing for a pattern of which more is known than its divergences.
     """
     if len(patterned) == 1:
         for composition in compositions(patterned[0]):
@@ -102,6 +102,6 @@ def _by_divergences(
 
 
 def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
-    """Returns the advantage, or the chance of success, that a budget in risk limits."""
+    """Returns the advantage or chance of success at a curve, whichever a budget in risk limits."""
     asked = dict(limit.parameters)
     return curve.success(asked["baseline"]) if "baseline" in asked else curve.advantage

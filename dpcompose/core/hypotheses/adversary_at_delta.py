@@ -1,4 +1,4 @@
-"""The least ε against an adversary at a chosen δ: each pattern composed optimally."""
+"""The least ε against an adversary at a chosen δ, by optimal composition of the blocks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dpcompose.core.hypotheses.interval import exactly
 from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS
 
-#: Past this many kinds of blocks a composition of samples takes long.
+#: The most kinds of blocks of which samples are composed: more take long.
 MOST_KINDS = 200
 
 
 def at_delta(
     question: Question, delta: Fraction, known: list[Found], by_dp: Fraction | None
 ) -> list[Found]:
-    """Returns every known bound at `delta`, the least ε first.
+    """Returns every known (ε, δ) bound at `delta`, the least ε first.
 
     `known`: bounds with a δ of their own. `by_dp`: the ε of differential privacy at `delta`, which
     covers every hypothesis against the empty set (HBW22, Theorem 1).
@@ -36,9 +36,9 @@ def at_delta(
 
 
 def sharper(question: Question, found: Found) -> Found | None:
-    """Returns the bound with the least δ at the ε of `found`, an absent person against a belief.
+    """Returns the least δ at the ε of `found` as a bound; None if unknown or no better.
 
-    None where it is not known, or no better than `found`.
+    It is known where one of the two beliefs is that of an absent person.
     """
     if found.rule != "point mass" or not found.delta or _someone(question):
         return None
@@ -56,14 +56,14 @@ def _someone(question: Question) -> bool:
 
 
 def _belief(question: Question) -> Belief:
-    """Returns the belief that is held against the empty set."""
+    """Returns the belief of the two that is not that of an absent person."""
     return question.second if not question.first.present else question.first
 
 
 def _composed(question: Question, delta: Fraction, most: Fraction | None) -> list[Found]:
-    """Returns the bound of an absent person against a belief, by composing the worst mechanisms.
+    """Returns the bound at `delta` of an absent person against a belief, by optimal composition.
 
-    `most`: the least ε known so far. Empty if there is none or it takes too long.
+    `most`: the least ε known so far. Empty if no bound is found or it takes too long.
     """
     belief = _belief(question)
     more, spent = question.beside

@@ -1,4 +1,4 @@
-"""Equality of two beliefs, however they are written."""
+"""Equality of two beliefs as distributions, however they are written."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dpcompose.core.hypotheses.beliefs import Belief, Exactly
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, how_many
 from dpcompose.curves.rounding import ZERO
 
-#: So many sizes of sets are counted. Of more, no weight that fits in a spec is the right one.
+#: The most sizes whose sets are counted. With more, no weight that fits in a spec can be equal.
 _MOST_SIZES = 2000
-#: Of more than so many blocks there are more sets of any three than a hypothesis can name.
+#: Of more blocks than this, there are more sets of three than a hypothesis can name.
 _FEW = 100
 
 
@@ -53,9 +53,9 @@ def _countable(size: int, low: int, high: int) -> bool:
 def _nothing_left(
     steps: dict[int, Fraction], named: dict[frozenset[int], Fraction], size: int
 ) -> bool:
-    """Returns whether the weights of sizes and of named sets add up to 0 for every set.
+    """Returns whether the weights by size and of named sets add up to 0 for every set.
 
-    `steps`: by how much the weight of unnamed sets grows at each size.
+    `steps`: the increase of the weight of unnamed sets at each size.
     """
     sets: dict[int, list[Fraction]] = {}
     for blocks, weight in named.items():
@@ -63,7 +63,7 @@ def _nothing_left(
     level, start = ZERO, 0
     for at in sorted({*steps, size + 1}):
         if level and at - start > len(sets):
-            return False  # of some size no set is named
+            return False  # no set of some size is named
         counts = range(start, at) if level else [each for each in sets if start <= each < at]
         for count in counts:
             weights = sets.get(count, [])
@@ -76,7 +76,7 @@ def _nothing_left(
 
 
 def _are_all(weights: list[Fraction], size: int, count: int) -> bool:
-    """Returns whether these are the weights of all sets of `count` blocks out of `size`."""
+    """Returns whether there are as many weights as sets of `count` blocks out of `size`."""
     if not weights or (min(count, size - count) > 2 and size > _FEW):
         return False
     return len(weights) == comb(size, count)

@@ -7,11 +7,11 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 
 _DIGITS = 60
-#: Whole numbers are read to so many bits, which are more than the digits.
+#: The bits to which whole numbers are rounded: more than the digits of decimals.
 _BITS = 2048
 _DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: More than the last digit of `exp` and `ln`, and of their argument's own rounding.
+#: A relative margin above the rounding errors of `exp` and `ln`, and of their argument.
 _LOOSE = Decimal("1e-40")
 _ONE = Decimal(1)
 

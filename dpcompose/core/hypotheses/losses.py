@@ -1,4 +1,4 @@
-"""The losses of the blocks, and of all mechanisms beside them, from the answers of the search."""
+"""The losses of the blocks, and of all other mechanisms, from the answers of the search."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class About:
 
 
 def questions(solver: Solver, solution: Solution, about: About) -> list[Question]:
-    """Returns the losses as one question, or as two if there are several undominated (ε, δ).
+    """Returns the beliefs with the losses of the blocks; twice if a loss has several (ε, δ).
 
-    The two have the least ε and the least δ of each loss. `solution` must be pure or approximate,
-    and finite.
+    The first has the least ε of each loss, the second the least δ. `solution` must be finite, in
+    pure or approximate DP.
     """
     accountant = solution.accountant
     answers, algebra = _answers(accountant), solution.algebra
@@ -78,7 +78,7 @@ def questions(solver: Solver, solution: Solution, about: About) -> list[Question
 
 
 def _pair(algebra: object, loss: Loss, end: int) -> tuple[Fraction, Fraction]:
-    """Returns the (ε, δ) of a loss; `end`: which one of several undominated pairs."""
+    """Returns the (ε, δ) of a loss; `end`: the index of one of several undominated pairs."""
     if isinstance(algebra, Pairs):
         epsilon, delta = loss[end]
         return epsilon, algebra.plain(delta)
@@ -95,7 +95,7 @@ def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator
 
 
 def _answers(accountant: Accountant) -> Answers:
-    """Returns the answers for one row added or removed, for each place by its identity."""
+    """Returns the answers for one row added or removed, by the identity of their places."""
     found: Answers = {}
     for (identity, state), answer in accountant.answers().items():
         leaves = all_leaves(state)

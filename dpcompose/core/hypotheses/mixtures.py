@@ -38,7 +38,7 @@ from dpcompose.core.hypotheses.transport import best, in_order
 from dpcompose.curves.rounding import ZERO
 
 NOBODY: frozenset[int] = frozenset()
-#: Couplings are the best ones up to so many pairs of sets; corners are tried up to so many.
+#: The most pairs of sets for the best coupling, sets that are listed, and corners.
 MOST_PAIRS = 900
 MOST_SETS = 400
 MOST_CORNERS = 1 << 10
@@ -47,7 +47,7 @@ Sets = Mapping[frozenset[int], Fraction]
 
 
 def tell_apart(question: Question) -> list[Found]:
-    """Returns every known bound for two beliefs, the least ε first; none if no δ stays below 1."""
+    """Returns every known bound for two beliefs, the least ε first; none if every δ reaches 1."""
     point = against_point(question)
     if question.first.point is not None or question.second.point is not None:
         return [] if point is None else [point]
@@ -86,7 +86,7 @@ def _greatest_number(part: Part) -> int:
 def _likelihoods(question: Question) -> list[Found]:
     """Returns the bounds by likelihoods of outcomes, with δ = Σδ_i; none if they do not apply."""
     if question.beside[1] or any(block.epsilon > MOST_LOSS for block in question.blocks):
-        # What is given away outside the blocks may depend on the row, not on one bit.
+        # A δ outside the blocks may reveal the row, not only one bit.
         return []
     more, _ = beside(question)
     delta = sum((block.delta * block.count for block in question.blocks), ZERO)
@@ -138,7 +138,10 @@ def _corners(question: Question) -> Fraction | None:
 
 
 def _by_size(question: Question) -> Fraction | None:
-    """Both uniform over sets of certain sizes, those of one all below those of the other."""
+    """Returns ln of the greatest likelihood ratio of two beliefs uniform over sets by size.
+
+    None unless all sizes of one are below those of the other.
+    """
     parts = [belief.parts for belief in (question.first, question.second)]
     ranges: list[Between] = []
     for each in parts:
@@ -157,7 +160,7 @@ def _by_size(question: Question) -> Fraction | None:
 
 
 def _through_nobody(question: Question) -> Fraction:
-    """Returns the ε via the empty set: each belief against it, in sequence; both directions."""
+    """Returns the ε by the ratio of each belief to the empty set, for both directions."""
     sides = (question.first, question.second)
     up = [means(question.blocks, side, NOBODY, 1).loss for side in sides]
     down = [means(question.blocks, side, NOBODY, -1).loss for side in sides]
@@ -211,7 +214,7 @@ def _sorted(question: Question, sets: Sets) -> list[frozenset[int]]:
 def _nested(question: Question) -> Found | None:
     """Returns the bound by a coupling of sizes, matched in order; None if it does not apply.
 
-    Each smaller set is inside the larger one, and uniform given both sizes.
+    The smaller set of each pair is a subset of the larger one, uniform given both sizes.
     """
     parts = [part for belief in (question.first, question.second) for part, _ in belief.parts]
     if sum(part.high - part.low + 1 for part in parts if isinstance(part, Between)) > MOST_SETS:

@@ -1,4 +1,4 @@
-"""An absent person against a belief at a chosen δ: all outcomes of the worst mechanisms, by kind.
+"""The least ε of an absent person against a belief at a chosen δ, from all kinds of outcomes.
 
 A block that is (ε_i, δ_i)-private is at worst a randomized response that with chance δ_i reveals
 its bit (Kairouz, Oh and Viswanath 2015; whatever the order of the questions, Lyu 2022). For equal
@@ -19,12 +19,12 @@ from itertools import product
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly
 from dpcompose.core.hypotheses.sums import how_many
 
-#: The most kinds of outcomes, and the most terms of their likelihoods.
+#: The most kinds of outcomes that are listed, and the most terms of their likelihoods.
 MOST_OUTCOMES = 3_000
 MOST_TERMS = 2_000_000
 _DIGITS = 60
 _C = Context(prec=_DIGITS, rounding=ROUND_HALF_EVEN, Emax=10**12, Emin=-(10**12))
-#: Covers the roundings of all sums, which are of numbers that are at most 1.
+#: A margin above the rounding errors of all sums, whose terms are at most 1.
 _MARGIN = Decimal("1e-40")
 #: Larger losses are left to other bounds: their products would need more digits.
 _MOST_LOSS = 60
@@ -34,10 +34,10 @@ _ZERO = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """All kinds of outcomes of the blocks.
+    """The chances of all kinds of outcomes of the blocks.
 
-    `known`: for each kind its chance if the person is absent, and the ratio of its chance under the
-    belief to that. `given_away`: the chance under the belief that some block reveals its bit.
+    `known`: for each kind its chance if the person is absent, and its likelihood ratio under the
+    belief. `given_away`: the chance under the belief that some block reveals its bit.
     """
 
     known: tuple[tuple[Decimal, Decimal], ...]
@@ -58,9 +58,9 @@ class Outcomes:
 
 
 def outcomes(blocks: tuple[Block, ...], belief: Belief) -> Outcomes | None:
-    """Returns the outcomes of all blocks, with the person absent or as believed; None if too many.
+    """Returns the outcomes of all blocks, for an absent person and a belief; None if too many.
 
-    A block of a set that is held possible by its indices must have `count` 1.
+    A block of a set that is given by its indices must have `count` 1.
     """
     kinds = 1
     for block in blocks:
@@ -140,7 +140,7 @@ def _answers(block: Block) -> Iterator[_Answer]:
     down = _C.divide(_ONE, up)
     delta = _decimal(block.delta)
     no_failure = _C.subtract(_ONE, delta)
-    # With the chance 1/(1+e^ε) nobody's bit is told as the person's.
+    # With chance 1/(1+e^ε) a block without the person answers "present".
     wrong = _C.divide(no_failure, _C.add(_ONE, up))
     right = _C.multiply(wrong, up)
     for shown in range(n + 1 if delta else 1):
@@ -165,8 +165,8 @@ def _raised(x: Decimal, n: int) -> tuple[Decimal, ...]:
 
 
 def _total(numbers: list[Decimal]) -> Decimal:
-    # Not `sum`, which would round to the digits of the thread's own context.
-    """Returns the sum of numbers at this module's precision."""
+    # `sum` would round to the digits of the thread's own context.
+    """Returns the sum of decimals at this module's precision."""
     return reduce(_C.add, numbers, _ZERO)
 
 

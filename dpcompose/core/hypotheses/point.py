@@ -1,4 +1,4 @@
-"""One set of blocks against a belief (HBW22, section V-B, with δ corrected).
+"""The bound of one set of blocks against a belief (HBW22, section V-B, with δ corrected).
 
 With d_b the loss between the two cases when b is true, and the weights w_b: an outcome is under the
 belief at most Σ w_b e^(d_b) times as likely, and at least Σ w_b e^(-d_b) times. The first factor is
@@ -28,13 +28,13 @@ from dpcompose.core.hypotheses.interval import ZERO, Interval, exactly, exponent
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS, Term, how_many, subset_sums
 
 NOTHING = Fraction(0)
-#: Larger losses are not multiplied out; the largest of all cases is then the bound.
+#: The largest loss that is averaged; of larger ones the maximum over all cases is the bound.
 MOST_LOSS = Fraction(10**9)
-#: The most blocks of which all sets are counted.
+#: The most blocks whose sets are counted.
 MOST_COUNTED = 10**6
 #: A δ whose denominator needs more bits than this is rounded up.
 MAX_BITS = 512
-#: And so is a share of sets out of a number of them with more bits than this.
+#: A share of sets whose denominator has more bits than this is rounded up.
 MOST_BITS = 20_000
 
 
@@ -74,7 +74,7 @@ def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign:
         factor = factor * exponential(sign * _epsilon(near))
         sums = subset_sums(terms, part.low, part.high)
         loss = loss + factor * sums.total
-        # A block of `away` that b has too would not count: left in, which is an upper bound.
+        # A block in both `away` and b would not count; counting it is an upper bound.
         near_delta = exactly(_delta(near))
         marked = marked + factor * (sums.marked + sums.total * near_delta)
     return Means(loss, marked)
@@ -134,7 +134,7 @@ def _grow_together(blocks: tuple[Block, ...], away: frozenset[int]) -> bool:
 
 
 def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
-    """Returns an upper bound of the largest d_b."""
+    """Returns an upper bound of the largest d_b, the loss between the sets b and `away`."""
     found = NOTHING
     rest = [block for i, block in enumerate(blocks) if i not in away]
     for part, _ in belief.parts:
@@ -146,7 +146,7 @@ def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) ->
 
 
 def beside(question: Question) -> tuple[Fraction, Fraction]:
-    """Returns the (ε, δ) that mechanisms outside the blocks add.
+    """Returns the (ε, δ) of the mechanisms outside the blocks, for the two beliefs.
 
     They count once if one belief is that of an absent person. Between two cases in which the person
     is present the row may differ: the row then counts as removed and added, two steps (GMPS24,
@@ -162,9 +162,9 @@ def beside(question: Question) -> tuple[Fraction, Fraction]:
 
 
 def against_point(question: Question) -> Found | None:
-    """Returns the bound where one belief is a single set; None if neither is, or if δ reaches 1."""
+    """Returns the bound if one belief is a single set; None if neither is, or if δ reaches 1."""
     sides = [(question.first, question.second), (question.second, question.first)]
-    # Nobody is the better of two points: no product is turned round then.
+    # Of two points the empty set comes first: its products need no inversion.
     sides.sort(key=lambda side: side[0].point != frozenset())
     side, belief = next((each for each in sides if each[0].point is not None), sides[0])
     away = side.point

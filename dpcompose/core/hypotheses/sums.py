@@ -21,9 +21,9 @@ from dpcompose.core.hypotheses.interval import ONE, ZERO, Interval, exactly, exp
 _BITS = 128
 _UNIT = 1 << _BITS
 _IN_UNITS = exactly(_UNIT)
-#: Products of fewer coefficients than this are written out.
+#: Products of fewer coefficients than this are computed term by term.
 _FEW = 6
-#: The most blocks for which sizes are told apart.
+#: The most blocks for which sets are distinguished by size.
 MOST_BLOCKS = 100_000
 
 

@@ -1,4 +1,4 @@
-"""Optimal couplings of two weighted lists: least greatest loss, then least mean δ; exact.
+"""Exact optimal couplings of two weighted lists: least greatest loss, then least mean δ.
 
 A coupling is a transport problem. Whether a greatest loss is feasible is a maximum flow along the
 pairs within it; the least mean δ is then a flow of minimum cost, computed by shortest augmenting
@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dpcompose.curves.rounding import ZERO
 
-#: (loss, δ) between an item of the first list and one of the second.
+#: Returns the (loss, δ) between an item of the first list and one of the second, by index.
 Cost = Callable[[int, int], tuple[Fraction, Fraction]]
 
 

@@ -1,7 +1,8 @@
-"""What a map may make of a change, rule by rule; each bounds the loss of all that is made by it.
+"""The rules that bound the loss below a map, given a change of the dataset that the map reads.
 
-A rule is a generator: it asks for the loss of a change at the dataset below and gets one that
-holds, from a search or from a certificate. It raises `Refused` where it does not apply.
+A rule is a generator: it asks for the loss of a change at the dataset below, gets an upper bound
+from a search or from a certificate, and returns its own bound. It raises `Refused` where it does
+not apply.
 """
 
 from __future__ import annotations
@@ -50,16 +51,16 @@ from dpcompose.core.theorem import Refused
 from dpcompose.curves import PoissonGroup
 from dpcompose.curves.rounding import ZERO, distinct_numbers
 
-#: So many rows that change alike are drawn in all numbers; more are a path of single ones.
+#: The most rows that change alike for which every number of drawn rows is considered.
 MOST_ROWS = 8
-#: The largest chance of an added row to be drawn of a key that has others.
+#: The largest chance that an added row is drawn, where its key has other rows.
 HALF = Fraction(1, 2)
 
 
 class AlongMap(NamedTuple):
     """The rules for one map.
 
-    `place`: the dataset that it reads; `below`: the one that it makes, with all draws alike.
+    `place`: the dataset that it reads; `below`: the one that it makes, for a group of equal draws.
     """
 
     algebra: Algebra
@@ -74,7 +75,7 @@ class AlongMap(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """Returns how many fresh draws are read alike (samples)."""
+        """Returns the number of equal fresh draws of a sample; 1 for other maps."""
         assert self.below.edge is not None
         return self.below.edge.rounds
 
@@ -84,7 +85,7 @@ class AlongMap(NamedTuple):
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     def replay(self, how: How, state: State) -> Walk:
-        """The bound by a rule that is named; `Refused` where it does not apply."""
+        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
         rules: dict[str, Callable[[State], Walk]] = {
             "listed": self.every_outcome,
             "extremes": self.extremes,
@@ -119,24 +120,24 @@ class AlongMap(NamedTuple):
         return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 
     def _ask(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """The loss of what units of a change become in the dataset below."""
+        """Returns the loss of the change below, where each unit becomes what `become` returns."""
         return (yield (self.below, self._below(state, become)))
 
     # -- any map -------------------------------------------------------------------------------
 
     def unread(self, state: State) -> Walk:
-        """No mechanism reads what the map makes, or anything below it."""
+        """Bounds the loss by 0: no mechanism reads what the map makes, or anything below it."""
         if self.below.read:
             raise Refused(f"`{self.below.dataset.name}` is read")
         yield from ()
         return Choice(self.algebra.zero, (), how=How("unread"))
 
     def every_outcome(self, state: State) -> Walk:
-        """The worst of everything that the map may make of the change."""
+        """Bounds the loss by the largest over all changes that the map may make of the change."""
         return (yield from self.worst_outcome(self.outcomes(state)))
 
     def worst_outcome(self, outcomes: list[State]) -> Walk:
-        """The worst of all outcomes."""
+        """Bounds the loss by the largest over a list of changes below."""
         found: list[Choice] = []
         for after in outcomes:
             loss = yield (self.below, after)
@@ -144,8 +145,7 @@ class AlongMap(NamedTuple):
         return worst_of(self.algebra, found)._replace(how=How("listed"))
 
     def outcomes(self, state: State, limit: int = LIMIT) -> list[State]:
-        """Returns the changes that the map may make of a change; `Refused` if that is too much to
-        list."""
+        """Returns the changes that the map may make of one; `Refused` if there are too many."""
         if self.sampled:
             raise Refused("a sample is no map that can be listed")
         trace_here = self.place.depth in self.below.levels
@@ -155,11 +155,11 @@ class AlongMap(NamedTuple):
         return [fit(after, self.place, self.below, trace_here) for after in listed]
 
     def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """A path of tables that differ in one unit of the change each."""
+        """Bounds the loss along a path of tables, each a unit of the change from the next."""
         return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def extremes(self, state: State) -> Walk:
-        """One unit that becomes too many rows to list: a path of these rows, all of one sort."""
+        """Bounds the loss of a unit that becomes too many rows to list, by a path of equal rows."""
         if self.sampled or all_leaves(state).total() != 1:
             raise Refused("it is for one unit along a map that is no sample")
         leaf = next(iter(all_leaves(state)))
@@ -177,13 +177,13 @@ class AlongMap(NamedTuple):
     # -- random maps ---------------------------------------------------------------------------
 
     def displaced(self, state: State) -> Walk:
-        """The loss where the map draws one row of each key: `random-limit`.
+        """Bounds the loss where the map draws one row of each key (theorem `random-limit`).
 
-        An added row is the only one of its key and comes, or it is drawn with chance at most 1/2
-        and then takes the place of another. Several changes of keys are a path, each with its own
-        draw. Everything that reads what is drawn is composed before. A statement above the map
-        covers the draw, which is then not amplified, and one about the protected step says nothing
-        of the tables on a path.
+        An added row is the only one of its key and is kept, or it is drawn with chance at most 1/2
+        and then replaces another. Changes of several keys are a path, each with its own draw.
+        Everything that reads the drawn rows is composed first. A statement above the map covers the
+        draw, which is then not amplified, and one about the protected step does not cover the
+        tables on a path.
         """
         algebra = self.algebra
         if self.below.above is not None or self.made_by.conduct().picks is not RowSelection.ONE:
@@ -200,7 +200,7 @@ class AlongMap(NamedTuple):
             if leaf.kind is Kind.PAIR and len(found) == 1:
                 raise Refused("a row that is replaced within its key may be the only one of it")
         if units.total() == 1 and isinstance(ways[0], TooMany):
-            # Each row of a user comes, or it displaces another one.
+            # Each row of a user is added, or it displaces another one.
             steps: list[Choice] = []
             for unit, rows in ways[0].units:
                 after = self._below(state, become(unit))
@@ -219,8 +219,7 @@ class AlongMap(NamedTuple):
         return worst_of(algebra, choices)._replace(how=How("displaced"))
 
     def _path(self, after: State) -> Walk:
-        """The loss of a path on which each row that takes the place of another is drawn with
-        chance 1/2."""
+        """Bounds the loss of a path whose replaced rows are each drawn with chance 1/2."""
         parts: list[tuple[Loss, int]] = []
         branches: list[Branch] = []
         for unit, count in single_units(after):
@@ -235,7 +234,7 @@ class AlongMap(NamedTuple):
         return Choice(loss, tuple(branches), alike != 1, alike)
 
     def unchanged(self, state: State) -> Walk:
-        """Below a random map that is part of one release: statements above it cover the change."""
+        """Bounds the loss by that of the same change below a random map, part of one release."""
         if self.below.above is None:
             raise Refused("what is drawn is not part of one release")
         after = self._below(state, as_it_is)
@@ -243,10 +242,10 @@ class AlongMap(NamedTuple):
         return Choice(loss, (Branch(self.below, after, 1),), how=How("unchanged"))
 
     def release(self, state: State, how: How) -> Walk:
-        """The random map as part of the one release that depends on what it draws.
+        """Bounds the loss with the random map as a part of the one release that depends on it.
 
-        What is stated above it holds whatever is drawn, so that nothing is amplified on the way
-        (theory, section 7).
+        Guarantees stated above the map hold whatever is drawn, and are not amplified (theory,
+        section 7).
         """
         whole = self.below.whole
         if whole is None:
@@ -256,16 +255,16 @@ class AlongMap(NamedTuple):
         return self.every_draw(part)
 
     def every_draw(self, part: Choice) -> Choice:
-        """Returns the bound for one release, for as many draws as there are."""
+        """Returns the bound of one release composed over all equal draws."""
         branches = tuple(each._replace(copies=self.rounds) for each in part.branches)
         loss = self.algebra.times(part.loss, self.rounds)
         return part._replace(loss=loss, branches=branches, how=How("release", (part.how,)))
 
     def sample(self, state: State) -> Walk:
-        """Everything that reads one sample is composed, and amplified once (theory, section 7).
+        """Bounds the loss of one unit by amplifying all that reads the sample (theory, section 7).
 
-        Distances above the sample multiply the amplified loss. Independent draws are independent
-        mechanisms.
+        All that reads one draw is composed first and amplified once. Distances above the sample
+        multiply the amplified loss. Independent draws are independent mechanisms.
         """
         made_by, below = self.made_by, self.below
         if not isinstance(made_by, Sample) or not self.sampled:
@@ -291,13 +290,13 @@ class AlongMap(NamedTuple):
                 algebra.times(amplification.coupled(algebra, [(made_by.rate, loss)]), rounds)
             )
             if not below.traits.ordered:
-                # The row may also give way to any other one, which keeps no column; where rows have
-                # positions that one stands elsewhere.
+                # The row may also be replaced by any other one, which keeps no column; where rows
+                # have positions, that one is at another position.
                 _, other = yield from inside(PAIR)
                 row = amplification.amplified(algebra, other, made_by.rate, replace=True)
                 if other != loss:
-                    # The row itself loses less than where it gives way to any other one, or is
-                    # drawn or not: it is weighed against the samples without it.
+                    # The row itself loses less than another one in its place: it is compared with
+                    # the samples without it.
                     sharper = amplification.replaced(algebra, other, loss, made_by.rate, rounds)
                     found.append(sharper)
                     if isinstance(algebra, Patterns) and row is not None:
@@ -312,7 +311,7 @@ class AlongMap(NamedTuple):
         elif leaf.kind is Kind.ANY and leaf.size is not None and loss != algebra.zero:
             return (yield from self._all_replaced(leaf, after, loss, inside))
         elif isinstance(algebra, Scalars | Pairs) and leaf.size and loss != algebra.zero:
-            # Row by row of a user: each is in the sample or not, by itself.
+            # Each row of a user is drawn independently.
             _, once = yield from inside(SINGLE)
             side = _side(leaf) if leaf.size == 1 else "removed"
             row = amplification.amplified(algebra, once, made_by.rate, side=side)
@@ -327,9 +326,9 @@ class AlongMap(NamedTuple):
     def _all_replaced(
         self, leaf: ChangeUnit, after: State, loss: Loss, inside: Callable[[ChangeUnit], Walk]
     ) -> Walk:
-        """The loss of any change of a table of public size: a path of as many rows replaced.
+        """Bounds the loss of any change of a table of public size, by a path of replaced rows.
 
-        `after`, `loss`: what the whole change becomes in the sample, and what it loses there.
+        `after`, `loss`: the whole change in the sample, and its loss there.
         """
         algebra, rounds, made_by = self.algebra, self.rounds, self.made_by
         assert isinstance(made_by, Sample) and leaf.size is not None
@@ -348,11 +347,11 @@ class AlongMap(NamedTuple):
         return Choice(best, (Branch(self.below, pair, rounds),), True, rows, shown.how)
 
     def as_pure(self, state: State, search: Callable[[AlongMap, State], Walk]) -> Walk:
-        """The ρ or μ of the pure DP that a sample amplifies, draw by draw.
+        """Bounds the ρ or μ² of a sample by its amplified pure ε, for each draw.
 
-        A divergence needs an ε for both orders of the tables, also of a row that is added. For one
-        row it is never more than without a secret sample: which rows are drawn is independent of
-        it, and given these a mixture loses no more than its worst part.
+        The ε must hold for both orders of the tables, also for a row that is added. For one row the
+        loss is never more than without a secret sample: which other rows are drawn is independent
+        of it, and given these a mixture loses no more than its worst part.
         """
         algebra = self.algebra
         if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
@@ -362,11 +361,11 @@ class AlongMap(NamedTuple):
         own: Loss = algebra.none
         for each in found.branches:
             if each.state:
-                own = yield (each.place, each.state)  # what is shown below
+                own = yield (each.place, each.state)  # of the shown change
         if isinstance(found.loss, float):
             loss: Loss = algebra.none
         else:
-            # A path of units each of which loses as much is one of so many steps.
+            # On a path of equal units each step has the same share of the loss.
             steps = max(1, found.units) if found.how.rule in ("units", "outermost") else 1
             one = found.loss / self.rounds / steps
             loss = convert_over_steps(one, steps, algebra.notion) if one else algebra.zero
@@ -376,12 +375,11 @@ class AlongMap(NamedTuple):
         return found._replace(loss=loss, how=How("as-pure", (found.how,)))
 
     def coupled(self, state: State) -> Walk:
-        """Returns several rows through one sample as if it were public which of them are drawn.
+        """Bounds the loss of several rows through one sample, as if the rows drawn were public.
 
-        Draw the rows that the tables share alike, and those that change by themselves, of a
-        replaced one both ends or none: then the samples differ by some of these, which is a mixture
-        of changes (profiles are jointly convex). A path of single rows, each amplified, may lose
-        more.
+        Couple the samples of both tables: common rows are drawn together, and so are both ends of
+        a replaced row. The samples then differ by the drawn rows that change, a mixture of changes
+        (profiles are jointly convex). A path of single rows, each amplified, may lose more.
         """
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
@@ -415,13 +413,13 @@ class AlongMap(NamedTuple):
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
-        """Returns several rows through one sample by which of them may be drawn."""
+        """Bounds the loss of several rows through one sample, by the mixture over those drawn."""
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
         if made_by.size is not None and made_by.of is not None:
             return (yield from self._rows_of_size(state, made_by.size, made_by.of))
-        # What a part of the rows loses against none of them is used both ways round.
+        # The loss of a part of the rows against none of them is used in both orders of the tables.
         sides = {_side(leaf) for leaf in all_leaves(state)}
         one_sided, state = self._one_sided(state), undirected(state)
         after = self._below(state, as_it_is)
@@ -436,12 +434,12 @@ class AlongMap(NamedTuple):
                     raise
             total = algebra.times(together, self.rounds)
             return Choice(total, (branch,), True, how=How("sampled-rows"))
-        # They are alike: all replaced, or none.
+        # Either all rows are replaced, or none is.
         rate, rows = made_by.rate, rows_that_change_alike(state) or 0
         pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
         [(leaf, units), *_] = all_leaves(state).items()
         if leaf.kind is Kind.USER and units > 1:
-            # All of a user's rows are drawn, or none.
+            # Either all rows of a user are drawn, or none is.
             rate = any_drawn(int(leaf.size or 0), rate)
         if rows < (1 if leaf.kind is Kind.USER else 2):
             raise Refused("it is for rows that change alike")
@@ -455,13 +453,13 @@ class AlongMap(NamedTuple):
                 both.append((yield from of_part(algebra, some, self._ask)))
         side = sides.pop() if one_sided and len(sides) == 1 else "both"
         if one_sided and not both and all(each == once[0] for each in once):
-            # Some are drawn, or none.
+            # All numbers of drawn rows above 0 lose the same.
             loss = algebra.amplified(once[0], any_drawn(rows, rate), False, side)
         else:
             several = PoissonGroup(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
             loss = algebra.sampled_rows(several, once, both)
         if leaf.kind is Kind.USER and units > 1 and loss != algebra.zero:
-            # Or all rows of all users by themselves.
+            # Another bound: all rows of all users are drawn independently.
             single = one_below(state, False, become(SINGLE))
             all_rows = with_alike(single, units * int(leaf.size or 0))
             other = yield from self.sampled_rows(all_rows)
@@ -473,23 +471,21 @@ class AlongMap(NamedTuple):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _replaced(self, state: State) -> int:
-        """Returns how many rows are replaced; `Refused` where they are not alike, or where it is
-        one."""
+        """Returns the number of rows, two or more, replaced alike; `Refused` for other changes."""
         rows = rows_that_change_alike(state) or 0
         if rows < 2 or any(leaf.kind is not Kind.PAIR for leaf in all_leaves(state)):
             raise Refused("it is for several rows that are replaced alike")
         return rows
 
     def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
-        """Returns several rows replaced above a sample of one size, by how many of them are
-        drawn."""
+        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn."""
         algebra, rows = self.algebra, self._replaced(state)
         if self.below.traits.ordered:
             raise Refused("a row that gives way to any other one stands elsewhere")
         chances = how_many_of(rows, size, of)
         if isinstance(algebra, Patterns) and len(chances) > MOST_ROWS + 1:
             raise Refused("it is for a few rows")
-        # A row may give way to any other one, which keeps no column.
+        # Any other row may be drawn in place of one, which keeps no column.
         losses: list[Loss] = []
         for some, _ in chances[1:]:
             part = with_alike(state, some)  # at last all that can be drawn
@@ -509,7 +505,7 @@ class AlongMap(NamedTuple):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _one_sided(self, state: State) -> bool:
-        """Whether all rows that change are in the same table."""
+        """Returns whether all rows that change are in the same table."""
         units = all_leaves(state)
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False
@@ -518,17 +514,17 @@ class AlongMap(NamedTuple):
 
 
 def _of_user(state: State) -> bool:
-    """Whether rows of a unit change, of which some may be drawn."""
+    """Returns whether the change is of rows of a privacy unit, some of which may be drawn."""
     return any(leaf.kind is Kind.USER for leaf in all_leaves(state))
 
 
 def _side(leaf: ChangeUnit) -> str:
-    """From the first table to the second, where that is known."""
+    """Returns whether a row is "added" or "removed" in the second table; "both" if not known."""
     return ("added" if leaf.sign else "removed") if leaf.directed else "both"
 
 
 def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:
-    """Returns each unit by the next of the rules; `Refused` if there are too few."""
+    """Returns a search that bounds each unit by the next rule; `Refused` if there are too few."""
     rest = iter(how.of)
 
     def search(state: State) -> Walk:

@@ -1,7 +1,7 @@
 """Certificates: the claims that prove a bound, from the statements up to the protected change.
 
-A claim says what a change of one dataset loses at most. Each names the rules by which it follows
-from earlier claims; `dpcompose.checker`, which shares no code with this, does every step again.
+A claim bounds the loss of a change of one dataset. It names the rules by which it follows from
+earlier claims; `dpcompose.checker`, which shares no code with this, repeats every step.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Answers = Mapping[tuple[int, State], Answer]
 class Claim(NamedTuple):
     """A change of a dataset loses at most `loss`, with everything that is made from the dataset.
 
-    `place`: the number of the dataset, in the order in which a problem is laid out. `charges`: what
-    the mechanisms that read it lose; `rules`: how everything below each map and each partition is
-    bounded; `premises`: the numbers of the earlier claims that these rules ask for. `pure`: the
+    `place`: the number of the dataset, in the order of the problem's tree. `charges`: the losses of
+    the mechanisms that read it; `rules`: the rules that bound the losses below its maps and
+    partitions; `premises`: the numbers of the earlier claims that these rules ask for. `pure`: the
     loss is one in pure DP, for a bound in another notion.
     """
 
@@ -47,9 +47,9 @@ class Claim(NamedTuple):
 class Certificate:
     """A proof that a problem loses at most `loss`.
 
-    `notion`: that of the loss, `profile` where losses are kept apart for a number at a δ.
-    `survival`: chances that nothing is given away are multiplied, in place of adding up δ.
-    `claims`: premises first; `roots`: those about the protected change in each root.
+    `notion`: that of the loss; `profile` where the loss is the patterns for a bound at a δ.
+    `survival`: the 1 - δ_i are multiplied, instead of adding the δ_i. `claims`: premises first;
+    `roots`: the numbers of those about the protected change in each root.
     """
 
     notion: Notion
@@ -60,7 +60,7 @@ class Certificate:
 
 
 class _Open(NamedTuple):
-    """A claim whose premises are looked for: its walk, and the premises that it has named."""
+    """A claim whose premises are being collected: those still asked for, and those found."""
 
     key: tuple[int, State, bool]
     answer: Answer
@@ -76,7 +76,7 @@ def certificate(
     algebra: Algebra,
     loss: Loss,
 ) -> Certificate:
-    """Returns the certificate of a search: every answer that its loss rests on, as a claim.
+    """Returns the certificate of a search: every answer on which its loss depends, as a claim.
 
     `answers`: those in the algebra of the loss; `pure`: those in pure DP that they need. Never
     recurses, since specs may be deep.
@@ -128,14 +128,14 @@ def certificate(
 
 
 def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -> Walk:
-    """Yields what the rules of an answer ask for."""
+    """Yields the losses that the rules of an answer ask for."""
     if state:
         for rules, choice in zip(rules_of(algebra, place), answer.choices, strict=True):
             yield from rules.replay(choice.how, state)
 
 
 def rules_of(algebra: Algebra, place: Place) -> Iterator[AlongMap | OverBlocks]:
-    """Yields the rules for everything that is made from a dataset."""
+    """Yields the rules for each map and each partition of a dataset."""
     for below in place.derived:
         yield AlongMap(algebra, place, below)
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):

@@ -1,4 +1,4 @@
-"""What one protected change, or several, do to all roots together."""
+"""The loss of the protected change over all roots together."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from dpcompose.core.model.problem import Goal, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import STEP, Place
 
-#: Up to so many protected steps are shared out among disjoint roots; more are charged to each.
+#: The most protected steps that are distributed among disjoint roots; more are charged to each.
 MOST_SHARED = 64
-#: With more parts of the roots whose loss depends on the direction, the worse one counts at every
-#: step: so many have 2^5 combinations.
+#: The most parts of the roots whose directions are combined (2^5 combinations); with more, the
+#: worse direction counts at every step.
 MOST_DIRECTED = 6
-#: So many ways of sharing them out between one root and the next are looked at, and so many in all
-#: of adding up losses that are not one number.
+#: The most ways of distributing steps at one root, for losses that are numbers; and over all roots,
+#: for other losses.
 _MOST_TAKEN, MOST_WAYS = 10_000, 1_000
 
-#: A root with the change in it that is shown, and its loss.
+#: A root with its worst change, and the loss.
 Shown = tuple[Place, State, Loss]
-#: Of how many of its parts each step has some in a root, the most first.
+#: For each protected step the number of its parts that change a root, the largest first.
 _Taken = tuple[int, ...]
 _Way = tuple[Loss, tuple[_Taken, ...]]
 
 
 def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra) -> Walk:
-    """The worst loss over all roots together, and what happens in each.
+    """Bounds the loss of the protected change over all roots, with the worst change in each.
 
-    Of roots that are apart one step changes one, and several steps are shared out, those that a
-    declared step is made of as well. What is not made of steps of one person may change all.
+    Of disjoint roots one step changes one, and several steps are distributed, as are those that a
+    declared step consists of. A change that does not consist of steps of one person may change all.
     """
     goal = problem.goal
     groups = [sorted(each) for each in problem.apart if len(each) > 1]
@@ -67,12 +67,11 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
 
 
 def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None, ...]]:
-    """Returns the signs with which the change of each part of the roots is followed; None: both at
-    once.
+    """Returns the signs to follow the change with in each part of the roots (None: both at once).
 
     A row may be added to one root and removed from another, so that each combination of signs is a
-    composition of its own. Patterns are read in both orders of the tables at the end: the sign of
-    the first part whose loss depends on it is free.
+    composition of its own. Patterns are read in both orders of the tables at the end, so that one
+    sign is enough for the first part whose loss depends on it.
     """
     first = leaning.index(True) if True in leaning else -1
     if not one_way or sum(leaning) > MOST_DIRECTED:
@@ -84,17 +83,16 @@ def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None
 
 
 def _one_way(goal: Goal) -> bool:
-    """Whether all rows that change are removed, or all are added."""
+    """Returns whether all rows that change are removed, or all are added."""
     kind = goal.relation.kind
     return kind in (RelationKind.UNBOUNDED, RelationKind.USER) and goal.distance == 1
 
 
 def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:
-    """Returns how many steps the protected change is made of, and of how many each that are in one
-    root.
+    """Returns the number of protected steps, and of how many each consists that change one root.
 
-    Of a declared relation of which no statement speaks all its steps are one. None where one step
-    may change all roots.
+    A declared relation on which no statement is made counts as one step of all its parts. None
+    where one step may change all roots.
     """
     relation = goal.relation
     if relation.kind is not RelationKind.DECLARED:
@@ -113,9 +111,9 @@ def _shared_out(
     algebra: Algebra,
     answers: Sequence[Shown],
 ) -> Walk:
-    """The worst that the protected steps do to roots of which nobody is in two.
+    """Bounds the loss of the protected steps over disjoint roots, with the worst change in each.
 
-    Each root takes some of what every step is made of.
+    Each root takes some of the parts of every step.
     """
     steps = shared_steps(goal, [top for _, top in tops])
     assert steps is not None
@@ -148,14 +146,14 @@ def _shared_out(
 
 
 def _followed(algebra: Algebra, roots: int, steps: int, inner: int) -> bool:
-    """Whether there are not too many ways of leaving and taking some of every step."""
+    """Returns whether the ways of distributing the parts of the steps are few enough."""
     kinds = (inner + 1) * (inner + 2) // 2
     ways = math.comb(steps + kinds - 1, steps)
     return ways <= _MOST_TAKEN if isinstance(algebra, Scalars) else roots * ways <= MOST_WAYS
 
 
 def _shares(left: _Taken) -> Iterator[_Taken]:
-    """Every way of taking some of what is left of each step, those alike in any order."""
+    """Yields every way of taking some of the parts left of each step, without their order."""
     alike = [
         combinations_with_replacement(range(n + 1), count) for n, count in Counter(left).items()
     ]
@@ -164,6 +162,6 @@ def _shares(left: _Taken) -> Iterator[_Taken]:
 
 
 def _worst_way(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
-    """Returns a loss that covers all, with the way that looks worst."""
+    """Returns an upper bound of the losses of all ways, with the worst way by its key."""
     _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
     return algebra.worst_case(loss for loss, _ in ways), shown

@@ -1,4 +1,4 @@
-"""What a change of a dataset may do to the blocks of a partition, rule by rule (theory, section 5).
+"""The rules that bound the loss over the blocks of a partition, given a change (theory, section 5).
 
 A rule is a generator, as in `core.kernel.along_map`: it asks for the loss of a change in a block.
 """
@@ -33,7 +33,7 @@ from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_
 from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.theorem import Refused
 
-#: A partition with several units is searched exhaustively up to this many ways.
+#: The most ways of assigning several units to blocks for which the search is exhaustive.
 WAYS = 6_000
 
 
@@ -55,7 +55,7 @@ class OverBlocks(NamedTuple):
         return [each.multiplicity for each in self.partition.classes]
 
     def replay(self, how: How, state: State) -> Walk:
-        """The bound by a rule that is named; `Refused` where it does not apply."""
+        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
         rules: dict[str, Callable[[State], Walk]] = {
             "everywhere": self.everywhere,
             "one row": self.one_row,
@@ -77,7 +77,7 @@ class OverBlocks(NamedTuple):
         raise Refused(f"there is no rule `{how.rule}` for a partition")
 
     def anywhere(self, state: State) -> bool:
-        """Whether the change may reach every block in any way."""
+        """Returns whether the change may reach every block in any way."""
         found = all_leaves(state)
         shifts = self.partition.kind.assignment().shifts and any(
             leaf.kind is not Kind.PAIR for leaf in found
@@ -85,7 +85,10 @@ class OverBlocks(NamedTuple):
         return shifts or any(leaf.kind is Kind.ANY for leaf in found)
 
     def _one(self, state: State, user: bool) -> ChangeUnit:
-        """Returns the unit that the change is; `Refused` if it is another change."""
+        """Returns the one unit of the change; `Refused` if it is another change.
+
+        `user`: whether the unit must be all rows of a privacy unit.
+        """
         found = all_leaves(state)
         if self.anywhere(state) or found.total() != 1:
             raise Refused("it is for one unit that is followed to its blocks")
@@ -95,16 +98,16 @@ class OverBlocks(NamedTuple):
         return leaf
 
     def _rows(self, state: State) -> None:
-        """Raise `Refused` unless the change is one of rows that are followed to their blocks."""
+        """Raises `Refused` unless the change is of rows that are followed to their blocks."""
         if self.anywhere(state) or any(leaf.kind is Kind.USER for leaf in all_leaves(state)):
             raise Refused("it is for rows that are followed to their blocks")
 
     def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """A path of tables that differ in one unit of the change each."""
+        """Bounds the loss along a path of tables, each a unit of the change from the next."""
         return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """For each class the change in one of its blocks, if units become that, and its loss."""
+        """Returns for each class of blocks the change in one block, by `become`, and its loss."""
         states: dict[tuple[tuple[int, ...], bool], State] = {}
         out: list[tuple[State, Loss]] = []
         for block in self.blocks:
@@ -119,7 +122,7 @@ class OverBlocks(NamedTuple):
         return out
 
     def everywhere(self, state: State) -> Walk:
-        """Every block may change in any way: their losses add."""
+        """Bounds the loss by the sum over all blocks, each of which may change in any way."""
         losses: list[tuple[State, Loss]] = yield from self._losses(state, _unknown)
         sizes = self.sizes
         total = self.algebra.add(
@@ -132,10 +135,10 @@ class OverBlocks(NamedTuple):
         return Choice(total, branches, how=How("everywhere"))
 
     def one_row(self, state: State) -> Walk:
-        """One row in the blocks where it can be, by the theorem on this kind of partition.
+        """Bounds the loss of one row in the blocks that it can be in, by the kind of partition.
 
-        A replaced row is removed where it was and added where it is then, so that what these cost
-        is asked for apart where it may differ. Either way round is one of the ways.
+        A replaced row is removed from one block and added to another; the two losses are asked for
+        separately where they may differ, and both orders of the tables are covered.
         """
         leaf = self._one(state, user=False)
         sizes = self.sizes
@@ -161,7 +164,7 @@ class OverBlocks(NamedTuple):
         return Choice(loss, tuple(branches), how=How("one row"))
 
     def _directed(self, end: ChangeUnit) -> ChangeUnit:
-        """Returns an end of a replaced row, where it matters whether it comes or goes."""
+        """Returns an end of a replaced row, with its direction where the loss depends on it."""
         return end._replace(directed=self.place.leans)
 
     def _all_blocks(
@@ -181,7 +184,7 @@ class OverBlocks(NamedTuple):
         return Choice(total, ())
 
     def one_user(self, state: State) -> Walk:
-        """Bounds the loss of all rows of one unit, as many as it has at most, over the blocks."""
+        """Bounds the loss of all rows of one unit over the blocks, given their largest number."""
         leaf = self._one(state, user=True)
         sizes = self.sizes
         rows = None if leaf.size is None else int(leaf.size)
@@ -216,7 +219,7 @@ class OverBlocks(NamedTuple):
         return coarse if best == coarse.loss else finer._replace(loss=best, how=coarse.how)
 
     def equal_rows(self, state: State) -> Walk:
-        """Many rows that are all added or all removed: spread over the blocks by their number."""
+        """Bounds the loss of many rows, all added or all removed, by their number in each block."""
         self._rows(state)
         rows = equal_rows(state)
         if rows is None or not isinstance(self.algebra, Scalars):
@@ -234,7 +237,7 @@ class OverBlocks(NamedTuple):
         return found._replace(how=How("so many rows"))
 
     def each_block_full(self, state: State) -> Walk:
-        """At most so many blocks are hit, each as if all units hit it."""
+        """Bounds the loss by that of the worst blocks that can be hit, each as if by all units."""
         self._rows(state)
         found = all_leaves(state)
         ends = sum(len(leaf.ends) * count for leaf, count in found.items())
@@ -257,9 +260,9 @@ class OverBlocks(NamedTuple):
         return Choice(loss, branches, True, how=How("all in each block"))
 
     def exhaustive(self, state: State, allowed: Callable[[int], bool] | None = None) -> Walk:
-        """Every way of assigning every end to blocks; `Refused` if there are too many.
+        """Bounds the loss by the largest over all ways of assigning the rows to blocks.
 
-        `allowed`: whether so many ways may be looked at.
+        `allowed`: returns whether a number of ways may be listed; `Refused` if there are more.
         """
         self._rows(state)
         units = list(islice(occurrences(state), 9))
@@ -268,7 +271,7 @@ class OverBlocks(NamedTuple):
         ends = sum(len(leaf.ends) for leaf in units)
         copies = copies_of_a_row(self.partition)
         sizes = self.sizes
-        # Being in a block that nobody reads is being outside, but where blocks come as sets.
+        # A block that nobody reads counts as outside, unless a row is in a set of blocks.
         where = self.partition.kind.where
         whole = where(()).whole
         instances = [
@@ -279,8 +282,8 @@ class OverBlocks(NamedTuple):
         ]
         if len(instances) > 12:
             raise Refused("there are too many ways")
-        # Of a row that may come or go it is not known whether it goes with an end or against it;
-        # and there are too many patterns where each row goes one way.
+        # Rows of unknown direction may go with an end or against it; and with the directions of all
+        # rows there would be too many patterns.
         directed = (
             self.place.leans
             and not isinstance(self.algebra, Patterns)
@@ -330,12 +333,12 @@ class OverBlocks(NamedTuple):
 
 
 def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:
-    """Returns an end of a replaced row by itself as one that comes, or one that goes."""
+    """Returns an end of a replaced row alone in a block as a row with its direction."""
     return leaf._replace(directed=True) if leaf is not None and leaf.kind is Kind.SINGLE else leaf
 
 
 def _same(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns the unit itself, one block further down."""
+    """Returns the same unit, as it is in a block."""
     return leaf._replace(ends=_all(leaf), displaced=False)
 
 

@@ -1,4 +1,4 @@
-"""Several rows through one Poisson sample, for an ε and for (ε, δ): by which of them are drawn."""
+"""The ε or (ε, δ) of several rows through one Poisson sample, as a mixture over those drawn."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import several_exchanged_up
 
-#: Asks for the loss of a part of the change that is drawn, where each unit becomes what is said.
+#: Asks for the loss of a drawn part of the change, each unit of which becomes what a function says.
 Ask = Callable[[State, Callable[[ChangeUnit], ChangeUnit]], Walk]
 
 
 def some_drawn(
     algebra: Scalars | Pairs, state: State, rate: Fraction, one_sided: bool, ask: Ask
 ) -> Walk:
-    """The loss of one draw: mixtures of all that may be drawn of the rows that change.
+    """Bounds the loss of one draw, by the mixtures over the parts of the change that are drawn.
 
-    `one_sided`: all rows are in the same one of the two tables; else each way of sharing them out
-    may happen. Where units by themselves, or rows of one, lose as much as all together, a path of
-    them says the same.
+    `one_sided`: all rows are in the same one of the two tables; else in either. Raises `Refused`
+    where a path of single units, or of the rows of one, gives the same.
     """
     if algebra.notion not in (Notion.PURE, Notion.APPROX):
         raise Refused("it is about an ε, or (ε, δ)")
@@ -73,13 +72,15 @@ def some_drawn(
     found = [mixed(algebra, known[more], known[fewer]) for more, fewer in ways]
     if None in found:
         raise Refused("some part of the change loses too much")
-    # Nor does it lose more than all rows that change.
+    # It also loses no more than all rows that change.
     return algebra.best([algebra.worst_case(found), whole])
 
 
 def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: Ask) -> Walk:
-    """The ε of rows that are replaced, of which some are drawn, of each both ends or none; none
-    where that is not known."""
+    """Bounds the ε of replaced rows of which some are drawn, of each both ends or none.
+
+    Returns `algebra.none` where it is not known.
+    """
     ways: list[tuple[Fraction, Fraction, Fraction]] = []
     pairs = all(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
     if algebra.notion is not Notion.PURE or not pairs or (rows_that_change_alike(state) or 0) < 2:
@@ -97,8 +98,10 @@ def replaced_alike(algebra: Scalars | Pairs, state: State, rate: Fraction, ask: 
 def of_part(
     algebra: Algebra, part: State, ask: Ask, become: Callable[[ChangeUnit], ChangeUnit] = as_it_is
 ) -> Walk:
-    """The loss of what may be drawn; all, where it is of several rows or users, of each of which a
-    loss is known, and the δ of all together reaches 1."""
+    """Bounds the loss of a part of the change that may be drawn.
+
+    δ = 1 where the part is of several rows or users, each with a known loss, and their δ reach 1.
+    """
     loss: Loss = yield from ask(part, become)
     if loss != algebra.none:
         return loss

@@ -184,24 +184,24 @@ class FamilyForm(NamedTuple):
 
 
 def drawn_by(family: type[Family]) -> Test:
-    """Returns the test of a hypothesis that the mechanism charged is of a family.
+    """Returns the check that the mechanism charged is of a family.
 
-    The test raises Refused otherwise.
+    The check raises Refused otherwise.
     """
 
     def holds(touch: ChargedStep) -> None:
         noise = touch.first.statement.guarantee.noise
-        # Of every coordinate of a vector, too.
+        # `OneHot` has the noise of every coordinate.
         if not isinstance(getattr(noise, "noise", noise), family):
             raise Refused(f"the mechanism is not known to be {family.__name__}")
 
     return holds
 
 
-#: How the guarantee of a family in another notion is used.
+#: The use of theorems that give the guarantee of a family in another notion.
 BY_FAMILY = (Use(Role.FAMILY, "touch"),)
 
-#: What is declared by every mechanism that adds noise.
+#: The assumption declared by every mechanism that adds noise.
 EXACTLY_DRAWN = Trusted(
     "the noise of {} is drawn from exactly the law stated: no floating-point leaks",
     "noise as stated, no floating-point leaks",

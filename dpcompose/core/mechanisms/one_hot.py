@@ -48,7 +48,7 @@ class OneHot(Family):
         return None if square is None else sqrt_up(square)
 
     def mu_squared(self, shift: Fraction) -> Fraction | None:
-        # No more than one coordinate moved by the sum, which tells no less (`MechanismLoss.line`).
+        # At most that of one coordinate that moves by the sum (`MechanismLoss.line`).
         one, other, whole = map(
             self.noise.mu_squared, (*self._halves(shift), sum(self._halves(shift), ZERO))
         )
@@ -70,12 +70,12 @@ class OneHot(Family):
         return f"{self.noise.describe(shift / 2)} in each of two coordinates"
 
     def _halves(self, shift: Fraction) -> tuple[Fraction, Fraction]:
-        """Returns the shifts of the two losses."""
+        """Returns the shifts of the decreasing and of the increasing coordinates."""
         return shift / 2, shift / 2 - self.less
 
 
 def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Fraction]]:
-    """Yields mechanisms with their shifts, without those that another one is known to bound better.
+    """Yields the mechanisms with their shifts that no other one is known to bound better.
 
     `moved`: mechanisms with their shifts, all of which describe one loss. With k rows added or
     removed in all, the plain noise has the shift k·c, where a row replaced counts as two. If
@@ -96,7 +96,7 @@ def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Frac
 
 
 def _is_within(one: Family, shift: Fraction, other: Family, moved: Fraction) -> bool:
-    """Returns whether one loss is known to be no worse than another; never so in both orders."""
+    """Returns whether one loss is known to be no larger than another; never in both orders."""
     match one, other:
         case OneHot(DiscreteGaussian(sigma)) | DiscreteGaussian(sigma, "L1"), DiscreteGaussian(
             told, "L2"

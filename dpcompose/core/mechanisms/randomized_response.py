@@ -1,4 +1,4 @@
-"""Randomized response: every row answers by itself, with one of k values, mostly the true one."""
+"""Randomized response: every row reports one of k values independently, mostly the true one."""
 
 from __future__ import annotations
 

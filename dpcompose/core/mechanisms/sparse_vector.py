@@ -1,4 +1,4 @@
-"""The sparse vector technique: which of many queries are above a threshold, for a few of them."""
+"""The sparse vector technique: reports which queries are above a threshold, up to a few."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpcompose.curves import Curve, curve_of
 from dpcompose.curves.families import equal_steps, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import ZERO, plural
 
-#: In these a row, an edge or a user only comes or only goes, so that counts move in one direction.
+#: Relations under which data are only added or only removed, so that counts move in one direction.
 _ONE_DIRECTION = frozenset({"unbounded", "user", "edge", "node"})
 
 

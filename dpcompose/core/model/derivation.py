@@ -1,4 +1,4 @@
-"""Derivations: given facts at the leaves, applications of theorems above them.
+"""Derivations: trees of steps, with facts of the spec at the leaves and theorems above them.
 
 A derivation is data. `facts` holds what the wording (`report.explanation`) needs; nothing here is
 a sentence.
@@ -15,11 +15,11 @@ from dpcompose.core.notions.guarantee import Quantity
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One line of reasoning.
+    """One step of a derivation, with the bound that it proves.
 
-    `rule`: which rule was applied (the wording knows each by name); `theorem`: the id in
-    the book that justifies it, None for a fact given in the spec. `inputs`: the steps it uses.
-    `paths`: the places of the spec that it speaks of.
+    `rule`: the name of the rule applied, by which it is worded; `theorem`: the id of the theorem
+    that justifies it, None for a fact given in the spec. `inputs`: the steps it uses. `paths`: the
+    places of the spec that it is about.
     """
 
     rule: str

@@ -1,4 +1,4 @@
-"""How many steps of a relation cover one unit of change (theory, sections 3 and 4)."""
+"""Distances: the steps of a relation that cover one unit of change (theory, sections 3, 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GRAPH = {
 
 
 def steps(placed: Placed, item: TracedUnit) -> int | None:
-    """Returns how many steps of a statement cover the part of a unit that reaches the dataset read.
+    """Returns how many steps of a statement cover the part of a unit that its mechanism reads.
 
     None: no number of steps does. `item.leaf` is the unit at the statement's own dataset.
     """
@@ -47,7 +47,7 @@ def steps(placed: Placed, item: TracedUnit) -> int | None:
 
 
 def _edges_reached(item: TracedUnit) -> int | None:
-    """Returns how many edges reach the dataset read, at most; None if that cannot be told."""
+    """Returns the most edges that reach the dataset read; None if not known."""
     reached = 0
     for leaf, count in leaves(item):
         if leaf.kind not in (Kind.SINGLE, Kind.PAIR):
@@ -57,7 +57,7 @@ def _edges_reached(item: TracedUnit) -> int | None:
 
 
 def _row_steps(placed: Placed, item: TracedUnit) -> int | None:
-    """Steps of adding or removing one row."""
+    """Returns the number of steps that each add or remove one row; None if not known."""
     leaf = item.leaf
     if leaf.kind in (Kind.SINGLE, Kind.PAIR):
         return sides(item) if placed.one_end else len(leaf.ends)
@@ -72,10 +72,10 @@ def _row_steps(placed: Placed, item: TracedUnit) -> int | None:
 
 
 def _arrived(item: TracedUnit, levels: int | None) -> int | None:
-    """From how many rows of a user what reaches so many levels down can stem, at most.
+    """Returns the most rows of a unit from which the change `levels` further down can come.
 
-    None: the dataset read. Each unit that arrives stems from one row, unless it stems from all of
-    them together.
+    `levels`: None for the dataset read. Each unit of change there comes from one row, or from all
+    rows together. None if the number is not known.
     """
     if not item.below or levels == 0:
         leaf = item.leaf
@@ -95,7 +95,10 @@ def _arrived(item: TracedUnit, levels: int | None) -> int | None:
 
 
 def _replacements(placed: Placed, item: TracedUnit) -> int | None:
-    """Steps of replacing one row (in what the relation does not keep of the table)."""
+    """Returns the number of steps that each replace one row; None if they do not cover the unit.
+
+    A row is replaced in the columns that the relation does not keep.
+    """
     leaf, padded, traits = item.leaf, placed.padded, placed.traits
     keeps = placed.statement.relation.required_columns(traits.columns, traits.others)
     if keeps is None:
@@ -109,13 +112,13 @@ def _replacements(placed: Placed, item: TracedUnit) -> int | None:
     if leaf.kind is Kind.USER and padded and not keeps:
         return _row_steps(placed, item)
     if leaf.kind is Kind.ANY and leaf.size is not None and not keeps:
-        # Any two tables of one public size are that many replacements apart.
+        # Two tables of one public size are at most that many replacements apart.
         return int(leaf.size)
     return None
 
 
 def _user_steps(item: TracedUnit, traits: Traits) -> int | None:
-    """Steps of adding or removing all rows of one unit."""
+    """Returns the number of steps that each add or remove all rows of one privacy unit."""
     leaf = item.leaf
     if leaf.kind is Kind.USER:
         return 1

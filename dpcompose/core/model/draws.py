@@ -1,4 +1,4 @@
-"""What is random besides noise: how often samples are drawn, and who depends on an outcome."""
+"""Random maps: how often samples are drawn, and how many releases depend on an outcome."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.model.problem import Dataset
 
-#: So many groups of equal draws of a sample are told apart; counts are raised to the next.
+#: The most groups of equal draws of a sample; with more, counts are raised to the next one kept.
 MOST_DRAWS = 20
 
 
 def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
-    """Returns the draws of a sample as (number of the draw, how many are alike).
+    """Returns the draws of a sample in groups: (number of the draw, how many equal ones).
 
     Copy i of every mechanism reads draw i, so that the draws change where some count is reached.
     `current`: below another sample, the number of its draw, with which this one is drawn.
@@ -30,7 +30,7 @@ def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
             stack.extend(each.dataset for each in partition.classes)
     reached = lowest = sorted(counts) or [1]
     if len(reached) > MOST_DRAWS:
-        # More copies than there are: each count is raised to the next one kept.
+        # This counts more copies than there are, which is sound.
         kept = reached[:: -(-len(reached) // MOST_DRAWS)]
         reached = sorted({*kept, reached[-1]})
     return [
@@ -40,31 +40,30 @@ def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
 
 
 class Releases:
-    """How many releases depend on a dataset; remembers, since of many that are made one from the
-    other each asks."""
+    """Counts the releases that depend on a dataset, and remembers the counts."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int | None], tuple[int, int]] = {}
 
     def read_once(self, child: Dataset, draw: int | None) -> bool:
-        """Whether one release alone depends on an outcome of a random map, and has a statement
-        above.
+        """Returns whether only one release depends on a random map, with a statement above it.
 
-        Several that share an outcome are not independent, so that each by itself says nothing of
-        both. `child`: what the map makes. `draw`: below a sample that is drawn afresh for each
-        copy, the number of the draw.
+        Several releases that share an outcome are not independent, so that their own guarantees
+        do not cover them together. `child`: the dataset that the map makes. `draw`: below a sample
+        that is drawn afresh for each copy, the number of the draw.
         """
         releases, furthest = self._of(child, draw)
         return releases == 1 and furthest > 0
 
     def furthest(self, dataset: Dataset) -> int:
-        """Returns how far above a dataset the furthest statement of a mechanism at or below it
-        is."""
+        """Returns how many levels above a dataset the highest statement at or below it is made."""
         return self._of(dataset, None)[1]
 
     def _of(self, top: Dataset, draw: int | None) -> tuple[int, int]:
-        """Returns how many releases there are at and below a dataset, 2 for more; of one how far
-        above the dataset its furthest statement is."""
+        """Returns the number of releases at and below a dataset (2 for more), and a height.
+
+        The height of a single release: how many levels above the dataset its highest statement is.
+        """
         stack = [top]
         while stack:
             dataset = stack[-1]

@@ -9,15 +9,15 @@ from dpcompose.core.model.problem import Statement
 
 
 class Placed(NamedTuple):
-    """A statement as seen from the dataset read.
+    """A statement, with how it applies to changes followed down to the dataset read.
 
-    `level`: which level of the state its dataset is (the last: the dataset read). `padded`: a
-    bounded statement also covers added rows there (the padding lemma). `usable`: False where a
-    random map lies between, so that the mechanism does not depend on a function of that dataset.
+    `level`: the index of its dataset in the levels of a state (the last: the dataset read).
+    `padded`: a bounded statement also covers added rows there (the padding lemma). `usable`: False
+    where a random map lies between, so that the mechanism's input is no function of that dataset.
     `by_edges`: the path from a graph goes through its table of edges, where edges can be counted.
-    `counted`: the level down to which the rows of a unit that go on count for all of it; None where
-    it is that of the dataset read. `one_end`: whether an end of a replaced row that does not reach
-    the dataset read may be left out.
+    `counted`: the level at which the remaining rows of a unit may be counted in place of all; None
+    for the dataset read. `one_end`: whether an end of a replaced row that does not reach the
+    dataset read may be left out.
     """
 
     statement: Statement

@@ -1,4 +1,4 @@
-"""What is asked: datasets, mechanisms with their statements, and the goal.
+"""The problem to solve: datasets, mechanisms with their guarantees, and what is protected.
 
 A problem is a forest. Each root holds sensitive data; below it hang datasets made by a map and
 partitions into blocks. Blocks with identical content are one `BlockClass` with a multiplicity, so
@@ -38,9 +38,10 @@ def traits_of_root(
     size: int | None,
     columns: Collection[str] | None = None,
 ) -> Traits:
-    """Returns the traits of a root; `degree` is that of a graph, `size` the public number of rows.
+    """Returns the traits of a root dataset, given its public facts.
 
-    `columns`: all that a row has, None where that is not said.
+    `degree`: the largest of a graph; `size`: the public number of rows; `columns`: all columns of
+    its rows, None if not given.
     """
     graph = domain is Domain.GRAPH
     return Traits(
@@ -62,8 +63,8 @@ class Statement(NamedTuple):
     `up`: how many datasets above the dataset read the statement's own dataset lies (0: the dataset
     read itself). Every map and every block is one step up.
     `guarantee` is per step of `relation`; for the Euclidean relation per unit of distance.
-    `relation_given`: whether the spec names the relation, or it is the one protected by default.
-    `implied`: it follows from another statement of the same mechanism, which says more.
+    `relation_given`: whether the spec names the relation; else it is the protected one by default.
+    `implied`: it follows from a stronger statement of the same mechanism.
     """
 
     relation: Relation
@@ -94,7 +95,7 @@ class Mechanism:
 
 @dataclass(slots=True, eq=False)
 class Dataset:
-    """One dataset, with all that is made from it.
+    """One dataset, with its mechanisms and all datasets made from it.
 
     `name` is what a reader knows it by: `adults`, `district.north`, or, where it stands for
     several blocks, `district.*`. `made_by` is None for roots and blocks.
@@ -145,8 +146,7 @@ class Partition:
 
     @property
     def size(self) -> int:
-        """Returns how many blocks the partition has; counted once, when the classes are
-        complete."""
+        """Returns the number of blocks; call it only once the classes are complete."""
         if self._size is None:
             self._size = sum(each.multiplicity for each in self.classes)
         return self._size
@@ -156,7 +156,7 @@ class Partition:
 class Root:
     """A dataset that holds sensitive data, with what is public about it.
 
-    `columns`: all that its rows have, in the order of the spec; None where that is not said.
+    `columns`: all columns of its rows, in the order of the spec; None if not given.
     """
 
     dataset: Dataset
@@ -176,14 +176,16 @@ class Goal(NamedTuple):
 
 
 class ColumnQuestion(NamedTuple):
-    """A question about some columns: the loss where rows are replaced, in these alone."""
+    """A question about some columns: the loss for rows replaced in these columns only."""
 
     name: str
     changes: tuple[str, ...]
 
     def goal(self, protected: Goal) -> Goal | None:
-        """Returns the goal of protecting as many rows as the statement does; None where these are
-        no rows."""
+        """Returns the goal for as many rows as are protected, replaced in these columns only.
+
+        None where the protected relation is not about rows.
+        """
         if protected.relation.kind not in (RelationKind.BOUNDED, RelationKind.UNBOUNDED):
             return None
         relation = Relation(RelationKind.BOUNDED, changes=frozenset(self.changes))
@@ -191,7 +193,7 @@ class ColumnQuestion(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """Something computed from released outputs alone."""
+    """A result computed from released outputs alone (post-processing)."""
 
     name: str
     inputs: tuple[str, ...]
@@ -200,10 +202,10 @@ class Derived(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Problem:
-    """Everything the accountant needs.
+    """The datasets and mechanisms whose privacy loss is asked for, and what is protected.
 
-    `adaptive`: whether a mechanism may use earlier outputs. `apart`: sets of roots, by number and
-    without one in common, of which nobody is in two (declared): one step changes one of each set.
+    `adaptive`: whether a mechanism may use earlier outputs. `apart`: disjoint sets of roots, by
+    number, such that nobody is in two roots of a set (declared): one step changes one root of each.
     """
 
     goal: Goal
@@ -218,18 +220,18 @@ class Problem:
         return any(len(each) == len(self.roots) for each in self.apart)
 
     def datasets(self) -> Iterator[Dataset]:
-        """Every dataset once, parents before children, in the order of the spec."""
+        """Yields every dataset once, parents before children, in the order of the spec."""
         return _below([root.dataset for root in self.roots])
 
     def mechanisms(self) -> Iterator[Mechanism]:
-        """Every mechanism of every block class once."""
+        """Yields every mechanism of every block class once."""
         for dataset in self.datasets():
             yield from dataset.mechanisms
 
     def without(self, names: Collection[str]) -> Problem:
-        """Returns the problem without the mechanisms of these names, on whatever they read.
+        """Returns the problem without the mechanisms of these names, whatever they read.
 
-        Roots that nothing reads any more go as well.
+        Roots that no mechanism reads any more are left out.
         """
         read = [
             number

@@ -21,12 +21,11 @@ from dpcompose.core.model.tree import STEP, Place
 
 
 def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = None) -> State:
-    """Returns the change that `goal` makes in a root; none where it changes no column that the root
-    has.
+    """Returns the change that `goal` makes in a root; empty if it changes no column of the root.
 
-    `taken`: not all that the goal allows, but of a declared relation so many steps as are listed,
-    with so many in each of those that it is within, which are fewer than it allows and one step of
-    it as well; of another one as many steps as the sum.
+    `taken`: a part of the protected change, for a root that shares it with others. For a declared
+    relation, one number for each of its steps: the steps of the relation it is made of that this
+    root takes. For another relation only their sum counts.
     """
     relation, name = goal.relation, None
     parts = {1: goal.distance if taken is None else sum(taken)}

@@ -1,4 +1,4 @@
-"""What the tree says before any change is followed: levels, traits, and where statements apply."""
+"""The tree of datasets of a problem: levels, traits, and where statements apply."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from dpcompose.core.model.problem import (
     traits_of_root,
 )
 
-#: The level of the protected step itself, for a declared relation.
+#: The level of the protected step itself, for a declared relation (other levels are depths).
 STEP = -1
 #: A change is followed with its history at this many levels at most; statements on further
 #: ancestors are then not used, which is sound.
 MOST_LEVELS = 8
-#: So many maps of one kind in a row are followed one by one.
+#: Up to so many maps of one kind in a row are followed one by one; more are merged into one.
 MOST_IN_A_ROW = 2
 
 
 class Edge(NamedTuple):
     """How a dataset comes from its parent: by a map, or as a block of a partition.
 
-    `conduct`: how the map treats rows, asked for many times and so known once (None: a block).
-    `rounds`: how many fresh samples are drawn that all mechanisms below this place read (samples).
-    `through`: datasets between the two, the maps to which are one with the last (`_as_one`).
+    `conduct`: the traits of the map (None: a block). `rounds`: for a sample, the number of fresh
+    draws that all mechanisms below this place read. `through`: datasets between the two, whose maps
+    are merged with the last one (`_as_one`).
     """
 
     parent: Place
@@ -51,15 +51,15 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A dataset in the tree.
+    """A dataset in the tree of a root.
 
-    `levels`: the depths of the ancestors that statements here or below speak of, outermost first
-    (`STEP` for the protected step); a change is kept with its history at those.
-    `mechanisms`: each with its statements as seen from here.
+    `levels`: the depths of the ancestors on which statements here or below are made, outermost
+    first (`STEP` for the protected step); a change is kept with its history at those.
+    `mechanisms`: each with its statements as they apply here.
     `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
     mechanisms with at least so many copies read it, each with one copy. Else None.
     `read`: whether some mechanism reads this or something below it. `leans`: whether a Poisson
-    sample is read below, so that it matters which of two tables has a row more.
+    sample is read below, so that it matters which of the two tables has the additional row.
     A statement on an ancestor holds over everything random between that ancestor and the dataset
     read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
     random maps down to depth `given` are taken as given, and only statements on datasets at that
@@ -90,12 +90,12 @@ class Place:
 
     @property
     def amplifies(self) -> bool:
-        """Whether it is a sample that is not merely part of the one release that reads it."""
+        """Whether it is a sample whose outcome is taken as given, so that it amplifies."""
         return isinstance(self.dataset.made_by, Sample) and self.above is None
 
     @property
     def below(self) -> Iterator[Place]:
-        """Every place one edge further down."""
+        """Yields every place one edge further down."""
         for place in self.derived:
             yield place
             if place.whole is not None:
@@ -104,7 +104,7 @@ class Place:
             yield from blocks
 
     def subtree(self) -> Iterator[Place]:
-        """This place and all below it, parents first."""
+        """Yields this place and all below it, parents first."""
         stack = [self]
         while stack:
             place = stack.pop()
@@ -113,7 +113,7 @@ class Place:
 
     @property
     def released(self) -> Iterator[Mechanism]:
-        """The mechanisms that read this dataset, as often as they do so here."""
+        """Yields the mechanisms that read this dataset, with the number of their copies here."""
         for mechanism in self.dataset.mechanisms:
             if self.round is None:
                 yield mechanism
@@ -131,7 +131,7 @@ class Place:
         return edges[::-1]
 
     def admits(self, statement: Statement) -> bool:
-        """Whether a statement of a mechanism that reads this is seen over what is random here."""
+        """Returns whether a statement of a mechanism here applies, given the random maps above."""
         home = self.depth - statement.up
         return self.given <= home and (self.above is None or home <= self.above)
 
@@ -140,13 +140,12 @@ class Place:
         return self.ancestors(edges)[0].parent if edges else self
 
     def stated_on(self, statement: Statement) -> Place:
-        """Returns the place of the dataset that a statement of a mechanism that reads this
-        speaks of."""
+        """Returns the place of the dataset on which a statement of a mechanism here is made."""
         return self.up(statement.up)
 
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
-    """Returns the places of every root, from the outside in; never recurses."""
+    """Returns every root with its tree of places; never recurses."""
     return [(root, _lay_out_root(root)) for root in problem.roots]
 
 
@@ -174,9 +173,10 @@ def _lay_out_root(root: Root) -> Place:
 
 
 def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
-    """The places of a dataset made by a map: one for each sort of draws of a sample.
+    """Yields the places of a dataset made by a map: one for each group of draws of a sample.
 
-    Each place of a random map comes with itself as a part of what alone depends on it.
+    If only one release depends on a random map, a second place (`whole`) follows, for the map as a
+    part of that release.
     """
     (*through, child), made_by = _as_one(child, releases)
     traits, conduct = made_by.traits_after(place.traits), made_by.conduct()
@@ -197,11 +197,10 @@ def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
 
 
 def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
-    """Returns what is made by a map, with that map; of maps in a row that are one map together the
-    last dataset, with those before it.
+    """Returns the datasets made by a map, or by several in a row merged into one, and that map.
 
-    Nothing else may read those between, and no statement below the last one speak of what is above.
-    A few are followed one by one, which may tell more of a row replaced.
+    Nothing else may read the datasets between, and no statement at or below the last one may be
+    made above it. A few maps are followed one by one, which may be sharper for a replaced row.
     """
     alone = made_by = child.made_by
     assert alone is not None and made_by is not None
@@ -222,7 +221,10 @@ def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
 
 
 def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map] | None:
-    """Returns a map to several rows of each and one to a row of each kept key, as one map."""
+    """Returns a row of maps that ends with one row for each key, as one map, with its datasets.
+
+    Some of the maps make several rows of one. None where they cannot be merged.
+    """
     row, maps = [child], [child.made_by]
     while isinstance(maps[-1], RowByRow) and len(row) < MOST_LEVELS:
         above = row[-1]
@@ -249,7 +251,7 @@ def _block(
 
 
 def _set_levels(place: Place) -> None:
-    """The levels of a place, once those of everything below it are known."""
+    """Sets the levels of a place, given those of everything below it."""
     wanted: set[int] = set()
     place.read = bool(place.dataset.mechanisms)
     for below in place.below:
@@ -272,13 +274,13 @@ def _set_levels(place: Place) -> None:
 
 
 def _is_poisson(place: Place) -> bool:
-    """Whether a place is a Poisson sample, whose outcome is taken as given."""
+    """Returns whether a place is a Poisson sample, whose outcome is taken as given."""
     made_by = None if place.edge is None else place.edge.made_by
     return isinstance(made_by, Sample) and made_by.size is None and place.above is None
 
 
 def _keep_known_levels(place: Place) -> None:
-    """Drop the levels that the parent, already done, does not follow: history only goes down."""
+    """Drops the levels that the parent, whose levels are final, does not follow."""
     if place.edge is not None:
         parent = place.edge.parent
         known = (*parent.levels, parent.depth)
@@ -305,8 +307,7 @@ def _place_statements(place: Place) -> None:
 
 
 def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
-    """Returns a statement as seen from a place; not usable where the level of its dataset is not
-    known."""
+    """Returns a statement as it applies at a place; unusable if its dataset's level is unknown."""
     edges, own = place.ancestors(statement.up), len(index)
     home = place.depth - statement.up
     level = index.get(home) if edges else own
@@ -325,13 +326,13 @@ def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Place
 
 
 def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
-    """Along which of the edges the rows that arrive give the same without all that do not.
+    """Returns along how many edges rows that do not arrive may be left out, and whether ends may.
 
-    First of the rows of one unit: so many edges down, a table of those that arrive there has the
-    same law. Not past a sample, which drops some of these again; nor, once a row may give several,
-    past a random choice of several, which falls differently among fewer, or past a second choice,
-    whose order may be another one. Then of the two ends of a replaced row, whose fate in a sample
-    is one and the same: whether one that does not arrive may be left out.
+    The first is about the rows of one unit: the law of the output is the same for a table of only
+    those that arrive so many edges down. It ends before a sample, which drops some of these again;
+    and, once a row may give several, before a random choice of several rows, whose law depends on
+    their number, or a second choice, whose order may differ. The second is whether an end of a
+    replaced row that does not arrive may be left out; a sample draws both ends or neither.
     """
     reached: int | None = None
     several, chosen, one_end = False, False, True
@@ -352,7 +353,7 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
 
 
 def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
-    """Whether an unbounded statement above the edges is as one below (theory, section 4)."""
+    """Returns whether an unbounded statement above the edges holds below (theory, section 4)."""
     if statement.relation.kind is not RelationKind.UNBOUNDED:
         return False
     return all(
@@ -363,19 +364,18 @@ def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
 
 
 def _to_edges(edge: Edge) -> bool:
-    """Whether an edge of the tree leads from a graph to the table of its edges."""
+    """Returns whether an edge of the tree leads from a graph to the table of its edges."""
     if edge.made_by is None or edge.parent.traits.shape is not Shape.GRAPH:
         return False
     return edge.made_by.traits_after(edge.parent.traits).edge_rows
 
 
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
-    """Returns the edges by which some row of the first dataset is known to give nothing further
-    down.
+    """Returns the edges that are known to drop some row of the first dataset.
 
-    Only those count that come before anything but maps that make rows of each row by itself and
-    blocks that any one row may be left out of; and none after a map that makes several of one,
-    which may survive by its other results.
+    They count as long as all edges so far are maps that treat each row by itself, or blocks that
+    any row may be left out of; and none after a map that makes several rows of one, which may
+    survive by its other results.
     """
     found: list[Edge] = []
     for edge in edges:
@@ -398,5 +398,5 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def covers_added_rows(edges: Sequence[Edge]) -> bool:
-    """Whether the padding lemma holds from the first dataset down (GMPS24 IV.15, extended)."""
+    """Returns whether the padding lemma holds along the edges (GMPS24 IV.15, extended)."""
     return bool(dropping_edges(edges))

@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: no easier to distinguish than N(0, 1) from N(μ, 1).
+"""Gaussian differential privacy: neighbours are no easier to tell apart than N(0, 1), N(μ, 1).
 
 The squares of μ add up. Group privacy: μ grows with the distance (GMPS24, VI.20). As zCDP, ρ =
 μ²/2, the best possible.

@@ -48,7 +48,7 @@ def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
 class Quantity(NamedTuple):
     """A certified loss: `amount` in the unit that adds up (ε, ρ, μ²), with δ for approximate DP.
 
-    `exact`: whether both are the stated bound itself, not a value rounded up from it.
+    `exact`: whether both are the bound itself, not a value rounded up from it.
     """
 
     notion: Notion
@@ -67,7 +67,7 @@ class Quantity(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A certified bound in the form in which it is reported: `value` is ε, ρ or μ, rounded up.
+    """A certified bound as it is reported: `value` is ε, ρ or μ, rounded up.
 
     `delta`: δ for approximate DP. `exact` and `delta_exact`: whether the fraction is the bound
     itself, not a value rounded up from it.
@@ -81,22 +81,22 @@ class Bound(NamedTuple):
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction, bool], ...]:
-        """Each parameter as (name in specs, value, whether the value is exact)."""
+        """The parameters of the bound, as (name in specs, value, whether the value is exact)."""
         main = (self.notion.facts.symbol, self.value, self.exact)
         return (main,) if self.delta is None else (main, ("delta", self.delta, self.delta_exact))
 
 
 def bound_of(quantity: Quantity) -> Bound:
-    """Returns a certified quantity as a bound in the notion's own parameter."""
+    """Returns a certified loss as a bound in the notion's own parameter."""
     value, exact = quantity.notion.value_of(Fraction(quantity.amount))
     if quantity.notion is not Notion.APPROX:
         return Bound(quantity.notion, value, None, exact and quantity.exact)
     return Bound(quantity.notion, value, Fraction(quantity.delta), True, quantity.exact)
 
 
-#: What a budget in risk speaks of (theory, section 11).
+#: The keys of budgets in risk (theory, section 11).
 RISKS = ("advantage", "success", "baseline")
-#: The signs of all that a budget can speak of, by their keys in specs.
+#: The signs of all quantities that a budget can limit, by their keys in specs.
 LIMITS = {**SIGNS, **{name: name for name in RISKS}}
 #: The keys of each form of a budget.
 FORMS = (
@@ -110,10 +110,10 @@ FORMS = (
 
 
 class Budget(NamedTuple):
-    """The largest loss that a result may have, as asked for by a user.
+    """The largest loss that a result may have, as the spec or a user states it.
 
-    `parameters`: ε, ε and δ, ρ, μ, an advantage, or a chance of success and its baseline, by the
-    names of specs.
+    `parameters`: ε, ε and δ, ρ, μ, an advantage, or a chance of success and its baseline, by their
+    keys in specs.
     """
 
     parameters: tuple[tuple[str, Fraction], ...]

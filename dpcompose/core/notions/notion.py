@@ -32,11 +32,11 @@ class Notion(StrEnum):
         return FACTS[self]
 
     def amount_of(self, value: Fraction) -> Fraction:
-        """Returns the amount that adds up (ε, ρ or μ²) of the parameter ε, ρ or μ."""
+        """Returns the amount that adds up (ε, ρ or μ²), given the parameter ε, ρ or μ."""
         return value * value if self.facts.squared else value
 
     def value_of(self, amount: Fraction) -> tuple[Fraction, bool]:
-        """Returns the parameter of an amount that adds up, rounded up, and whether it is exact."""
+        """Returns ε, ρ or μ of an amount that adds up, rounded up, and whether it is exact."""
         return (sqrt_up(amount), is_square(amount)) if self.facts.squared else (amount, True)
 
 
@@ -55,7 +55,7 @@ SIGNS = {
     if facts.reads_as
     for name in facts.parameters
 }
-#: Which notions a guarantee of a notion can be read as without choosing a δ (theory, section 6).
+#: The notions to which each notion converts without choosing a δ (theory, section 6).
 CONVERTS: dict[Notion, tuple[Notion, ...]] = {
     notion: tuple(Notion(name) for name in notion.facts.reads_as) for notion in Notion
 }
@@ -105,7 +105,7 @@ def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
     return root * root
 
 
-#: Ratios that differ by less than their rounding may be in the wrong order.
+#: A bound of the factor by which rounding may change a ratio, which may then be in wrong order.
 _ORDER = 1 + Fraction(1, 10**30)
 #: (ε, δ) of one step.
 Pair = tuple[Fraction, Fraction]

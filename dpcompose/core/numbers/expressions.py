@@ -1,6 +1,6 @@
-"""Numbers as people write them in a spec, made exact fractions: never a float, never `eval`.
+"""The parser of the numbers of a spec: exact fractions, without floats and without `eval`.
 
-Texts may come from a stranger: length, nesting, exponents and the size of results are bounded.
+Texts are untrusted: length, nesting, exponents and the size of results are bounded.
 """
 
 import difflib
@@ -35,9 +35,9 @@ MAX_EXPONENT = 1000  # of ten, either way
 
 
 class ExpressionError(ValueError):
-    """A text is no number; ``offset`` is the place of the fault in it, from 0.
+    """A text is no number; ``offset`` is the position of the fault in it, from 0.
 
-    ``meant``: the whole text as it is written here, where it has one reading alone.
+    ``meant``: the whole text in the notation of specs, if only one reading is possible.
     """
 
     def __init__(
@@ -55,8 +55,7 @@ class ExpressionError(ValueError):
 
 
 class Meter:
-    """The work that the expressions of one spec may still cost together; the default is some
-    seconds.
+    """The work that the expressions of one spec may still take together, by default some seconds.
 
     One hostile expression takes a quarter of a second, and a file has room for thousands of them.
     """
@@ -68,12 +67,12 @@ class Meter:
         self.hints = hints  # searches for the constant that was probably meant
 
     def spend_work(self, bits: int) -> bool:
-        """Note an operation on so many bits; False where too much was done."""
+        """Counts an operation on so many bits; returns False once the work is used up."""
         self.work -= (bits // 64) ** 2 + 1
         return self.work >= 0
 
     def spend_hint(self) -> bool:
-        """Note a search; False where too many were made."""
+        """Counts a search for a hint; returns False once too many were made."""
         self.hints -= 1
         return self.hints >= 0
 
@@ -82,8 +81,8 @@ def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) 
     """Returns the exact value of a decimal, a fraction, or an expression with + - * / ( ) and
     ``names``.
 
-    Give all expressions of a spec the same ``meter``, so that no spec takes for ever.
-    Raises ExpressionError, with a hint where it can be told what was probably meant.
+    ``meter``: the same for all expressions of a spec, to bound their work together. Raises
+    ExpressionError, with a hint if it is clear what was probably meant.
     """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
@@ -99,7 +98,7 @@ def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) 
 
 
 def _rewritten(error: ExpressionError, text: str, names: Mapping[str, Fraction]) -> ExpressionError:
-    """Returns the fault, with the text as it is written here, where another notation was used."""
+    """Returns the error, with the text in the notation of specs if another notation was used."""
     known = in_our_notation(text) if len(text) <= 2 * SHOWN else None
     if known is None or not known.text.isprintable() or len(known.text) > SHOWN:
         return error
@@ -115,7 +114,7 @@ _RATIO = re.compile(r"(?:0|[1-9][0-9]{0,30})/[1-9][0-9]{0,30}")
 
 
 def number_hint(value: object) -> str | None:
-    """Returns what to write instead of a value that is no number; None where that is not clear."""
+    """Returns what to write instead of a value that is no number; None if that is not clear."""
     if isinstance(value, bool):
         return BOOLEAN_HINT
     if value is None:
@@ -182,7 +181,7 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """Recursive descent over one expression, no deeper than its parentheses may be nested."""
+    """A recursive descent parser of one expression, with bounded nesting."""
 
     def __init__(self, text: str, names: Mapping[str, Fraction], meter: Meter) -> None:
         self._text = text

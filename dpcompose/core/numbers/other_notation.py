@@ -1,4 +1,4 @@
-"""What was probably meant by a text that is a number only elsewhere, or no number at all."""
+"""Hints for texts that are numbers in another notation, or no numbers at all."""
 
 import re
 from collections.abc import Callable
@@ -35,7 +35,7 @@ CHARACTERS = {
 
 
 def other_notation(number: str, word: str) -> tuple[str, str | None] | None:
-    """Message and hint for a ``word`` that starts with ``number`` but goes on; None if unclear."""
+    """Returns message and hint for a ``word`` that goes on after ``number``; None if unclear."""
     said, tail = quote(word), word[len(number) :]
     if prefixed := _PREFIXED.fullmatch(word):
         return _other_base(word, prefixed[1].lower(), prefixed[2])
@@ -78,7 +78,7 @@ def _hundredth(number: str) -> str:
 
 
 def reserved(word: str) -> tuple[str, str] | None:
-    """Message and hint for a word that stands for something other than a number."""
+    """Returns message and hint for a word that is reserved or infinite, not a number; else None."""
     plain = word.removeprefix(".").lower()
     if plain in _INFINITE:
         return "an infinite value is no guarantee", "write a finite number"
@@ -93,7 +93,7 @@ def reserved(word: str) -> tuple[str, str] | None:
 
 
 class Rewritten(NamedTuple):
-    """A text in our notation, and what was another one in it, from an offset on."""
+    """A text in the notation of specs, with a message on the first other notation in it."""
 
     text: str
     message: str
@@ -107,10 +107,9 @@ _POWER = r"\s*(?:\^|\*\*)\s*(?:\(\s*(?P<a>[-+]?[0-9]{1,4})\s*\)|(?P<b>[-+]?[0-9]
 
 
 def in_our_notation(text: str) -> Rewritten | None:
-    """Returns the text with powers, percentages and the like written as numbers; None: there are
-    none.
+    """Returns the text with powers, percentages and the like as plain numbers; None without any.
 
-    Only where there is one reading alone: `1,500` could be two numbers.
+    Only where one reading is possible: `1,500` could be two numbers.
     """
     message, offset = "", len(text)
     for pattern, says, write in _NOTATIONS:
@@ -144,15 +143,15 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _comma(found: re.Match[str]) -> str:
-    # A zero before three digits groups nothing.
+    # Before a group of three digits a zero is no thousands.
     return (
         found[0] if _GROUPED.fullmatch(found[0]) and found[1] != "0" else f"{found[1]}.{found[2]}"
     )
 
 
 _Write = Callable[[re.Match[str]], str]
-#: What is written otherwise, in words, and how it is written here. The patterns are compiled where
-#: a number is wrong, which is seldom.
+#: Other notations: pattern, name for messages, and how to rewrite a match. The patterns are
+#: compiled only where a number is wrong.
 _NOTATIONS: tuple[tuple[str, str, _Write], ...] = (
     (
         rf"({_DIGITS})([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)",
@@ -203,6 +202,6 @@ def cut(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Returns the text in quotes, safe for terminals. it may hold what a terminal acts upon."""
+    """Returns the text in quotes, cut, and escaped if it has unprintable characters."""
     text = cut(text)
     return f"`{text if text.isprintable() else text.encode('unicode_escape').decode()}`"

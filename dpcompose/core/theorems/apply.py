@@ -1,4 +1,4 @@
-"""One theorem held against a release: its hypotheses run, and its own function gives the bound."""
+"""The bound that one theorem gives for a release, if its hypotheses hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from dpcompose.core.theorems.setting import Setting
 def apply(theorem: str, setting: Setting) -> Loss | Refused:
     """Returns the bound of a theorem for a release, or why the theorem does not give one.
 
-    Of several uses of the entry the tightest counts; if none holds, the most special one tells.
+    Of several uses of the entry the one with the least bound counts; if none holds, the refusal is
+    that of the most special one.
     """
     entry = BOOK.get(theorem)
     if entry is None:
@@ -28,7 +29,7 @@ def apply(theorem: str, setting: Setting) -> Loss | Refused:
 
 
 def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
-    """Returns the bound of an entry in one of its uses."""
+    """Returns the bound of an entry in one of its uses, or the first hypothesis that fails."""
     assert use.run is not None
     if entry.notion not in (None, setting.notion):
         return Refused(f"it is not about {setting.notion.facts.words}")

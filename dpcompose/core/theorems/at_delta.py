@@ -1,4 +1,4 @@
-"""From a notion to (ε, δ): what one number says at a δ of your choice."""
+"""Conversions from GDP, zCDP and Rényi DP to (ε, δ) at a chosen δ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a guarantee says of attacks: hits at a rate of false alarms, advantage, success."""
+"""Bounds on attacks from (ε, δ) pairs: trade-off function, advantage, chance of success."""
 
 from __future__ import annotations
 

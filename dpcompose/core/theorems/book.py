@@ -1,4 +1,4 @@
-"""The book: every theorem, in the order of the paper, and who asks for one by role."""
+"""The book: every theorem, in the order of the paper, and look-ups by role and by subject."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ from dpcompose.core.theorems import (  # noqa: F401
 )
 
 _SECTIONS = ("I", "II", "III", "IV", "V", "VI", "VII")
-#: Results of the appendix up to each number, and the (section, number) that they come after.
+#: For the appendix: the last number of each group of results, and the (section, number) before it.
 _APPENDIX = ((3, (3, 8)), (8, (4, 15)), (10, (5, 6)), (13, (6, 8)), (15, (6, 16)), (18, (6, 26)))
 
-#: The results on adversaries, as their paper has them.
+#: The results on adversaries, in the order of HBW22.
 _ADVERSARIES = ("1", "mixture", "3", "6", "7", "coupling", "A3", "likelihoods")
 
 
 def _position(identifier: str) -> tuple[int, int, int]:
-    """Returns where an entry stands in the paper; what is not from it comes after, adversaries
-    last."""
+    """Returns the sort key of an id: its place in the paper, then others, adversaries last."""
     section, _, number = identifier.partition(".")
     if section in _SECTIONS:
         return (_SECTIONS.index(section) + 1, int(number), 0)
@@ -64,22 +63,22 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 @cache
 def uses_on(subject: Subject) -> tuple[tuple[Theorem, Use], ...]:
-    """Returns every use on such a subject, the most special first.
+    """Returns every use on a kind of subject with its theorem, the most special first.
 
-    A theorem comes before those that it is a case of; what is no case of another goes by role.
+    Uses are ordered by role; within a role a theorem comes before those that it is a case of.
     """
     found = [(entry, use) for entry in BOOK.values() for use in entry.uses if use.on == subject]
     return tuple(sorted(found, key=lambda each: (_RANK[each[1].role], -_depth(each[0]))))
 
 
 def _depth(entry: Theorem) -> int:
-    """Returns how many theorems lie above an entry, each a case of the next."""
+    """Returns the length of the longest chain of more general theorems above an entry."""
     return 1 + max((_depth(BOOK[other]) for other in entry.specialises), default=-1)
 
 
 @cache
 def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> Theorem:
-    """Returns the entry that has a role, for a notion and for mechanisms that are adaptive or not.
+    """Returns the first entry with a role, for a notion and adaptive or independent mechanisms.
 
     Raises LookupError if there is none.
     """
@@ -92,8 +91,7 @@ def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> 
 
 @cache
 def behind(route: str) -> Theorem | None:
-    """Returns the entry that a route to a number at a chosen δ rests on; None if no single one
-    does."""
+    """Returns the theorem behind a route to an ε at a chosen δ; None if no single one is."""
     return next((entry for entry in BOOK.values() if route in entry.routes), None)
 
 

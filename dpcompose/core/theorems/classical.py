@@ -1,4 +1,4 @@
-"""Composition as it is known best, for one row added or removed; and where it fails."""
+"""Classical sequential and parallel composition under pure DP, for one row added or removed."""
 
 from __future__ import annotations
 

@@ -58,8 +58,7 @@ _SURVIVAL = (
 
 
 def total_pairs(pairs: Sequence[Pair]) -> Pair:
-    """Returns the sum of (ε, δ) pairs on the same change; δ never reaches 1 unless one of them
-    does."""
+    """Returns the sum of (ε, δ) pairs of one change; 1 - Π (1 - δ_i) where Σ δ_i reaches 1."""
     epsilon = total(pair[0] for pair in pairs)
     delta = total(pair[1] for pair in pairs)
     if delta >= 1:
@@ -73,7 +72,7 @@ def largest_pair(pairs: Sequence[Pair]) -> Pair:
 
 
 def pairs(text: str) -> tuple[Pair, ...]:
-    """Returns the pairs of a worked example, `ε,δ` with blanks between them."""
+    """Returns the (ε, δ) pairs written in a worked example, `ε,δ` with blanks between them."""
     split = (each.split(",") for each in text.split())
     return tuple((Fraction(epsilon), Fraction(delta)) for epsilon, delta in split)
 

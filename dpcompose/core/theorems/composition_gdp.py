@@ -58,7 +58,7 @@ _SUM = Example(
 
 
 def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
-    """Returns the squares of μ_i times d_i, added up."""
+    """Returns the μ² of mechanisms on blocks at distances d_i: Σ μ_i²·d_i²."""
     moved: list[Amount] = [
         at_distance(mu_squared, Notion.GDP, distance)
         for mu_squared, distance in zip(mus_squared, distances, strict=True)

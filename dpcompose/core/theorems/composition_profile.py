@@ -1,4 +1,4 @@
-"""Composition of privacy profiles: of privacy losses as distributions, to one ε at a chosen δ."""
+"""Composition of privacy profiles: privacy loss distributions, read as an ε at a chosen δ."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Outcome = tuple[Fraction, Fraction]
 
 
 def rounded(value: Fraction) -> Fraction:
-    """Returns a bound of the book that is irrational, in 12 digits, rounded up."""
+    """Returns an irrational bound in 12 digits, rounded up."""
     return Fraction(decimal_up(value, 12))
 
 
 def _outcomes(text: str) -> tuple[Outcome, ...]:
-    """Returns the outcomes of a worked example, `p,q` with blanks between them."""
+    """Returns the outcomes written in a worked example, `p,q` with blanks between them."""
     split = (each.split(",") for each in text.split())
     return tuple((Fraction(first), Fraction(second)) for first, second in split)
 

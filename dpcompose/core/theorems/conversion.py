@@ -1,4 +1,4 @@
-"""Conversions between the notions that need no δ, each with a short proof."""
+"""Conversions between notions that need no δ, each with a short proof."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dpcompose.curves.rounding import tanh_up
 
 _SOURCE = "dpcompose"
 _PLACE = "Documentation"
-#: `core.notions.convert` is what the search and these functions share.
+#: The search and these functions both call `core.notions.convert`.
 _SHARED = "the tool converts by the same formula where it charges a mechanism"
 
 
 def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
-    """Returns the hypothesis that a loss of one notion is read as one of another."""
+    """Returns the hypothesis that a loss stated in `source` is read as one in `target`."""
     return Hypothesis(source.facts.words, says, test=reads_as(source, target))
 
 

@@ -1,4 +1,4 @@
-"""Disjoint blocks under pure DP: where the largest loss is enough, and what holds elsewhere."""
+"""Parallel composition under pure DP: the largest loss of disjoint blocks, or the two largest."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ BOUNDED_BLOCKS = (
 OF_BLOCKS = (Use(Role.WORST_BLOCK, "release", run=worst_block, told=True),)
 OF_BLOCKS_COMMON = (Use(Role.WORST_BLOCK_COMMON, "release", run=worst_block, told=True),)
 
-#: What the tool reads differently in the definitions of Section IV.
+#: How the tool departs from the definitions of Section IV.
 DEFINITIONS = (
     "In the definition of a partitioning function read that two blocks have nothing in common (the "
     "print says the opposite), and in that of compatibility that at most one block changes; blocks "
@@ -97,7 +97,7 @@ def largest(losses: Sequence[Fraction]) -> Fraction:
 
 
 def two_largest(losses: Sequence[Fraction]) -> Fraction:
-    """Returns the two largest losses added; the only one if there is one."""
+    """Returns the sum of the two largest losses, or the only loss."""
     return total(nlargest(2, losses))
 
 

@@ -1,4 +1,4 @@
-"""Privacy filters: what holds where parameters are chosen after seeing outputs."""
+"""Privacy filters: composition where parameters are chosen after seeing outputs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ GIVEN_THE_PAST = Hypothesis(
     "declared",
 )
 _RECORD = (CHOSEN_FIRST, REFUSED, GIVEN_THE_PAST, FRESH)
-#: Why the tool has its own sum: the losses are those of the worst change.
+#: Why the tool computes its own sum: the losses are those of the worst change.
 _SUM = "the search finds the largest sum of all changes, and holds it against the budget"
 
 
 def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    """Returns what is left of a limit; None where the losses pass it."""
+    """Returns the limit minus the sum of the losses; None if that is negative."""
     rest = limit - sum(losses, Fraction(0))
     return rest if rest >= 0 else None
 

@@ -1,4 +1,4 @@
-"""Group privacy: what a guarantee for one step says of tables that are several steps apart."""
+"""Group privacy: the loss between tables several steps apart, from a guarantee for one step."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TAKES_STEPS = Hypothesis(
 
 
 def _group(notion: Notion) -> tuple[Use, ...]:
-    """Returns how group privacy of a notion is used: for a whole release, and for one step."""
+    """Returns the uses of group privacy of a notion: for a release, and for one mechanism."""
     loss = Hypothesis(
         "the notion of the loss",
         "the loss is asked for in the notion of the theorem",

@@ -1,4 +1,4 @@
-"""Adversaries whose two hypotheses about one person are both mixtures (HBW22, corrected)."""
+"""Bounds against adversaries whose two hypotheses are both mixtures (HBW22, corrected)."""
 
 from __future__ import annotations
 

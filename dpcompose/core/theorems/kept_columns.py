@@ -1,4 +1,4 @@
-"""Changes of some columns alone: what depends on others does not change (theory, section 12)."""
+"""Changes of some columns only: data that use other columns do not change (theory, section 12)."""
 
 from __future__ import annotations
 

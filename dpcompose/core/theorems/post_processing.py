@@ -1,4 +1,4 @@
-"""Post-processing, and what follows for each of several outputs from a guarantee of them all."""
+"""Post-processing, and the guarantee of each output from that of all outputs together."""
 
 from __future__ import annotations
 

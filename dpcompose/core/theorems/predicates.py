@@ -1,6 +1,6 @@
-"""The hypotheses that run on a whole release: each returns, or refuses with the sentence to read.
+"""The checks of hypotheses on a whole release: each returns, or raises Refused with the reason.
 
-A declared hypothesis has no predicate, save where the spec says what its author vouches for.
+A declared hypothesis has a check only where the spec contains the declaration.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpcompose.core.theorems.setting import Setting
 
 
 def in_notion(notion: Notion) -> Test:
-    """Returns the test that losses are in a notion."""
+    """Returns the check that the losses are in a notion."""
 
     def holds(setting: Setting) -> None:
         if setting.notion is not notion:
@@ -28,18 +28,18 @@ def in_notion(notion: Notion) -> Test:
 
 
 def independent(setting: Setting) -> None:
-    """The spec declares that no mechanism uses an output of another."""
+    """Refuses unless the spec declares that no mechanism uses an output of another."""
     if setting.problem.adaptive:
         raise Refused("mechanisms may use the outputs of others; `independent` is not declared")
 
 
 def bounded_each(setting: Setting) -> None:
-    """What is reached loses a finite amount."""
+    """Refuses unless the loss of the release is finite."""
     finite(setting.algebra, setting.loss)
 
 
 def finite(algebra: Scalars | Pairs, loss: Loss) -> None:
-    """Refuses what is no finite loss."""
+    """Refuses a loss that is not finite."""
     if loss == algebra.none or loss == math.inf:
         why = "some mechanism has no finite bound by itself"
         if isinstance(algebra, Pairs):
@@ -48,13 +48,13 @@ def finite(algebra: Scalars | Pairs, loss: Loss) -> None:
 
 
 def one_dataset(setting: Setting) -> None:
-    """All mechanisms read the root, or are taken as what reads it."""
+    """Refuses unless all mechanisms read the root, or are taken together with their maps."""
     if not setting.on_root and any(place.depth for place, _ in setting.statements()):
         raise Refused(f"not every mechanism reads `{setting.top.dataset.name}` itself")
 
 
 def on_whole_table(setting: Setting) -> None:
-    """Every guarantee is stated on the root."""
+    """Refuses unless every guarantee is stated on the root."""
     name = setting.top.dataset.name
     if any(statement.up != place.depth for place, statement in setting.statements()):
         raise Refused(f"it needs every guarantee stated on the whole table `{name}`")
@@ -65,25 +65,25 @@ def on_whole_table(setting: Setting) -> None:
 
 
 def one_partition(setting: Setting) -> None:
-    """All mechanisms read blocks of one partition."""
+    """Refuses unless all mechanisms read blocks of one partition."""
     setting.only_partition()
 
 
 def one_step(setting: Setting) -> None:
-    """One step is protected, not several."""
+    """Refuses unless distance 1 is protected."""
     distance = setting.goal.distance
     if distance != 1:
         raise Refused(f"it is stated for one step, and {distance} are protected")
 
 
 def on_the_blocks(setting: Setting) -> None:
-    """Every guarantee is stated on the block that is read."""
+    """Refuses unless every guarantee is stated on the block that its mechanism reads."""
     if any(place.depth != 1 or statement.up for place, statement in setting.statements()):
         raise Refused("it needs every guarantee stated on the block that its mechanism reads")
 
 
 def same_relation(setting: Setting) -> None:
-    """Every guarantee is for the relation protected."""
+    """Refuses unless every guarantee is for the protected neighbouring relation."""
     wanted = setting.goal.relation
     for _, statement in setting.statements():
         if statement.relation != wanted:
@@ -94,14 +94,14 @@ def same_relation(setting: Setting) -> None:
 
 
 def bounded_neighbours(setting: Setting) -> None:
-    """One replaced row is protected."""
+    """Refuses unless the protected relation is that of one replaced row."""
     relation = setting.goal.relation
     if relation.kind is not RelationKind.BOUNDED:
         raise Refused(f"it is about bounded neighbours, not {relation} ones")
 
 
 def by_value(setting: Setting) -> None:
-    """The value of a row decides which of two or more blocks it is in."""
+    """Refuses unless there are two or more blocks, and the value of a row decides its block."""
     partition, _ = setting.only_partition()
     if partition.size < 2:
         raise Refused("it needs two or more blocks")
@@ -110,7 +110,7 @@ def by_value(setting: Setting) -> None:
 
 
 def compatible(setting: Setting) -> None:
-    """One protected step changes at most one block."""
+    """Refuses unless one protected step changes at most one block."""
     partition, _ = setting.only_partition()
     relation = setting.goal.relation
     kind = partition.kind
@@ -130,9 +130,9 @@ def compatible(setting: Setting) -> None:
 
 
 def one_pair_a_block(kind: Kind | None = None) -> Test:
-    """Returns the test that one (ε, δ) is known of each block, for one unit of a kind.
+    """Returns the check that each block has one (ε, δ), for one unit of change of a kind.
 
-    Without a kind: for the row that is protected.
+    Without a kind: for the protected row.
     """
 
     def holds(setting: Setting) -> None:
@@ -146,7 +146,7 @@ def one_pair_a_block(kind: Kind | None = None) -> Test:
 
 
 def protected_row(setting: Setting) -> Kind:
-    """Returns the unit of change that is protected: one row replaced, or one added or removed."""
+    """Returns the kind of the protected change: one row replaced, or one added or removed."""
     replaced = setting.goal.relation.kind is RelationKind.BOUNDED
     return Kind.PAIR if replaced else Kind.SINGLE
 
@@ -156,12 +156,12 @@ def protected_row(setting: Setting) -> Kind:
 
 
 def one_mechanism(setting: Setting) -> None:
-    """One guarantee of one mechanism, released once."""
+    """Refuses unless there is one guarantee of one mechanism, released once."""
     setting.only_statement()
 
 
 def own_notion(setting: Setting) -> None:
-    """The guarantee is stated in the notion of the losses."""
+    """Refuses unless the guarantee is stated in the notion of the losses."""
     _, statement = setting.only_statement()
     stated = statement.guarantee.notion
     if stated is not setting.notion:
@@ -170,70 +170,70 @@ def own_notion(setting: Setting) -> None:
 
 
 def reads_the_table(setting: Setting) -> None:
-    """The mechanism reads the root."""
+    """Refuses unless the mechanism reads the root."""
     place, _ = setting.only_statement()
     if place.depth:
         raise Refused(f"the mechanism does not read `{setting.top.dataset.name}` itself")
 
 
 def several_steps(setting: Setting) -> None:
-    """More than one step is protected."""
+    """Refuses unless a distance of more than one step is protected."""
     if setting.goal.distance == 1:
         raise Refused("one step is protected, not several")
 
 
 def another_relation(setting: Setting) -> None:
-    """The guarantee is for another relation than the one protected."""
+    """Refuses unless the guarantee is for another relation than the protected one."""
     _, statement = setting.only_statement()
     if statement.relation == setting.goal.relation:
         raise Refused("the guarantee is for the relation that is protected")
 
 
 def steps_end(setting: Setting) -> None:
-    """The protected change is finitely many stated steps."""
+    """Refuses unless the change is a finite number of steps of the guarantee's relation."""
     if setting.steps() is None:
         raise Refused("no number of stated steps covers the change")
 
 
 def on_what_it_reads(setting: Setting) -> None:
-    """The guarantee is stated on the dataset that the mechanism reads."""
+    """Refuses unless the guarantee is stated on the dataset that the mechanism reads."""
     _, statement = setting.only_statement()
     if statement.up:
         raise Refused("the guarantee is not stated on the dataset that the mechanism reads")
 
 
 def one_map(setting: Setting) -> None:
-    """One map leads to what the mechanism reads."""
+    """Refuses unless one map makes the dataset that the mechanism reads from the root."""
     if len(setting.edges()) != 1:
         raise Refused("the mechanism does not read what one map makes of the table")
 
 
 def several_maps(setting: Setting) -> None:
-    """Several maps, one after the other, lead to what the mechanism reads."""
+    """Refuses unless the mechanism reads what several maps, in sequence, make of the root."""
     if len(setting.edges()) < 2:
         raise Refused("the mechanism does not read what several maps make of the table")
 
 
 def no_sample(setting: Setting) -> None:
-    """No map on the way draws a secret sample."""
+    """Refuses if some map before the mechanism draws a secret sample."""
     if any(isinstance(edge.made_by, Sample) for edge in setting.edges()):
         raise Refused("the mechanism reads what is drawn at random")
 
 
 def poisson(setting: Setting) -> None:
-    """The outermost sample on the way is one where each row is drawn by itself."""
+    """Refuses unless the outermost sample before the mechanism is a Poisson sample."""
     _, sample = setting.first_sample()
     if sample.size is not None:
         raise Refused("the sample is drawn without replacement")
 
 
 def draws_one_row(setting: Setting) -> None:
-    """A map on the way draws one row of each key."""
+    """Refuses unless some map before the mechanism draws one row of each key."""
     setting.random_limit()
 
 
 def one_row_at_limit(setting: Setting) -> None:
-    """What changes above the random limit is one row that comes or goes."""
+    """Refuses unless the change above the random limit is one row added or removed."""
     edge = setting.random_limit().edge
     above = None if edge is None else setting.visit(edge.parent)
     units = [] if above is None else [leaf.kind for leaf in all_leaves(above.state).elements()]
@@ -242,14 +242,14 @@ def one_row_at_limit(setting: Setting) -> None:
 
 
 def of_public_size(setting: Setting) -> None:
-    """The outermost sample on the way has so many of a public number of rows."""
+    """Refuses unless the outermost sample has a fixed size, drawn without replacement."""
     _, sample = setting.first_sample()
     if sample.size is None:
         raise Refused("the sample has no public size")
 
 
 def rows_at_sample(setting: Setting) -> None:
-    """What changes at the outermost sample are single rows, or a known number of them."""
+    """Refuses unless the change at the outermost sample is of a known number of rows."""
     leaves = setting.at_sample()
     if setting.notion is Notion.PURE and any(leaf.kind is Kind.PAIR for leaf in leaves):
         raise Refused("a row is replaced, for which pure DP has a sharper bound")
@@ -260,19 +260,19 @@ def rows_at_sample(setting: Setting) -> None:
 
 
 def replaced_at_sample(setting: Setting) -> None:
-    """What changes at the outermost sample are replaced rows."""
+    """Refuses unless the change at the outermost sample is of replaced rows only."""
     if any(leaf.kind is not Kind.PAIR for leaf in setting.at_sample()):
         raise Refused("the change at the sample is not one of replaced rows")
 
 
 def known_at_sample(setting: Setting) -> None:
-    """What one replaced row in the sample costs is known."""
+    """Refuses unless the loss for one replaced row in the sample is known."""
     place, _ = setting.first_sample()
     if setting.of_one_unit(Kind.PAIR).get(id(place), math.inf) == math.inf:
         raise Refused("the loss for one replaced row in the sample is not known")
 
 
 def in_epsilon(setting: Setting) -> None:
-    """The loss is an ε, or pairs (ε, δ)."""
+    """Refuses unless the losses are in pure or approximate DP."""
     if setting.notion not in (Notion.PURE, Notion.APPROX):
         raise Refused("there is no amplified ρ or μ")

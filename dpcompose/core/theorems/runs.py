@@ -1,8 +1,7 @@
-"""What the bound of an entry is for a whole release: its own function, on the losses of the parts.
+"""The bound of a theorem for a whole release: its own function, on the losses of the parts.
 
-Each takes the setting and the function of the entry, and gives a loss of the setting's algebra.
-What the function makes of many parts at once is rounded less than the search rounds on its way, so
-that the two are held against each other, and the value that is certified is the larger one.
+Each function takes the setting and the bound of the theorem, and returns a loss of the setting's
+algebra.
 """
 
 from __future__ import annotations
@@ -28,8 +27,11 @@ Bound = Callable[..., Any]
 
 
 def whole_release(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the losses of all that reads the tables, or what is made of them, at the
-    worst change."""
+    """Returns the certified loss, if `bound` of all mechanisms at the worst change is no larger.
+
+    The bound of many losses at once is rounded less than the sum of the search, so that the larger
+    value is the certified one. Raises Refused where the bound is larger.
+    """
     algebra = setting.algebra
     parts = [
         part
@@ -54,7 +56,7 @@ def _plain(algebra: Pairs, pair: tuple[Fraction, Any]) -> Pair:
 
 
 def worst_block(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the losses of all blocks, each for the protected row."""
+    """Returns `bound` of the losses of all blocks, each for the protected row."""
     losses = setting.of_blocks(protected_row(setting))
     if isinstance(setting.algebra, Pairs):
         return (bound([loss[0] for loss in losses]),)
@@ -62,14 +64,13 @@ def worst_block(setting: Setting, bound: Bound) -> Loss:
 
 
 def every_block(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the losses of all blocks, each for one row more or less."""
+    """Returns `bound` of the losses of all blocks, each for one row added or removed."""
     losses = setting.of_blocks(Kind.SINGLE)
     return math.inf if math.inf in losses else bound(losses)
 
 
 def two_blocks(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the losses of the two blocks that one replaced row reaches, whichever they
-    are."""
+    """Returns `bound` of the losses of the two worst blocks, which one replaced row may reach."""
     algebra = setting.algebra
     losses = setting.of_blocks(Kind.SINGLE)
     if isinstance(algebra, Scalars):
@@ -85,14 +86,14 @@ def two_blocks(setting: Setting, bound: Bound) -> Loss:
 
 
 def _as_loss(setting: Setting, found: Any) -> Loss:
-    """Returns the result of a function of the book as a loss; None is no finite bound."""
+    """Returns the result of a theorem's function as a loss; None stands for no finite bound."""
     if isinstance(setting.algebra, Scalars):
         return math.inf if found is None else found
     return () if found is None else (found,)
 
 
 def at_distance(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the one guarantee, at the protected distance."""
+    """Returns `bound` of the one guarantee at the protected distance."""
     _, statement = setting.only_statement()
     guarantee = statement.guarantee
     pairs = isinstance(setting.algebra, Pairs)
@@ -101,15 +102,17 @@ def at_distance(setting: Setting, bound: Bound) -> Loss:
 
 
 def by_steps(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the one guarantee, and to the number of its steps in the change."""
+    """Returns `bound` of the one guarantee for the number of its steps in the change."""
     _, statement = setting.only_statement()
     steps = setting.steps()
     return math.inf if steps is None else bound(statement.guarantee.amount, steps)
 
 
 def by_each_map(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the one guarantee: what each map makes of the units of change, one map
-    after the other."""
+    """Returns the loss of the one guarantee times `bound` of the sensitivities of the maps.
+
+    A map's sensitivity is the ratio of the units of the worst change after it and before it.
+    """
     place, statement = setting.only_statement()
     steps = setting.steps()
     if steps is None:
@@ -120,7 +123,7 @@ def by_each_map(setting: Setting, bound: Bound) -> Loss:
 
 
 def _units(setting: Setting, place: Place) -> Fraction:
-    """Returns how many units the worst change is at a place."""
+    """Returns the number of units of the worst change at a dataset."""
     visit = setting.visit(place)
     if visit is None:
         return Fraction(0)
@@ -132,11 +135,10 @@ def _units(setting: Setting, place: Place) -> Fraction:
 
 
 def through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the loss of the sample for one row there, amplified for one row of the
-    table.
+    """Returns the loss of the release, `bound` amplifying the loss of the sample for one row.
 
-    Several rows are that many steps of the amplified loss, those of one user also one step of what
-    the sample loses for all of them, where some are drawn; draws by themselves compose.
+    Several rows are charged as that many steps of the amplified loss; the rows of one user also as
+    one step, in which some of them are drawn. Repeated draws compose.
     """
     algebra = setting.algebra
     place, sample = setting.first_sample()
@@ -167,8 +169,7 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the losses of the sample for one row added or removed there, and for one
-    replaced."""
+    """Returns the loss of the release, by `bound` of one row's and a replaced row's there."""
     place, sample = setting.first_sample()
     once = _inside(setting, place, Kind.SINGLE)
     both = _inside(setting, place, Kind.PAIR)
@@ -177,8 +178,7 @@ def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def through_limit(setting: Setting, bound: Bound) -> Loss:
-    """Applies a bound to the loss below a random limit of one row that comes, or that displaces
-    another."""
+    """Returns the loss of a row added above a random limit; `bound` is for one that displaces."""
     place = setting.random_limit()
     comes = _inside(setting, place, Kind.SINGLE)
     displaces = _amplified(setting, bound, _inside(setting, place, Kind.PAIR))
@@ -201,7 +201,7 @@ def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
 
 
 def _through(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
-    """Returns the loss of the release from that of each unit of change at what is sampled."""
+    """Returns the loss of the release, given that of each unit of change above the sample."""
     assert place.edge is not None
     algebra = setting.algebra
     above = setting.visit(place.edge.parent)

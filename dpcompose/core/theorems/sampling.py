@@ -1,4 +1,4 @@
-"""Sampling: what is read through a secret random sample loses less."""
+"""Amplification by sampling: bounds for mechanisms that read a secret random sample."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The rule engine: which theorem gives the bound of a release, and why each other one does not.
+"""The choice of the theorem to cite for a bound, and why each other theorem does not give it.
 
-`select` goes through the book from the most special theorem to the most general one, and holds each
-against the release (`theorems.apply`).
+`select` goes through the book from the most special theorem to the most general one, and applies
+each to the release (`theorems.apply`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 
 class Compared(NamedTuple):
-    """A theorem held against the problem.
+    """The bound of a theorem for the problem.
 
-    `loss` is its bound (None: it does not apply); `why`: the hypothesis that fails, or how it
-    compares.
+    `loss`: None where it does not apply; `why`: the hypothesis that fails, or how it compares.
     """
 
     theorem: str
@@ -33,7 +32,7 @@ class Compared(NamedTuple):
 
 
 def setting_of(solver: Solver, solution: Solution) -> Setting:
-    """Returns the setting that theorems are asked about, with the losses of the search."""
+    """Returns the problem with the losses of a solution, for the checks of theorems."""
     assert isinstance(solution.algebra, Scalars | Pairs)
     return Setting(
         solver.problem,
@@ -47,18 +46,16 @@ def setting_of(solver: Solver, solution: Solution) -> Setting:
 
 
 def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
-    """Returns the setting with every mechanism read on the roots, whatever one change reaches of
-    it."""
+    """Returns the setting with every mechanism charged in full, as if it read the root."""
     answers = solver.charged(solution)
     loss = setting.algebra.add(answer.loss for answer in answers)
     return setting._replace(answers=answers, loss=loss, on_root=True)
 
 
 def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
-    """Returns the theorem to cite for a solution, and the others that readers know, special ones
-    first.
+    """Returns the theorem to cite for a solution, and the comparison with other well-known ones.
 
-    Cited is the most special theorem whose own bound is the one certified, which is the tightest:
+    Cited is the most special theorem whose bound is the certified loss, or else the general one:
     no theorem gives less than the general one, of which the others are cases.
     """
     setting = setting_of(solver, solution)
@@ -104,9 +101,9 @@ def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setti
 
 
 def for_touch(touch: ChargedStep) -> str | None:
-    """Returns the theorem by which a guarantee covers the change that its mechanism feels.
+    """Returns the id of the theorem by which a guarantee covers the change of its input.
 
-    None where the change is just what the guarantee is for.
+    None where the change is the very one that the guarantee is for.
     """
     for entry, use in uses_on("touch"):
         if entry.notion not in (None, touch.notion):

@@ -1,7 +1,6 @@
-"""What the theorems on a whole release ask about it: the problem, losses in it, what reads where.
+"""A release as theorems see it: the problem, the losses of its parts, and its worst change.
 
-The losses are those that a search found, or those that the kernel has checked. Whether a theorem
-holds, and what it makes of these losses, is found here anew.
+The losses are those that a search found, or those that the kernel has checked.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dpcompose.core.theorem import Refused
 
 
 class Reach(NamedTuple):
-    """A dataset that the worst change reaches; what is shown there is one of `distance` alike."""
+    """A dataset that the worst change reaches, with one of the `distance` equal changes there."""
 
     place: Place
     state: State
@@ -35,11 +34,11 @@ class Reach(NamedTuple):
 class Setting(NamedTuple):
     """A problem with losses in one notion.
 
-    `tops`: its tables, laid out. `loss`: all of it at the worst change; `answers`: the loss in each
-    root. `known`: the losses of parts of the release, by the identity of a place of the layout and
-    the change there. `worst`: what the worst change reaches, from the roots down. `on_root`:
-    whether each mechanism is taken together with the maps before it, as one that reads the whole
-    table.
+    `tops`: the roots with their trees of datasets. `loss`: the total at the worst change;
+    `answers`: the loss in each root. `known`: the loss below a dataset, by the identity of its
+    place and the change there. `worst`: the datasets that the worst change reaches, roots first.
+    `on_root`: whether each mechanism is taken together with the maps before it, as one that reads
+    the root.
     """
 
     problem: Problem
@@ -58,18 +57,18 @@ class Setting(NamedTuple):
 
     @property
     def goal(self) -> Goal:
-        """Returns what is protected."""
+        """Returns the protected relation and distance."""
         return self.problem.goal
 
     @property
     def top(self) -> Place:
-        """Returns the one table of the problem. Raises Refused if there are several."""
+        """Returns the one root of the problem. Raises Refused if there are several."""
         if len(self.tops) != 1:
             raise Refused("there is more than one table")
         return self.tops[0][1]
 
     def statements(self) -> Iterator[tuple[Place, Statement]]:
-        """Every statement with the place where its mechanism reads."""
+        """Yields every stated guarantee with the dataset that its mechanism reads."""
         stack = [self.top]
         while stack:
             place = stack.pop()
@@ -83,8 +82,10 @@ class Setting(NamedTuple):
     # -- blocks --------------------------------------------------------------------------------
 
     def only_partition(self) -> tuple[Partition, list[Place]]:
-        """Returns the one partition whose blocks all mechanisms read; what none reads does not
-        count."""
+        """Returns the one partition whose blocks all mechanisms read; `Refused` if there is none.
+
+        Partitions and maps that no mechanism reads are ignored.
+        """
         top = self.top
         if top.mechanisms:
             raise Refused("not every mechanism reads a block of one partition")
@@ -106,8 +107,7 @@ class Setting(NamedTuple):
         return partition, blocks
 
     def of_blocks(self, kind: Kind) -> list[Loss]:
-        """Returns the composed loss of every block for one such unit in it, of a large class
-        twice."""
+        """Returns the loss of every block for one unit of a kind; of equal blocks at most two."""
         _, blocks = self.only_partition()
         found: list[Loss] = []
         known = self.of_one_unit(kind)
@@ -118,9 +118,9 @@ class Setting(NamedTuple):
         return found
 
     def of_one_unit(self, kind: Kind) -> dict[int, Loss]:
-        """Returns the loss for one unit of a kind, by the identity of the place where it changes.
+        """Returns the loss for one unit of a kind, by the identity of the dataset's place.
 
-        A place that no such unit reaches is not there.
+        Datasets that no such unit reaches are left out.
         """
         found: dict[int, Loss] = {}
         algebra = self.algebra
@@ -135,14 +135,14 @@ class Setting(NamedTuple):
     # -- one mechanism -------------------------------------------------------------------------
 
     def only_statement(self) -> tuple[Place, Statement]:
-        """Returns the one guarantee of the one mechanism that is released, once."""
+        """Returns the one guarantee of one mechanism, released once, and the dataset it reads."""
         found = list(self.statements())
         if len(found) != 1 or sum(each.count for each, _ in found[0][0].mechanisms) != 1:
             raise Refused("it is about one guarantee of one mechanism, released once")
         return found[0]
 
     def edges(self) -> list[Edge]:
-        """Returns the way from the root to what the one mechanism reads, through maps alone."""
+        """Returns the maps from the root to the one mechanism; `Refused` if it reads a block."""
         place, _ = self.only_statement()
         edges = place.ancestors(place.depth)
         if any(edge.made_by is None for edge in edges):
@@ -150,12 +150,11 @@ class Setting(NamedTuple):
         return edges
 
     def visit(self, place: Place) -> Reach | None:
-        """Returns where the worst change reaches a place; None if it does not."""
+        """Returns the worst change at a dataset; None if it does not reach it."""
         return next((each for each in self.worst if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
-        """Returns the outermost sample on the way to the one mechanism: the dataset, and the
-        sample."""
+        """Returns the dataset that the first sample makes, and the sample; `Refused` if none."""
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):
@@ -164,7 +163,7 @@ class Setting(NamedTuple):
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
-        """Returns the place that the first random limit of one row on the way makes."""
+        """Returns the dataset that the first random limit of one row makes; `Refused` if none."""
         edges = self.edges()
         place, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):
@@ -173,15 +172,14 @@ class Setting(NamedTuple):
         raise Refused("no map on the way draws one row of each key")
 
     def at_sample(self) -> Counter[ChangeUnit]:
-        """Returns the units of the worst change at what the outermost sample is drawn from."""
+        """Returns the units of the worst change, counted, at the dataset that is first sampled."""
         place, _ = self.first_sample()
         assert place.edge is not None
         above = self.visit(place.edge.parent)
         return Counter() if above is None else all_leaves(above.state)
 
     def steps(self) -> Fraction | None:
-        """Returns how many stated steps the worst change is at the one mechanism; None if
-        without end."""
+        """Returns the number of the guarantee's steps in the worst change; None if infinite."""
         place, _ = self.only_statement()
         visit = self.visit(place)
         if visit is None:

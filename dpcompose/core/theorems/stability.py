@@ -1,4 +1,4 @@
-"""Distances: changes of relation, and what maps do to them."""
+"""Changes of the neighbouring relation, and sensitivities of maps."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ PER_DISTANCE = Hypothesis(
 )
 
 
-#: What leads to the one mechanism that a theorem is used for.
+#: Hypotheses of the theorems on one mechanism behind maps.
 _BEHIND_MAPS = (ONE_MECHANISM, OWN_NOTION, ON_WHAT_IS_READ, NO_SAMPLE, SENSITIVITY)
 
 
 def numbers(text: str) -> tuple[Fraction, ...]:
-    """Returns the numbers of a worked example, written with blanks between them."""
+    """Returns the numbers written in a worked example, with blanks between them."""
     return tuple(Fraction(each) for each in text.split())
 
 

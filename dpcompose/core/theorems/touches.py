@@ -1,4 +1,4 @@
-"""The theorems on one step of a derivation: what a guarantee says of a change that is felt."""
+"""The checks of theorems on one charge of a derivation; each raises Refused or returns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dpcompose.core.theorem import Refused, Test
 
 
 class ChargedStep(NamedTuple):
-    """A mechanism that feels a change.
+    """The charge of one mechanism for the change of its input.
 
-    `notion`: in which its loss is asked for. `used`: its guarantees that give the loss, `steps`:
-    how many steps of theirs each unit of the change is (None: no number of them). `state`: the
-    change of what it reads.
+    `notion`: that of the loss. `used`: the guarantees that give the loss; `steps`: for each unit of
+    the change, the number of their steps (None: no number of them). `state`: the change of the
+    dataset that the mechanism reads.
     """
 
     notion: Notion
@@ -28,12 +28,12 @@ class ChargedStep(NamedTuple):
 
     @property
     def first(self) -> Placed:
-        """Returns the guarantee that is told."""
+        """Returns the guarantee that is cited."""
         return self.used[0]
 
 
 def reads_as(source: Notion, target: Notion) -> Test:
-    """Returns the test that a guarantee of one notion is read as one of another."""
+    """Returns the check that a guarantee stated in `source` is read as one in `target`."""
 
     def holds(touch: ChargedStep) -> None:
         stated = touch.first.statement.guarantee.notion
@@ -44,7 +44,7 @@ def reads_as(source: Notion, target: Notion) -> Test:
 
 
 def in_notion(notion: Notion) -> Test:
-    """Returns the test that the loss is asked for in a notion."""
+    """Returns the check that the loss is in a notion."""
 
     def holds(touch: ChargedStep) -> None:
         if touch.notion is not notion:
@@ -54,25 +54,25 @@ def in_notion(notion: Notion) -> Test:
 
 
 def stated_above(touch: ChargedStep) -> None:
-    """The guarantee is stated on what the input is made from."""
+    """Refuses unless the guarantee is stated on an ancestor of the dataset read."""
     if not touch.first.statement.up:
         raise Refused("the guarantee is stated on the dataset that the mechanism reads")
 
 
 def for_replaced_rows(touch: ChargedStep) -> None:
-    """The guarantee is for one replaced row."""
+    """Refuses unless the guarantee is for one replaced row."""
     if touch.first.statement.relation.kind is not RelationKind.BOUNDED:
         raise Refused("the guarantee is not for replaced rows")
 
 
 def picks_rows(touch: ChargedStep) -> None:
-    """What is read is some of the rows of the table of the statement, and never all values."""
+    """Refuses unless the mechanism reads only rows with certain values, not with all."""
     if not touch.first.padded:
         raise Refused("what is read is not the rows with certain values, others being dropped")
 
 
 def rows_come_or_go(touch: ChargedStep) -> None:
-    """Some unit of the change is no replaced row, at the table of the statement."""
+    """Refuses if all units of change at the table of the statement are replaced rows."""
     level = touch.first.level
     units = (inner for item, _ in touch.state for inner, _ in units_at(item, level))
     if all(inner.leaf.kind is Kind.PAIR for inner in units):
@@ -80,12 +80,12 @@ def rows_come_or_go(touch: ChargedStep) -> None:
 
 
 def per_distance(touch: ChargedStep) -> None:
-    """The guarantee is per unit of Euclidean distance."""
+    """Refuses unless the guarantee is per unit of Euclidean distance."""
     if touch.first.statement.relation.kind is not RelationKind.EUCLIDEAN:
         raise Refused("the guarantee is for one step, not for a unit of distance")
 
 
 def several_steps(touch: ChargedStep) -> None:
-    """Some unit of the change is more than one step of the guarantee."""
+    """Refuses unless some unit of the change is more than one step of the guarantee."""
     if not any(steps and steps > 1 for steps in touch.steps):
         raise Refused("the change is one step of the guarantee")

@@ -1,4 +1,4 @@
-"""Adversaries with two hypotheses about one person: any two, or one of them certain (HBW22)."""
+"""Bounds against adversaries with two hypotheses: any two, or one a point mass (HBW22)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpcompose.core.theorems.composition_profile import rounded
 if TYPE_CHECKING:
     from dpcompose.core.hypotheses.beliefs import Question
 
-# Imported by the bounds that need it: most specs have no adversary.
+# `core.hypotheses` is imported by the bounds that need it: most specs have no adversary.
 
 F = Fraction
 
@@ -56,7 +56,7 @@ COMPUTED = "the tool finds the bound, and by which method, without listing what 
 
 
 def used(*methods: str, hypotheses: tuple[Hypothesis, ...] = ()) -> Use:
-    """Returns the use for bounds that are found by certain methods."""
+    """Returns the use of a theorem for bounds that certain methods of `core.hypotheses` find."""
     return Use(Role.HYPOTHESES, "question", hypotheses, methods=methods)
 
 
@@ -79,7 +79,7 @@ def _pair(question: Question) -> Pair:
 
 
 def _uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
-    """Returns the bound for `count` blocks of each pair."""
+    """Returns (ε, δ) of nobody against the uniform hypothesis, with `count` blocks of each pair."""
     from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Question
 
     blocks = tuple(Block(epsilon, delta, count) for epsilon, delta in pairs)
