@@ -13,6 +13,7 @@ from dpcompose.render.result_schema import result_schema
 from dpcompose.render.schemas import (
     assumptions_schema,
     diff_schema,
+    fit_schema,
     savings_schema,
     total_schema,
 )
@@ -21,6 +22,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "result": result_schema,
     "diff": diff_schema,
     "total": total_schema,
+    "fit": fit_schema,
     "savings": savings_schema,
     "assumptions": assumptions_schema,
 }

@@ -34,6 +34,7 @@ from dpcompose.cli.options import (
     MaxSecondsOption,
     OutputOption,
     OutputsOption,
+    PlannedOption,
     RecheckOption,
     RequireDeltaOption,
     RequireRelationOption,
@@ -51,7 +52,7 @@ from dpcompose.cli.options import (
     YesOption,
 )
 from dpcompose.commands.bounds import most_of
-from dpcompose.commands.formats import FilterKind, Reviewed, Told
+from dpcompose.commands.formats import FilterKind, Planned, Reviewed, Told
 from dpcompose.commands.output import Color, look_of, print_out
 from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
 from dpcompose.commands.streams import guard
@@ -603,6 +604,7 @@ def fit(
             help="Scale this mechanism, times its weight, and no other; repeatable.",
         ),
     ] = None,
+    form: PlannedOption = Planned.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
     width: WidthOption = None,
@@ -620,7 +622,8 @@ def fit(
     Scaled are ε, ρ and μ of stated guarantees, and the noise of concrete mechanisms is divided by
     the scale; a δ stays. A constant that stands for such numbers alone is scaled in their place.
     Comments and layout stay as they are. The budget of the flags is written into the spec, in place
-    of its own. What was changed is told on standard error.
+    of its own. What was changed is told on standard error; with --format json it stands in one
+    document with the spec.
     """
     from dpcompose.commands.fit import fit_file
     from dpcompose.commands.goals import limit_of
@@ -630,7 +633,7 @@ def fit(
     most = most_of(max_seconds, max_memory)
     sources = Sources(isolated, settings or (), settings_from)
     raise typer.Exit(
-        fit_file(file, limit, free or [], sources, output, look_of(color, width), most)
+        fit_file(file, limit, free or [], sources, form, output, look_of(color, width), most)
     )
 
 
@@ -644,7 +647,7 @@ def savings(
         str | None, typer.Option("--delta", metavar="NUMBER", help="Look at the ε at this δ.")
     ] = None,
     tried: Annotated[int, typer.Option("--most", min=1, help="Try so many mechanisms.")] = 100,
-    form: ToldOption = Told.TEXT,
+    form: PlannedOption = Planned.TEXT,
     output: OutputOption = None,
     color: ColorOption = Color.AUTO,
     width: WidthOption = None,
@@ -713,6 +716,13 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     return identifiers(incomplete)
 
 
+def _complete_example(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Yields the names of example specs with their titles, for shell completion."""
+    from dpcompose.commands.starter import examples as known
+
+    return ((name, title) for name, title in known().items() if name.startswith(incomplete))
+
+
 @app.command(
     short_help="Explain a theorem, a code, or a word of the spec language.",
     cls=HelpfulCommand,
@@ -764,8 +774,8 @@ def schema(
 ) -> None:
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
-    `result` is what `analyze` and `check` print with --format json or jsonl; `diff`, `total` and
-    `savings` are what the commands of these names print with --format json, `assumptions` what
+    `result` is what `analyze` and `check` print with --format json or jsonl; `diff`, `total`, `fit`
+    and `savings` are what the commands of these names print with --format json, `assumptions` what
     `accept` writes.
     """
     from dpcompose.commands.explain import print_schema
@@ -788,6 +798,30 @@ def init(
     from dpcompose.commands.starter import write_starter
 
     write_starter(file, force)
+
+
+@app.command(
+    short_help="List or print the specs that come with dpcompose.",
+    cls=HelpfulCommand,
+    rich_help_panel=LEARN,
+)
+def examples(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", autocompletion=_complete_example, hidden=True)
+    ] = None,
+    color: ColorOption = Color.AUTO,
+    width: WidthOption = None,
+) -> None:
+    """List the specs that come with dpcompose, or print the one of that NAME.
+
+    Each is a real or typical release with its bound in a comment at its end.
+    """
+    from dpcompose.commands.starter import list_examples, print_example
+
+    if name is None:
+        list_examples(look_of(color, width))
+    else:
+        print_example(name)
 
 
 def run() -> None:

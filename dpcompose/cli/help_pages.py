@@ -1,7 +1,9 @@
-"""Help pages: typer's panels, then examples of the command, or the exit codes."""
+"""Help pages: `--help` has everything; `-h` the options that most people need, on one screen."""
 
 from __future__ import annotations
 
+import re
+from enum import StrEnum
 from typing import Any
 
 import typer
@@ -63,6 +65,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("dpcompose schema > dpcompose.schema.json", "for editors"),
         ("dpcompose schema result", "what `analyze --format json` prints"),
     ),
+    "examples": (
+        ("dpcompose examples", "the names of the specs that come with dpcompose"),
+        ("dpcompose examples survey | dpcompose analyze -", "one of them, analysed"),
+    ),
     "init": (
         ("dpcompose init release.dp.yaml", "a starter, with its schema beside it"),
         ("dpcompose init - | dpcompose analyze -", "looks at the starter alone"),
@@ -72,6 +78,29 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("dpcompose completion zsh > _dpcompose", "the script itself"),
     ),
 }
+
+#: The options on the short page of a command; a command that is not here shows all of its own.
+COMMON: dict[str, tuple[str, ...]] = {
+    "analyze": (
+        "--delta",
+        "--risk",
+        "--quiet",
+        "--brief",
+        "--full",
+        "--recheck",
+        "--fix",
+        "--format",
+        "--output",
+    ),
+    "check": ("--epsilon", "--delta", "--changed-since", "--ledger", "--format", "--output"),
+    "diff": ("--against", "--fail-on", "--delta", "--brief", "--full", "--format"),
+    "total": ("--epsilon", "--delta", "--all", "--over-time", "--format", "--output"),
+    "fit": ("--epsilon", "--delta", "--rho", "--free", "--format", "--output"),
+    "savings": ("--delta", "--most", "--format", "--output"),
+}
+
+#: Where a command keeps whether `-h`, not `--help`, was typed.
+_SHORT = "dpcompose.short_help"
 
 #: The exit codes of a run with their meanings.
 EXIT_CODES = (
@@ -116,16 +145,84 @@ def _print_help(command: Any, ctx: Any, name: str | None) -> None:
     print_out(help_end(name, style))
 
 
+def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
+    """Prints a help page of one screen: first sentences, common options or commands, examples."""
+    from dpcompose.render.console import grid, literal, printed
+
+    style = style_for(None, Look())
+    usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
+    rows = _commands_of(command, ctx) if name is None else _common_options(command, name)
+    pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
+    paragraphs = (command.help or "").split("\n\n")[:2]
+    parts: list[Any] = [literal(f"Usage: {usage}", style, "strong")]
+    parts += [part for text in paragraphs for part in ("", literal(" ".join(text.split()), style))]
+    if pairs:
+        parts += ["", grid(pairs, style, ["fixed"])]
+    if name is not None:
+        parts.append("")
+        for typed, means in EXAMPLES.get(name, ()):
+            parts += [literal(typed, style), literal(f"    {means}", style, "weak")]
+    more = "each command's -h says what it takes" if name is None else "--help says the rest"
+    print_out(printed([*parts, "", literal(more, style, "weak")], style))
+
+
+def _commands_of(group: Any, ctx: Any) -> list[tuple[str, str]]:
+    """Returns the commands that are shown, each with what it does."""
+    shown = [(name, group.commands[name]) for name in group.list_commands(ctx)]
+    return [(name, each.short_help) for name, each in shown if not each.hidden]
+
+
+def _common_options(command: Any, name: str) -> list[tuple[str, str]]:
+    """Returns the options of the short page, as typed, each with its first sentence."""
+    wanted = COMMON.get(name)
+    return [
+        (
+            " ".join([", ".join(each.opts[:1] + each.opts[2:]), *_metavar(each)]),
+            _first_sentence(each.help) + _choices(each),
+        )
+        for each in command.params
+        if each.param_type_name == "option"
+        and (any(opt in wanted for opt in each.opts) if wanted else not each.hidden)
+    ]
+
+
+def _first_sentence(text: str) -> str:
+    """Returns a text up to its first full stop, colon or semicolon."""
+    return re.split(r"[;:] |\. ", " ".join(text.split()).rstrip("."))[0]
+
+
+def _choices(option: Any) -> str:
+    """Returns the words that an option takes, after a colon; nothing where it takes others."""
+    usual = option.default
+    return f": {', '.join(type(usual))}" if isinstance(usual, StrEnum) else ""
+
+
+def _metavar(option: Any) -> list[str]:
+    """Returns what an option takes, as one word; [] for a flag or where the words are many."""
+    return [option.metavar] if option.metavar and not option.is_flag else []
+
+
 class HelpfulCommand(TyperCommand):
     """A command whose help has panels, and examples at its end."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses arguments, and notes which help page they ask for."""
+        ctx.meta[_SHORT] = "-h" in args
+        return super().parse_args(ctx, args)
+
     def format_help(self, ctx: Any, _formatter: Any) -> None:
         """Prints the help page of the command."""
-        _print_help(self, ctx, self.name)
+        show = _print_short_help if ctx.meta.get(_SHORT) else _print_help
+        show(self, ctx, self.name)
 
 
 class Commands(TyperGroup):
     """The group of all commands, which handles bad calls and interrupts for each of them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses arguments, and notes which help page they ask for."""
+        ctx.meta[_SHORT] = "-h" in args
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Returns the names of the commands, grouped by panel."""
@@ -135,7 +232,8 @@ class Commands(TyperGroup):
 
     def format_help(self, ctx: Any, _formatter: Any) -> None:
         """Prints the help page of the program."""
-        _print_help(self, ctx, None)
+        show = _print_short_help if ctx.meta.get(_SHORT) else _print_help
+        show(self, ctx, None)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; a bad call and Ctrl-C end it with an exit code, without a traceback."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dpcompose.commands.exits import FailOn
-from dpcompose.commands.formats import Reviewed, Told
+from dpcompose.commands.formats import Planned, Reviewed, Told
 from dpcompose.commands.output import Color
 from dpcompose.commands.outputs import Format
 
@@ -26,6 +26,10 @@ ReviewedOption = Annotated[
 ]
 ToldOption = Annotated[
     Told,
+    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
+]
+PlannedOption = Annotated[
+    Planned,
     typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
 ]
 AtEpsilonOption = Annotated[

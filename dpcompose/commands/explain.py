@@ -185,6 +185,8 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
             return schemas.diff_schema()
         case SchemaOf.TOTAL:
             return schemas.total_schema()
+        case SchemaOf.FIT:
+            return schemas.fit_schema()
         case SchemaOf.SAVINGS:
             return schemas.savings_schema()
         case SchemaOf.ASSUMPTIONS:

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.formats import Told
+from dpcompose.commands.formats import Planned
 from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.parallel.workers import alone
@@ -22,7 +22,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
-from dpcompose.planning.edits import edits
+from dpcompose.planning.edits import Edit, KeyEdit, edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
@@ -53,6 +53,7 @@ def fit_file(
     limit: Budget | None,
     free: Sequence[str],
     sources: Sources,
+    form: Planned,
     output: str | None,
     look: Look,
     most: Most,
@@ -92,16 +93,23 @@ def fit_file(
     except Unfit as error:
         complain(f"{name_of_file(file)}: {error}")
         return ExitCode.FAILED if error.over else ExitCode.USAGE
-    _tell(_change_rows(load(data, name_of_file(file)), load(written, name_of_file(file))), look)
-    origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
-    complain(f"{name_of_file(file)}: {_scale_in_words(fitted, origin)}")
+    changed = _changed_numbers(load(data, name_of_file(file)), load(written, name_of_file(file)))
+    remarks = [contradicts] if contradicts else []
     if fitted.doubtful:
-        complain(
-            f"{name_of_file(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by "
-            "itself: see that the mechanism still has all of them"
+        remarks.insert(
+            0,
+            f"each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: see that the "
+            "mechanism still has all of them",
         )
-    if contradicts:
-        complain(f"{name_of_file(file)}: {contradicts}")
+    if form is Planned.JSON:
+        deliver(
+            savings_table.fit_json(name_of_file(file), fitted, changed, remarks, written), output
+        )
+        return ExitCode.FINE
+    _tell(_change_rows(changed), look)
+    origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
+    for says in (_scale_in_words(fitted, origin), *remarks):
+        complain(f"{name_of_file(file)}: {says}")
     text = _as_it_was(written, data)
     if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
@@ -114,13 +122,17 @@ _MOST_CHANGED = 20
 _SIGNS = {**SIGNS, "sigma": "σ"}
 
 
-def _change_rows(old: Source, new: Source) -> list[tuple[str, str]]:
-    """Returns each number that was changed, as rows: `gradients`, `σ 1.1 → 1.2253`."""
+def _changed_numbers(old: Source, new: Source) -> list[tuple[Edit, KeyEdit]]:
+    """Returns each number of a mechanism or a constant that was changed, in order."""
+    found = (each for each in edits(old, new) if each.kind in ("mechanism", "constant"))
+    return [(each, key) for each in found for key in each.keys]
+
+
+def _change_rows(changed: Sequence[tuple[Edit, KeyEdit]]) -> list[tuple[str, str]]:
+    """Returns changed numbers as rows: `gradients`, `σ 1.1 → 1.2253`."""
     rows = [
         (each.name or "budget", _changed_number(key.name, key.old, key.new))
-        for each in edits(old, new)
-        for key in each.keys
-        if each.kind in ("mechanism", "constant")
+        for each, key in changed
     ]
     more = len(rows) - _MOST_CHANGED
     return [*rows[:_MOST_CHANGED], (f"and {more} more", "")] if more > 0 else rows
@@ -236,14 +248,12 @@ def savings(
     delta: Fraction | None,
     tried: int,
     sources: Sources,
-    form: Told,
+    form: Planned,
     output: str | None,
     look: Look,
     most: Most,
 ) -> ExitCode:
     """Runs the command `savings` and returns its exit code. Raises BadCall."""
-    if form is Told.MARKDOWN:
-        raise BadCall("savings are printed as text or json")
     if would_overwrite(output, [file]):
         raise BadCall(f"--output {output} would overwrite a spec")
     name, policies = name_of_file(file), policies_of(sources)
@@ -270,7 +280,7 @@ def savings(
     style = style_for(output, look)
     pieces = (
         savings_table.json(name, found)
-        if form is Told.JSON
+        if form is Planned.JSON
         else savings_table.text(name, found, style)
     )
     deliver(pieces, output)

@@ -27,6 +27,13 @@ class Told(StrEnum):
     MARKDOWN = "markdown"
 
 
+class Planned(StrEnum):
+    """The formats of `fit` and `savings`."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class FilterKind(StrEnum):
     """The notions in which a filter counts a budget, where parameters are chosen along the way."""
 

@@ -36,6 +36,7 @@ class SchemaOf(StrEnum):
     RESULT = "result"
     DIFF = "diff"
     TOTAL = "total"
+    FIT = "fit"
     SAVINGS = "savings"
     ASSUMPTIONS = "assumptions"
     CERTIFICATE = "certificate"

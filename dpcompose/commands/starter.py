@@ -1,11 +1,15 @@
-"""The command `init`: a commented starter spec, and the schema that lets an editor check it."""
+"""The commands `init`, which writes a starter spec and its schema, and `examples`."""
 
 from __future__ import annotations
 
 import os
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from dpcompose.commands.exits import BadCall, complain
-from dpcompose.commands.output import deliver, print_out, to_standard_output
+from dpcompose.commands.output import Look, deliver, print_out, style_for, to_standard_output
+from dpcompose.errors import nearest, quoted
 
 #: The schema that the modeline of the starter names, in the same folder.
 SCHEMA_FILE = "dpcompose.schema.json"
@@ -67,3 +71,41 @@ def write_starter(file: str, force: bool) -> None:
 
     deliver([dumped(json_schema(), indent=2)], schema)
     complain(f"wrote {schema}, with which editors check it")
+
+
+def examples() -> dict[str, str]:
+    """Returns the names of the example specs, in order, each with the title that it states."""
+    titles = {}
+    for each in sorted(_examples().iterdir(), key=lambda each: each.name):
+        name, dot, end = each.name.rpartition(".")
+        if dot and end == "yaml" and each.is_file():
+            title = re.search("^title: (.*)$", each.read_text(encoding="utf-8"), re.MULTILINE)
+            titles[name] = title[1].strip("\"'") if title else ""
+    return titles
+
+
+def list_examples(look: Look) -> None:
+    """Runs the command `examples` without a name."""
+    from dpcompose.render.console import grid, literal, printed
+
+    style = style_for(None, look)
+    rows = [(literal(name, style, "strong"), says) for name, says in examples().items()]
+    end = literal("`dpcompose examples NAME | dpcompose analyze -` analyses one", style, "weak")
+    print_out(printed([grid(rows, style, ["fixed"]), "", end], style))
+
+
+def print_example(name: str) -> None:
+    """Runs the command `examples` with a name. Raises BadCall for an unknown one."""
+    known = examples()
+    if name not in known:
+        near = nearest(name, list(known))
+        meant = f"; did you mean {near}?" if near else ""
+        raise BadCall(f"no example is called {quoted(name)}{meant} (`dpcompose examples` lists)")
+    print_out((_examples() / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def _examples() -> Traversable:
+    """Returns the folder of the examples: in the wheel, or `specs` of a working copy."""
+    package = files("dpcompose")
+    inside = package / "examples"
+    return inside if inside.is_dir() else package / ".." / "specs"

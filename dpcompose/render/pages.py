@@ -127,7 +127,8 @@ def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
     yield "Example", [paragraph(entry.example.says, style)] if entry.example else []
     yield "Departs from the print", [paragraph(entry.departs, style)] if entry.departs else []
     yield "A case of", aligned_rows(titles(entry.specialises), style)
-    at_work = [f"dpcompose analyze {entry.spec}"] if entry.spec else []
+    example = (entry.spec or "").removeprefix("specs/").removesuffix(".yaml")
+    at_work = [f"dpcompose examples {example} | dpcompose analyze -"] if example else []
     yield "See it at work", [paragraph(each, style) for each in at_work]
 
 

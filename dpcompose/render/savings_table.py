@@ -1,8 +1,8 @@
-"""The result of `savings`, what halving each mechanism saves: for people, and as JSON."""
+"""The results of `savings` (for people and as JSON) and of `fit` (as JSON)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +10,17 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.curves.rounding import decimal_up
+from dpcompose.planning.edits import Edit, KeyEdit
+from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.json import dumped, head
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import left_text, number_down, number_up
 from dpcompose.render.panel import bar, share_text
+from dpcompose.report.wording import number
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 40
@@ -97,5 +101,40 @@ def json(file: str, found: Savings) -> Iterator[str]:
             }
             for each in found.savings
         ],
+    }
+    yield dumped(document, indent=2)
+
+
+def fit_json(
+    file: str,
+    fitted: Fitted,
+    changed: Sequence[tuple[Edit, KeyEdit]],
+    remarks: Sequence[str],
+    text: str,
+) -> Iterator[str]:
+    """Yields a fitted spec and what was changed in it as one JSON document."""
+    main, most = fitted.limit.parameters[0]
+    at = [f"{LIMITS[name]} = {number(value)}" for name, value in fitted.limit.parameters[1:]]
+    document: dict[str, Any] = {
+        **head(),
+        "file": file,
+        "number": " at ".join([LIMITS[main], *at]),
+        "spent": number_up(fitted.spent),
+        "limit": number_down(most),
+        "exact": fitted.exact,
+        "scale": str(fitted.scale),
+        "mechanisms": list(fitted.scaled),
+        "changes": [
+            {
+                "entry": entry.name,
+                "key": key.name,
+                "old": key.old,
+                "new": key.new,
+                "line": entry.span.line,
+            }
+            for entry, key in changed
+        ],
+        "remarks": list(remarks),
+        "spec": text,
     }
     yield dumped(document, indent=2)

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what `diff`, `total`, `sensitivity`, `accept` and `--certificate` write."""
+"""The JSON Schemas of what `diff`, `total`, `fit`, `savings`, `accept`, `--certificate` write."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from dpcompose.render.schema_parts import (
     published,
 )
 
+_FRACTION: Schema = {"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}
 _PLACE: Schema = {"type": "integer", "minimum": 1, "description": "Line, from 1."}
 _DIRECTION: Schema = {"enum": ["same", "decreased", "increased", "incomparable"]}
 
@@ -52,6 +53,28 @@ def total_schema() -> Schema:
                 mapping("A finding with its file.", file=TEXT, finding=defined("finding")),
                 "What a revision had, and is gone or says less.",
             ),
+        ),
+        DEFINITIONS,
+    )
+
+
+def fit_schema() -> Schema:
+    """Returns the JSON Schema of `fit --format json`."""
+    return published(
+        "dpcompose fit",
+        "What fit --format json prints.",
+        document(
+            "A spec with scaled parameters that keeps its budget.",
+            file=TEXT,
+            number={**TEXT, "description": "What the budget limits, such as ε at δ = 1e-6."},
+            spent=maybe(AMOUNT, TOO_LARGE),
+            limit=maybe(AMOUNT, TOO_LARGE),
+            exact={"type": "boolean", "description": "Whether no larger scale would do."},
+            scale={**_FRACTION, "description": "What parameters were multiplied by."},
+            mechanisms=array_of(TEXT, "Those that were scaled."),
+            changes=array_of(_SCALED, "In the order of the spec."),
+            remarks=array_of(TEXT, "What an author has to look at."),
+            spec={**TEXT, "description": "The new spec, as YAML."},
         ),
         DEFINITIONS,
     )
@@ -245,6 +268,14 @@ _TOTAL = mapping(
     budget=maybe(defined("budget"), "Null without one."),
 )
 
+_SCALED = mapping(
+    "A number of a spec that was changed.",
+    entry={**TEXT, "description": "The mechanism, or the constant."},
+    key={**TEXT, "description": "Its key, such as epsilon."},
+    old=maybe(TEXT, "As it was written."),
+    new=maybe(TEXT, "As it is written now."),
+    line=_PLACE,
+)
 _SAVING = mapping(
     "What halving a mechanism saves, or doubling its noise.",
     mechanism=TEXT,
@@ -254,7 +285,6 @@ _SAVING = mapping(
 )
 
 
-_FRACTION: Schema = {"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}
 _LOSS: Schema = {
     "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds; in "
     "responses multisets of [ε, δ, count].",

@@ -20,10 +20,11 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app
-from dpcompose.cli.help_pages import EXAMPLES
+from dpcompose.cli.help_pages import COMMON, EXAMPLES
 from dpcompose.commands.starter import SCHEMA_FILE, STARTER
 
 ROOT = Path(__file__).parents[2]
+SPECS = ROOT / "specs"
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 
@@ -80,6 +81,16 @@ def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
     assert os.listdir(folder) == []
 
 
+def test_examples_are_listed_with_their_titles_and_printed(folder: Path) -> None:
+    listed = call("examples").stdout
+    names = [path.stem for path in sorted(SPECS.glob("*.yaml"))]
+    assert re.findall(r"^([a-z0-9-]+) +\S", listed, re.MULTILINE) == names
+    assert "Two questions by randomized response" in listed
+    assert call("examples", "survey").stdout == (SPECS / "survey.yaml").read_text(encoding="utf-8")
+    missed = call("examples", "survy")
+    assert missed.exit_code == 2 and "did you mean survey?" in missed.stderr
+
+
 # --- help and completion -------------------------------------------------------------------------
 
 
@@ -90,7 +101,9 @@ def commands() -> list[str]:
 
 @pytest.mark.parametrize("command", [(), *((each,) for each in commands())])
 def test_help_is_complete_and_80_columns_wide(command: tuple[str, ...]) -> None:
-    text = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(app, [*command, "-h"])
+    text = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(
+        app, [*command, "--help"]
+    )
     assert text.exit_code == 0
     lines = text.stdout.splitlines()
     assert max(map(len, lines)) <= 80
@@ -98,6 +111,20 @@ def test_help_is_complete_and_80_columns_wide(command: tuple[str, ...]) -> None:
     for parameter in (group.commands[command[0]] if command else group).params:
         if parameter.param_type_name == "option" and not parameter.hidden:
             assert parameter.help and parameter.help.endswith((".", "…")), parameter.name
+
+
+@pytest.mark.parametrize("command", [(), *((each,) for each in commands())])
+def test_short_help_fits_a_screen_and_shows_how_to_call_the_command(
+    command: tuple[str, ...],
+) -> None:
+    text = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "-h"]).stdout
+    lines = text.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80
+    assert lines[0].startswith("Usage: ")
+    for typed, _ in EXAMPLES.get(command[0], ()) if command else ():
+        assert typed in text
+    for name in COMMON.get(command[0], ()) if command else commands():
+        assert re.search(rf"^{name}\b", text, re.MULTILINE), name
 
 
 def test_help_has_the_commands_in_panels_and_the_exit_codes() -> None:

@@ -233,7 +233,7 @@ def run(*arguments: str, stdin: str | bytes | None = None, **environment: str) -
     settings_files._nearest.cache_clear()
     result = CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
     if "json" in arguments and result.stdout:
-        checked("savings", result.stdout)
+        checked(arguments[0], result.stdout)
     return result
 
 
@@ -250,6 +250,19 @@ def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:
     result = run("fit", "-", "--mu", "1", "--free", "a=2", stdin=one("notion: gdp, mu: 3"))
     assert result.stdout == one("notion: gdp, mu: 1") + "budget: {mu: 1}\n"
     assert "scaled by 1/6" in result.stderr
+
+
+def test_fit_as_json_has_the_spec_and_each_number_that_changed() -> None:
+    text = one("notion: pure, epsilon: 1") + "budget: {epsilon: 1/2}  # kept\n"
+    result = run("fit", "-", "--format", "json", stdin=text)
+    document = json.loads(result.stdout)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert document["spec"] == text.replace("epsilon: 1}", "epsilon: 1/2}")
+    assert document["changes"] == [
+        {"entry": "a", "key": "epsilon", "old": "1", "new": "1/2", "line": 6}
+    ]
+    assert (document["number"], document["spent"], document["limit"]) == ("ε", 0.5, 0.5)
+    assert (document["scale"], document["exact"], document["mechanisms"]) == ("1/2", True, ["a"])
 
 
 @pytest.mark.slow
