@@ -49,7 +49,7 @@ def _verdict(report: Report, checking: bool) -> Iterator[Diagnostic]:
     place, verdict = report.place, report.verdict
     if report.status == "no-guarantee":
         why = " ".join(sentence(each) for each in report.reasons)
-        message = f"no finite guarantee: {why}" if why else "no finite guarantee"
+        message = f"no finite guarantee. {why}" if why else "no finite guarantee"
         yield Diagnostic(NO_BOUND, message, place)
     if report.status in (*BROKEN, *NO_SPEC):  # their findings say what is wrong
         return

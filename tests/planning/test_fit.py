@@ -257,9 +257,9 @@ def test_fit_as_json_has_the_spec_and_each_number_that_changed() -> None:
     result = run("fit", "-", "--format", "json", stdin=text)
     document = json.loads(result.stdout)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert document["spec"] == text.replace("epsilon: 1}", "epsilon: 1/2}")
+    assert document["spec"] == text.replace("epsilon: 1}", "epsilon: 0.5}")
     assert document["changes"] == [
-        {"entry": "a", "key": "epsilon", "old": "1", "new": "1/2", "line": 6}
+        {"entry": "a", "key": "epsilon", "old": "1", "new": "0.5", "line": 5}
     ]
     assert (document["number"], document["spent"], document["limit"]) == ("ε", 0.5, 0.5)
     assert (document["scale"], document["exact"], document["mechanisms"]) == ("1/2", True, ["a"])

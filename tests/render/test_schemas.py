@@ -23,6 +23,8 @@ from dpcompose.commands.outputs import SchemaOf
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
+from dpcompose.planning.edits import edits
+from dpcompose.planning.fitting import fit
 from dpcompose.planning.releases import Release
 from dpcompose.planning.savings import NoBound, savings_of
 from dpcompose.planning.scaling import Unscalable
@@ -191,11 +193,15 @@ def examples() -> dict[str, str]:
         limit=budget(epsilon="9", delta="1e-6"), deltas=(DELTA,),
     )  # fmt: skip
     halved = savings_of(load(TEXTS["gdp"], "gdp"), None, 1)
+    source = load(TEXTS["gdp"], "gdp")
+    fitted = fit(source, budget(mu="1"), {})
+    numbers = [(each, key) for each in edits(source, load(fitted.text, "gdp")) for key in each.keys]
     return {
         "result": "".join(render(REPORTS.values(), Style(), True)),
         "diff": "".join(diff_json.json([found, invalid])),
         "total": "".join(total_views.json(summed)),
         "savings": "".join(savings_table.json("gdp", halved)),
+        "fit": "".join(savings_table.fit_json("gdp", fitted, numbers, ["look"], fitted.text)),
         "assumptions": written(
             updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")
         ),

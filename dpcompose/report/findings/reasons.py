@@ -32,7 +32,7 @@ def why_none(
     found: Sequence[At] = (),
     asked: bool = False,
 ) -> list[str]:
-    """Returns the reasons why there is no finite bound, as sentences, each with its way out.
+    """Returns the reasons why there is no finite bound, as texts: a way out, then all its reasons.
 
     `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
     asked for, none of them finite; `asked`: whether any point was asked for.
@@ -44,11 +44,10 @@ def why_none(
         told.extend(_beyond(found))
     if not told and solutions:
         told.extend(reasons(solutions[0], asked))
-    why = list(
-        dict.fromkeys(
-            f"{says[:1].upper()}{says[1:]}. Way out: {way_out}." for says, way_out, _ in told
-        )
-    )
+    causes: dict[str, dict[str, None]] = {}
+    for says, way_out, _ in told:
+        causes.setdefault(way_out, {})[f"{says[:1].upper()}{says[1:]}."] = None
+    why = [f"Way out: {way_out}. {' '.join(says)}" for way_out, says in causes.items()]
     if not solutions and not asked:
         why.append(missing_notion(problem))
     return why or ["no finite bound is known for the worst change"]
@@ -62,11 +61,11 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
     none = solution.algebra.none
     for visit in solution.visits:
         yield from _sampled(solution, visit, asked)
-    for felt in solution.felt:
-        if felt.loss == none:
-            yield from uncovered(
-                Touched(felt.mechanism, felt.placed, felt.visit.place, felt.visit.state)
-            )
+    yield from uncovered(
+        Touched(felt.mechanism, felt.placed, felt.visit.place, felt.visit.state)
+        for felt in solution.felt
+        if felt.loss == none
+    )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -115,6 +114,7 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
     """Yields a reason for each mechanism that has no finite loss at any δ."""
     accountant = Accountant(Patterns())
     none = accountant.algebra.none
+    reached: list[Touched] = []
     for root, top in tops:
         stack = [(top, initial(root, top, problem.goal))]
         while stack:
@@ -124,7 +124,7 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
                 continue
             for (mechanism, placed), loss in zip(place.mechanisms, answer.own, strict=True):
                 if loss == none:
-                    yield from uncovered(Touched(mechanism, placed, place, state))
+                    reached.append(Touched(mechanism, placed, place, state))
             below = []
             for choice in answer.choices:
                 for branch in choice.branches if choice.loss == none else ():
@@ -132,6 +132,7 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
                         yield _only_replaced(branch.place), _REPLACE, branch.place.dataset.path
                     below.append((branch.place, branch.state))
             stack.extend(reversed(below))
+    yield from uncovered(reached)
 
 
 def _beyond(found: Sequence[At]) -> Iterator[Reason]:

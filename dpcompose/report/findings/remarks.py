@@ -127,7 +127,7 @@ def _bounded_below_filter(
             yield Finding(
                 "DPC201",
                 "warning",
-                f"`{mechanism.name}` states only a bounded guarantee on `{name}`, below the filter "
+                f"only a bounded guarantee is stated on `{name}`, below the filter "
                 f"`{place.dataset.name}`: a replaced row may pass it before and not after",
                 placed[0].statement.path,
                 f"state the guarantee on the table before the filter (`stated_on: {top}`), or give "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.sample import Sample
@@ -17,7 +17,7 @@ from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
-from dpcompose.report.wording import change
+from dpcompose.report.wording import change, listing
 
 #: A reason: what is missing, the way out, and the path in the spec.
 Reason = tuple[str, str, Path]
@@ -32,33 +32,56 @@ class Touched(NamedTuple):
     state: State
 
 
-def uncovered(touched: Touched) -> Iterator[Reason]:
-    """Yields why a mechanism's statements do not cover a change, with the way out.
+def uncovered(reached: Iterable[Touched]) -> Iterator[Reason]:
+    """Yields why statements do not cover a change, once for mechanisms with the same reason.
 
     Nothing below a sample of fixed size, which is a reason itself.
     """
-    if not in_public_sample(touched.place, touched.state):
-        yield _message(touched), _way_out(touched), touched.mechanism.path
+    alike: dict[tuple[str, str], list[Touched]] = {}
+    for each in reached:
+        if not in_public_sample(each.place, each.state):
+            alike.setdefault((_message(each, ()), _way_out(each)), []).append(each)
+    for (_, way_out), group in alike.items():
+        yield _message(group[0], group), way_out, group[0].mechanism.path
 
 
-def _message(touched: Touched) -> str:
-    """Returns the sentence on what a mechanism reads, how that changes, and what is covered."""
-    name = touched.place.dataset.name
-    reader = touched.mechanism.name
+def _readers(group: Sequence[Touched]) -> str:
+    """Returns which mechanisms read what: "`a`, `b` read `t` and `c` reads `u`"."""
+    names: dict[str, list[str]] = {}
+    for each in group:
+        names.setdefault(each.place.dataset.name, []).append(each.mechanism.name)
+    parts = [
+        f"{listing(mechanisms)} {'read' if len(mechanisms) > 1 else 'reads'} `{dataset}`"
+        for dataset, mechanisms in names.items()
+    ]
+    more = f" and {len(parts) - _MOST_DATASETS} more datasets are read"
+    return ", ".join(parts[:_MOST_DATASETS]) + (more if len(parts) > _MOST_DATASETS else "")
+
+
+#: So many datasets are named in one sentence.
+_MOST_DATASETS = 6
+
+
+def _message(touched: Touched, group: Sequence[Touched]) -> str:
+    """Returns the sentence on what mechanisms read, how that changes, and what is covered."""
+    reads = _readers(group)
+    many = len(group) > 1
+    read = "what they read" if many else "what it reads"
     what = change(touched.state)
     # Where a random map is part of the release, statements below it belong to another place.
     most = touched.place.depth if touched.place.above is None else touched.place.above
     seen = [each for each in touched.placed if touched.place.depth - each.statement.up <= most]
     statements = [each.statement for each in seen]
     if all(each.relation.kind is RelationKind.FREE_LUNCH for each in statements):
-        return f"`{reader}` reads `{name}`, where nothing covers the change: {what}"
+        return f"{reads}, where nothing covers the change: {what}"
     if _delta_reaches_one(touched):
         return (
-            f"`{reader}` reads `{name}`, where the worst change is: {what}; at that "
-            "group distance its δ reaches 1, which promises nothing"
+            f"{reads}, where the worst change is: {what}; at that "
+            "group distance δ reaches 1, which promises nothing"
         )
     stated = {
-        f"{each.relation.neighbours} of `{touched.place.stated_on(each).dataset.name}`"
+        f"{each.relation.neighbours} of "
+        + (f"`{touched.place.stated_on(each).dataset.name}`" if each.up else read)
         for each in statements
     }
     covers = " and ".join(sorted(stated))
@@ -78,11 +101,9 @@ def _message(touched: Touched) -> str:
             "what those that arrive would give alone"
         )
     elif _curve_alone(touched):
-        why = "; at that group distance its curve promises nothing"
-    return (
-        f"`{reader}` reads `{name}`, where the worst change is: {what}; its guarantee "
-        f"is for {covers}{why}"
-    )
+        why = "; at that group distance a curve promises nothing"
+    holds = "their guarantees are" if many else "its guarantee is"
+    return f"{reads}, where the worst change is: {what}; {holds} for {covers}{why}"
 
 
 def _other_columns(touched: Touched) -> bool:
@@ -180,7 +201,8 @@ def _way_out(touched: Touched) -> str:
     if any(leaf.kind is Kind.METRIC for leaf in found):
         return "bound how far the value moves: give its sensitivity for this relation or a diameter"
     if any(leaf.kind is Kind.USER for leaf in found):
-        return "cap the rows of each unit (`map: {kind: cap, rows: m, keep: first}`) above it"
+        name = root.dataset.name
+        return f"cap the rows of each unit of `{name}` (`map: {{kind: cap, rows: m, keep: first}}`)"
     if any(leaf.kind in (Kind.NODE, Kind.NODE_REWIRED) for leaf in found):
         return "declare `max_degree` on the graph, or give a guarantee for that relation"
     if _curve_alone(touched):
