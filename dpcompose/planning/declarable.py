@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.errors import Path
-from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, inside, together
+from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, inside, name_of, together
 from dpcompose.planning.declarable_noise import above, add_noise, cells, replaced
 from dpcompose.report.wording import listing
 from dpcompose.source import Number, Source, Value
@@ -26,6 +26,7 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
         *_disjoint(spec),
         *_once(spec),
         *_units(spec),
+        _levels(spec),
         *_samples(spec),
         *replaced(spec),
         *cells(spec),
@@ -97,6 +98,21 @@ def _units(spec: SpecParts) -> Iterator[Candidate]:
             ),
             tuple(names),
         )
+
+
+def _levels(spec: SpecParts) -> Candidate:
+    """Returns the guarantees stated for each block that may be meant for all blocks together."""
+    entries: list[tuple[Entry, str]] = []
+    for at, mechanism in spec.mechanisms:
+        block, _, rest = str(mechanism["reads"]).partition(".")
+        parent = spec.datasets.get(block, {}).get("from")
+        if rest == "*" and "notion" in mechanism and isinstance(parent, str):
+            put = Put(("mechanisms", at, "reads"), parent)
+            entries.append(
+                (Entry(("mechanisms", at), f"reads: {parent}", (put,)), name_of(mechanism))
+            )
+    condition = "the guarantee of {} is for all blocks together, not for each of them"
+    return together("level", condition, entries)
 
 
 def _drops(spec: SpecParts) -> Iterator[Candidate]:

@@ -152,7 +152,7 @@ def excess_over(value: Fraction, least: Fraction) -> str:
         return "the same" if value == least else "about the same"
     if ratio < 2:
         return f"+{decimal_up((ratio - 1) * 100, 2)}%"
-    return f"{decimal_up(ratio, 2)}×"
+    return "over 1000×" if ratio > 1000 else f"{decimal_up(ratio, 2)}×"
 
 
 def left_text(value: Fraction) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -131,7 +132,7 @@ def _costs(report: Report) -> str:
         line = f":{first.span.line} " if first.span else ""
         return f"{line}{first.message}"
     if report.status != "ok":
-        return report.reasons[0] if report.reasons else ""
+        return report.reasons[0].removeprefix("Way out: ") if report.reasons else ""
     if not report.shares:
         return ""
     most = report.shares[0]
@@ -143,7 +144,11 @@ def _costs(report: Report) -> str:
 
 def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[RenderableType]:
     """Yields the table, the counts and the findings."""
+    folder = _common_folder([row.label for row in rows])
+    rows = [replace(row, label=row.label.removeprefix(folder)) for row in rows]
     shown = list(_rows_to_list(rows, style))
+    if folder and shown:
+        yield literal(f"in {folder}", style, "weak")
     if shown:
         yield _table([row for row, _ in shown], dict(shown), style)
     yield _counted(rows, style)
@@ -153,6 +158,12 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
             if number:
                 yield ""
             yield from diagnostics(report, style)
+
+
+def _common_folder(labels: list[str]) -> str:
+    """Returns the folder of all files, with a slash at its end; empty where there is none."""
+    start = os.path.commonprefix(labels)
+    return start[: start.rfind("/") + 1] if len(labels) > 1 else ""
 
 
 def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
@@ -182,7 +193,7 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
     table.add_column(no_wrap=True, min_width=1)
     table.add_column("spec", no_wrap=True, min_width=min(_wide(rows), style.width // 3))
     given = list(dict.fromkeys(row.at for row in rows if row.at))
-    same = len(given) == 1 and all(row.at or row.kind == "wrong" for row in rows)
+    same = len(given) == 1 and all(row.at or row.wrong for row in rows)
     head = f"bound at {given[0]}" if same else "bound"
     cells = _BAR if style.wide else 0
     table.add_column(literal(head, style), no_wrap=True, overflow="ellipsis")

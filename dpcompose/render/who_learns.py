@@ -28,10 +28,36 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
     if not report.attributes:
         return
     yield ruled("Who learns what", style, "a row changes in these columns alone, the rest is known")
+    head, rows = _cells(report, style.detail == "full")
+    for n, columns in enumerate(_tables(head, style)):
+        if n:
+            yield ""
+        yield _table([head[i] for i in columns], [[row[i] for i in columns] for row in rows], style)
+    if any(each.startswith("from ") for each in head):
+        yield literal(_FROM, style, "weak")
+    for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):
+        yield literal(says, style)
+
+
+#: The headings of columns with words; the others have numbers, which never wrap.
+_WORDS = ("question", "columns", "told by")
+
+
+def _tables(head: Sequence[str], style: Style) -> list[list[int]]:
+    """Returns the columns of each table: one for all, or on a narrow page one for each kind."""
+    if style.wide:
+        return [[*range(len(head))]]
+    words = [i for i, each in enumerate(head) if each in _WORDS[1:]]
+    risks = [i for i, each in enumerate(head) if each.startswith("from ")]
+    numbers = [i for i in range(1, len(head)) if i not in words and i not in risks]
+    return [[0, *some] for some in (numbers, risks, words) if some]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> Table:
+    """Returns one table; the first row is the protected change."""
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
-    head, rows = _cells(report, style)
     for i, each in enumerate(head):
-        named = each in ("question", "columns", "told by")
+        named = each in _WORDS
         table.add_column(
             literal(each, style, "weak"),
             justify="left" if named else "right",
@@ -39,19 +65,16 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
             no_wrap=not named,
         )
     for n, row in enumerate(rows):
-        table.add_row(*(literal(each, style, "" if n else "weak") for each in row))
-    yield table
-    if any(each.startswith("from ") for each in head):
-        yield literal(_FROM, style, "weak")
-    for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):
-        yield literal(says, style)
+        if n or any(row[1:]):
+            table.add_row(*(literal(each, style, "" if n else "weak") for each in row))
+    return table
 
 
 def in_markdown(report: Report) -> str:
     """Returns the table of questions about columns as Markdown; empty without questions."""
     if not report.attributes:
         return ""
-    head, rows = _cells(report, Style(width=1000))
+    head, rows = _cells(report)
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for n, row in enumerate(rows):
         name, *rest = row
@@ -69,7 +92,7 @@ def _quoted(cell: str, head: str) -> str:
     return code(cell) if head in ("columns", "told by") and cell else cell
 
 
-def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
+def _cells(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
     """Returns the headings, and the cells of each row; the first row is the protected change."""
     asked = report.attributes
     columns = any(each.changes != (each.name,) for each in asked)
@@ -79,11 +102,10 @@ def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
     at = points[0] if points else None
     risk = next((each.risk for each in asked if each.risk is not None), None)
     baselines = [] if risk is None else [given for given, _ in risk.success]
-    baselines = baselines if style.wide else baselines[:1]
     head = ["question", *(["columns"] if columns else []), *([unit] if unit else [])]
     head += [f"ε at {given_text(at)}"] if at is not None else []
     head += [f"from {per_cent(each)} to" for each in baselines]
-    head += ["told by"] if style.wide else []
+    head += ["told by"]
 
     def cells(name: str, changes: str, found: Learnt | Report, told_by: str) -> list[str]:
         """Returns the cells of one row."""
@@ -91,11 +113,11 @@ def _cells(report: Report, style: Style) -> tuple[list[str], list[list[str]]]:
         row += [_bound(found.bound)] if unit else []
         row += [_at(found.at_delta)] if at is not None else []
         row += [_success(found.risk, n) for n in range(len(baselines))]
-        return row + ([told_by] if style.wide else [])
+        return [*row, told_by]
 
     rows = [cells(f"protected: {sentence(report.protects)}", "", report, "")]
     for each in asked:
-        changes = ", ".join(each.changes) if style.detail == "full" else _few(each.changes)
+        changes = ", ".join(each.changes) if full else _few(each.changes)
         rows.append(cells(each.name, changes, each, _few(each.mechanisms)))
     return head, rows
 

@@ -201,7 +201,8 @@ def test_what_is_advised_is_less_at_the_delta_that_is_asked_for(tmp_path: Path) 
     value = changed.at_delta[0].value
     assert value is not None
     found = CliRunner().invoke(app, ["analyze", "--delta", "0.01", "--format", "json", str(path)])
-    [told] = json.loads(found.stdout)["results"][0]["advice"]
+    told, level = json.loads(found.stdout)["results"][0]["advice"]
+    assert level["key"] == "level" and level["write"][0]["says"] == "reads: people"
     assert told["number"] == "ε at δ = 0.01" and told["after"] == pytest.approx(float(value))
     # Two Gaussians of μ = 1: δ(ε) of μ = √2.
     normal, mu, epsilon = NormalDist(), 2**0.5, float(value)

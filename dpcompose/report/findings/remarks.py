@@ -215,8 +215,8 @@ def _defaulted(
         yield Finding(
             "DPC202",
             "warning",
-            f"`{mechanism.name}` does not say for which neighbours it holds; bounded is assumed, "
-            f"which covers only replaced rows of `{place.dataset.name}`",
+            "this guarantee does not say for which neighbours it holds; bounded is assumed, which "
+            f"covers only replaced rows of `{place.dataset.name}`",
             statement.path,
             "add `relation: unbounded` or `relation: bounded`, whichever was proved",
         )
@@ -240,7 +240,7 @@ def _taken_for_users(
         yield Finding(
             "DPC202",
             "warning",
-            f"`{mechanism.name}` does not say for which neighbours it holds; user is assumed, by "
+            "this guarantee does not say for which neighbours it holds; user is assumed, by "
             f"which all rows of one `{unit}` that the cap leaves are one step",
             statement.path,
             f"add `relation: unbounded` where it was proved for one row, `relation: user` where "
