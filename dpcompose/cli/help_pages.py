@@ -239,6 +239,9 @@ class Commands(TyperGroup):
         """Runs a command; a bad call and Ctrl-C end it with an exit code, without a traceback."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
         except BadCall as error:
             complain(str(error))
             raise typer.Exit(ExitCode.USAGE) from error

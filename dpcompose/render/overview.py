@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import takewhile
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -162,8 +162,9 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
 
 def _common_folder(labels: list[str]) -> str:
     """Returns the folder of all files, with a slash at its end; empty where there is none."""
-    start = os.path.commonprefix(labels)
-    return start[: start.rfind("/") + 1] if len(labels) > 1 else ""
+    folders = zip(*(each.split("/")[:-1] for each in labels), strict=False)
+    same = [each[0] for each in takewhile(lambda step: len(set(step)) == 1, folders)]
+    return "".join(f"{each}/" for each in same) if len(labels) > 1 else ""
 
 
 def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:

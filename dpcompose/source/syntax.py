@@ -77,13 +77,14 @@ _SYNTAX = tuple(
         ),
         (
             "block mapping: (did not find expected key|expected <block end>)",
-            "{char} does not continue the mapping that starts at {opened}",
+            "{word} does not continue the mapping that starts at {opened}",
             "check the indentation, and quote a text that holds quotation marks",
         ),
         (
             "block collection: (did not find|expected)",
-            "{char} does not continue the list that starts at {opened}",
-            "items of a list start with `- ` and are indented alike",
+            "{word} does not continue the list that starts at {opened}",
+            "items of a list start with `- ` and are indented alike; a key of the item above is "
+            "indented as its first key",
         ),
         (
             "expected '?<document start>",
@@ -116,6 +117,10 @@ _SYNTAX = tuple(
 )
 
 
+#: A key, as far as it can be told without reading the file as YAML.
+_WORD = re.compile(r"\w[\w-]*")
+
+
 def syntax_fault(error: MarkedYAMLError, lines: Lines) -> tuple[str, str, int, str | None]:
     """Code, message, offset and hint for what PyYAML found wrong."""
     text = lines.text
@@ -142,4 +147,6 @@ def syntax_fault(error: MarkedYAMLError, lines: Lines) -> tuple[str, str, int, s
         hint = f"write `{key} {value}`" if len(key + value) < _LONGEST_SHOWN else None
         return known.code, f"a blank is missing after {quoted(key)}", joined.end("key"), hint
     char = quoted(text[at]) if at < len(text) else "the end of the file"
-    return known.code, message.format(char=char, opened=opened), at, known.hint
+    word = _WORD.match(text, at)
+    found = quoted(word[0]) if word else char
+    return known.code, message.format(char=char, word=found, opened=opened), at, known.hint

@@ -24,18 +24,14 @@ from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value
 from dpcompose.source.rewriting import (
-    Rewrite,
     joining,
     moved_in,
-    renamed,
     renaming,
-    rewritten,
     wrapping,
-    writing,
 )
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities, noise_keys
 from dpcompose.spec.datasets import Mapped, Split
-from dpcompose.spec.guarantees import NOTIONS, Stated
+from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.keys import entries_of, required
 from dpcompose.spec.misplaced import misplaced
 from dpcompose.spec.model import Spec
@@ -149,8 +145,7 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     told = [(each, misplaced(at.model, each)) for each in others]
     alike = [at.beside(each) for each, other in told if other and other[1] == says[1]]
     related = tuple((each, True, "") for each in alike)
-    fix = _of_another_notion(at)
-    faults.add("DPC105", at.path, *says, key=True, fix=fix, certain=False, related=related)
+    faults.add("DPC105", at.path, *says, key=True, related=related)
     own = next((each for each, base in NOTIONS.items() if issubclass(at.model, base)), None)
     if own is not None and at.name in SIGNS:
         alike += map(at.beside, PARAMETERS[own])
@@ -236,15 +231,6 @@ def _twin(at: _Key, best: str) -> str | None:
 # --- parameters of the other sort ----------------------------------------------------------------
 
 
-def _of_another_notion(at: _Key) -> Rewrite | None:
-    """Returns what makes the notion that which has just the parameters that are given."""
-    if not issubclass(at.model, Stated) or at.name not in SIGNS or "points" in at.siblings:
-        return None
-    given = {each for each in SIGNS if each in at.siblings}
-    notion = next((each for each, keys in PARAMETERS.items() if given == set(keys)), None)
-    return None if notion is None else writing(at.beside("notion"), notion)
-
-
 def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
     """Returns what is stated of noise whose own parameters are all missing."""
     given = [each for each in SIGNS if each in at.siblings]
@@ -256,23 +242,13 @@ def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
     own = noise_keys(kind)
     notion = next((each for each, keys in PARAMETERS.items() if set(given) == set(keys)), None)
     hint = f"noise has {listing(own)}, from which the loss follows"
-    fix: Rewrite | None = None
     if notion is not None:
         hint += f"; what is known to lose {listing(given)} is stated, with `notion: {notion}`"
-        fix = _renaming(at.beside("mechanism"), "notion", notion)
     verb = "does" if len(given) == 1 else "do"
     message = f"{named_all(given)} {verb} not belong to `mechanism: {kind}`"
     related = tuple((at.beside(each), True, "") for each in given if each != at.name)
-    faults.add("DPC105", at.path, message, hint, key=True, fix=fix, certain=False, related=related)
+    faults.add("DPC105", at.path, message, hint, key=True, related=related)
     return {at.beside(each) for each in (*own, *given)}
-
-
-def _renaming(path: Path, key: str, text: str) -> Rewrite:
-    """Another key, with another text."""
-    return lambda source: (*renamed(source, path, key), *rewritten(source, path, text))
-
-
-# --- options beside what they are options of -----------------------------------------------------
 
 
 def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:

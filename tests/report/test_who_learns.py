@@ -99,7 +99,9 @@ def test_a_narrow_default_gives_no_answer_to_other_questions_and_says_why() -> N
     no, yes = report.attributes
     assert report.bound is not None and report.bound.value == 1
     assert no.bound is None and not no.is_finite and not no.mechanisms
-    assert "its guarantee is for bounded neighbours changing a alone of what it reads" in no.reasons[0]
+    assert (
+        "its guarantee is for bounded neighbours changing a alone of what it reads" in no.reasons[0]
+    )
     assert "(`relation: bounded`)" in no.reasons[0]
     assert yes.bound is not None and yes.bound.value == 1
     wide = analyze(text.replace("epsilon: 1", "epsilon: 1, relation: bounded"))
