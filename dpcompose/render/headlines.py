@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import Span
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
@@ -149,7 +150,10 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
 
 
 def spending(record: FilterRecord) -> str:
-    """Returns what a record has spent: `ρ = 0.3 of 0.5 spent, 0.2 left`; of an (ε, δ) both."""
+    """Returns what a record has spent: `ρ = 0.3 of 0.5 spent, 0.2 left`; of an (ε, δ) both.
+
+    The ε that is spent stands first, where the budget has a δ.
+    """
     parts = []
     for (name, spent), (_, limit), (_, left) in zip(
         record.spent or (), record.limit, record.left, strict=False
@@ -158,7 +162,11 @@ def spending(record: FilterRecord) -> str:
         parts.append(
             f"{parameter_text(name, spent, record.exact)} of {left_text(limit)} spent, {rest}"
         )
-    return "; ".join(parts)
+    if record.cost is None:
+        return "; ".join(parts)
+    delta, spent, _ = record.cost
+    at = f"δ = {chance(decimal_up(delta, 6))}"
+    return f"{parameter_text('epsilon', spent, False)} at {at} spent ({'; '.join(parts)})"
 
 
 def _held(report: Report) -> str:

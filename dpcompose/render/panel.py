@@ -240,10 +240,20 @@ def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
     limit = ", ".join(equation(name, left_text(value)) for name, value in record.limit)
     within = record.share <= 1
     how = "good" if within else "bad"
-    text = bar(record.share, _BAR if style.wide else _SHORT_BAR, style, how)
-    text.append_text(literal(f" {percent(record.share)} of {limit}  ", style))
+    cells = _BAR if style.wide and record.cost is None else _SHORT_BAR
+    text = bar(record.share, cells, style, how)
     left = ", ".join(equation(name, left_text(value)) for name, value in record.left)
-    text.append_text(literal(f"✓ {left} left" if within else "✗ passed", style, how))
+    if record.cost is None:
+        text.append_text(literal(f" {percent(record.share)} of {limit}  ", style))
+        text.append_text(literal(f"✓ {left} left" if within else "✗ passed", style, how))
+    else:
+        delta, spent, _ = record.cost
+        amount = f"{equation('epsilon', route_text(spent))} at δ = {chance(decimal_up(delta, 6))}"
+        text.append_text(literal(f" {percent(record.share)}  {amount}  ", style))
+        left = ", ".join(left_text(value) for _, value in record.left)
+        text.append_text(literal("✓" if within else "✗", style, how))
+        rest = f" {left} left of {limit}" if within else f" past {limit}"
+        text.append_text(literal(rest, style, "weak"))
     rows = [("spent", text)]
     if record.cost is not None:
         rows.append(("adaptive", literal(adaptivity_cost(record.cost), style)))
@@ -257,10 +267,7 @@ def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
     if spent == fixed:
         return f"costs nothing {at}: {equation('epsilon', route_text(spent))} either way"
     more = excess_over(spent, fixed)
-    return (
-        f"{equation('epsilon', route_text(spent))} counted {at}, "
-        f"{equation('epsilon', route_text(fixed))} if all had been fixed in advance: {more}"
-    )
+    return f"{more} over {equation('epsilon', route_text(fixed))} {at}, had all been fixed before"
 
 
 def share_used(verdict: Verdict) -> Fraction:

@@ -271,7 +271,7 @@ def test_what_is_printed(folder: Path) -> None:
     call = ("a.yaml", "b.yaml", "--epsilon", "2", "--delta", "1e-6", "--remaining")
     shown = " ".join(run(*call).stdout.split())
     assert "ε = 2, δ = 1e-6 approximate DP, the budget, in 2 releases" in shown
-    assert "if all had been fixed in advance" in shown and "One more mechanism may have" in shown
+    assert "had all been fixed before" in shown and "One more mechanism may have" in shown
     (found,) = json.loads(run(*call, "--format", "json").stdout)["totals"]
     assert found["filter"]["notion"] == "zcdp" and found["fixed"] is None
     assert set(found["remaining"]) == {"epsilon", "rho", "mu"}

@@ -441,7 +441,11 @@ def test_every_format_says_it(tmp_path: Path) -> None:
     text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1', 100)}}}]\n{TARGET}"
     spec.write_text(text, encoding="utf-8")
     text = " ".join(run("analyze", str(spec)).stdout.split())
-    assert "100 % of ρ = 0.49974" in text and "if all had been fixed in advance" in text
+    assert (
+        "100 % ε ≤ " in text
+        and "left of ρ = 0.49974" in text
+        and "had all been fixed before" in text
+    )
     assert run("analyze", "-q", str(spec)).stdout == "epsilon=5.22 delta=1e-6\n"
     assert "of 0.49974 spent" in run("check", str(spec), "--format", "concise").stdout
     for command in ("fit", "savings"):
