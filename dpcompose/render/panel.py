@@ -11,7 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.curves.rounding import chance, decimal_up, exp_up, plural
+from dpcompose.core.notions.notion import Notion
+from dpcompose.curves.rounding import chance, decimal_up, plural
 from dpcompose.render.console import literal
 from dpcompose.render.headlines import neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
@@ -29,6 +30,7 @@ from dpcompose.render.numbers import (
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Bound, FilterRecord, Report, Verdict
+from dpcompose.report.risk import right_guess
 
 _BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar on wide and narrow pages
 _MOST_REASONS = 3
@@ -82,9 +84,12 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         rows.append(("assumed", literal(_assumed_relations(report), style, "warning")))
     if report.protects:
         rows.append(("protects", literal(f"{report.protects} ({neighbours(report)})", style)))
+    notion = None if report.bound is None else report.bound.notion
+    if notion in (Notion.ZCDP, Notion.GDP) and requested_number(report) is None:
+        rows.append(("ε", literal("at a δ of your choice: --delta 1e-6", style)))
     words = _in_words(report)
     if words is not None:
-        rows.append((words[0], literal(words[1], style)))
+        rows.append(("in words", literal(words, style)))
     entry = book().get(report.theorem) if report.theorem else None
     if entry is not None:
         text = f"{entry.id} {entry.title} ({entry.source})"
@@ -104,41 +109,31 @@ _GUESSED = {
 _NEARLY_ALWAYS = Fraction(999, 1000)
 
 
-def _in_words(report: Report) -> tuple[str, str] | None:
-    """Returns what a guess gains, as a row of the panel.
+def _in_words(report: Report) -> str | None:
+    """Returns what a guess between two neighbouring tables gains, as a row of the panel.
 
-    At even odds between two neighbouring tables a guess is right with chance at most
-    (e^ε + δ)/(1 + e^ε). Where there is no ε, how to ask for one; None where there is no bound, or
-    the risk is shown.
+    None where there is no bound, or the risk is shown.
     """
     if report.status != "ok" or report.risk is not None:
         return None
     first, bound = requested_number(report), report.bound
-    points: list[tuple[Fraction, Fraction]] = []
+    held: list[tuple[Notion, Fraction, Fraction]] = []
     if first is not None and first.wanted == "delta" and first.value is not None:
-        points.append((first.value, first.given))
-    if bound is not None and bound.notion.value in ("pure", "approx"):
-        points.append((bound.value, bound.delta or Fraction(0)))
-    if not points:
-        return None if bound is None else ("ε", "at a δ of your choice: --delta 1e-6")
+        held.append((Notion.APPROX, first.value, first.given))
+    if bound is not None:
+        held.append((bound.notion, bound.value, bound.delta or Fraction(0)))
+    if not held:
+        return None
     what = _GUESSED.get(str(report.relation), "which of two neighbouring tables was read")
     if report.relation == "user" and report.protects.startswith("one `"):
         what = f"whether {report.protects.partition(':')[0]} is in the data"
     if report.distance > 1 or report.keeps or report.changes:
         what = "which of two neighbouring tables was read"
-    right = min(_right_guesses(*each) for each in points)
+    right = right_guess(held)
     if right > _NEARLY_ALWAYS:
-        return "in words", f"{what}: a guess from 1 in 2 may be right nearly always"
+        return f"{what}: a guess from 1 in 2 may be right nearly always"
     share = decimal_up(100 * right, 3)
-    return "in words", f"{what}: a guess from 1 in 2 is right at most {share} % of the time"
-
-
-def _right_guesses(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Returns how often a guess between two equally likely tables is right at most."""
-    if epsilon > 20:
-        return Fraction(1)
-    high = exp_up(epsilon)
-    return (high + delta) / (1 + high)
+    return f"{what}: a guess from 1 in 2 is right at most {share} % of the time"
 
 
 def _assumed_relations(report: Report) -> str:

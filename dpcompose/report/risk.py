@@ -26,6 +26,18 @@ def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
     return worst_trade_off.of_patterns(patterned, bounds)
 
 
+def right_guess(bounds: Sequence[tuple[Notion, Fraction, Fraction]]) -> Fraction:
+    """Returns how often a guess between two equally likely neighbouring tables is right at most.
+
+    `bounds`: notion, ε, ρ or μ, and δ of bounds that all hold; at least one. It is (1 + a)/2 for
+    the advantage a, which is the least that their trade-off curves allow (theory, section 11).
+    """
+    quantities = [
+        Quantity(notion, notion.amount_of(value), delta) for notion, value, delta in bounds
+    ]
+    return (1 + worst_trade_off.of_patterns((), quantities).advantage) / 2
+
+
 def risk_of(
     curve: TradeOff,
     asked: AskedRisk,
