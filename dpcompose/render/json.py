@@ -15,6 +15,7 @@ from typing import Any
 
 import dpcompose
 from dpcompose.errors import Diagnostic, Fix, Span
+from dpcompose.render.headlines import requested_number
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     fraction_text,
@@ -122,6 +123,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         **({} if report.population is None else {"population": report.population}),
         "status": report.status,
         "protect": _protect(report),
+        "headline": _headline(report),
         "guarantee": _guarantee(report),
         "at_delta": [at_shape(each) for each in report.at_delta],
         **(
@@ -179,6 +181,25 @@ def _guarantee(report: Report) -> Shape | None:
     if report.status != "ok":
         return None
     return {"notion": "profile"} if report.bound is None else bound_shape(report.bound)
+
+
+def _headline(report: Report) -> Shape | None:
+    """Returns the number that leads a report: that of the budget, of the first δ asked for, or the
+    bound; None where there is none."""
+    at, bound = requested_number(report), report.bound
+    if report.status != "ok":
+        return None
+    if at is not None:
+        return {
+            "number": other_parameter(at),
+            "value": _up(at.value),
+            "at": number_up(at.given),
+        }
+    if bound is None:
+        return None
+    (name, value, _), *rest = bound.parameters
+    delta = next((number_up(each) for _, each, _ in rest), None)
+    return {"number": name, "value": number_up(value), "at": delta}
 
 
 def at_shape(at: At) -> Shape:

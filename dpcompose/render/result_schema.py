@@ -133,6 +133,15 @@ _RESULT: Schema = mapping(
     title=TEXT,
     status={"enum": ["ok", "no-guarantee", "invalid"]},
     protect=maybe(defined("protect"), "Null for an invalid spec."),
+    headline=maybe(
+        mapping(
+            "The number that leads: that of the budget, of the first δ asked for, or the bound.",
+            number={"enum": ["epsilon", "delta", "rho", "mu"]},
+            value=maybe(AMOUNT, "Rounded up; null: too large."),
+            at=maybe(AMOUNT, "The δ of an ε, or the ε of a δ; null where there is none."),
+        ),
+        "Null where there is no finite bound.",
+    ),
     guarantee=maybe(
         {
             "anyOf": [

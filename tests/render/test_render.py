@@ -178,8 +178,8 @@ def test_quiet_names_the_files_where_there_are_several() -> None:
 # --- json ----------------------------------------------------------------------------------------
 
 KEYS = {
-    "file", "title", "status", "protect", "guarantee", "at_delta", "theorem", "worst_case",
-    "derivation", "tree", "alternatives", "findings", "budget", "assumptions", "reasons", "shares",
+    "file", "title", "status", "headline", "protect", "guarantee", "at_delta", "theorem",
+    "worst_case", "derivation", "tree", "alternatives", "findings", "budget", "assumptions", "reasons", "shares",
     "advice",
 }  # fmt: skip
 
