@@ -109,6 +109,8 @@ def analyze(
             report, source, resolved, terms, deltas, risk, recheck, by_attribute
         )
     report = replace(report, place=_place(source), population=resolved.population)
+    if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
+        report = _with_gap(report)
     return report if audit is None else audit(source, report)
 
 
@@ -299,6 +301,18 @@ def _with_point_told(report: Report, source: Source, finite: list[Solution]) -> 
         return report
     message, hint = found
     remark = Diagnostic("DPC213", message, _place(source), hint, "note")
+    return replace(report, findings=in_order((*report.findings, remark)))
+
+
+def _with_gap(report: Report) -> Report:
+    """Returns the report, with a remark where the checker does not confirm its verdict."""
+    from dpcompose.report.recheck import unconfirmed
+
+    why = unconfirmed(report)
+    if why is None:
+        return report
+    hint = "`--fail-on warning` fails where a number rests on the engine alone"
+    remark = Diagnostic("DPC214", why, report.place, hint, "warning")
     return replace(report, findings=in_order((*report.findings, remark)))
 
 

@@ -190,8 +190,9 @@ def analyze(
     --recheck has the stand-alone checker (`python -m dpcompose.checker`, one file that imports
     nothing of dpcompose) go through the certificate of the bounds: every claim from the stated
     guarantees up to the bound is made anew from its premises. A bound whose certificate is refused
-    is never printed: it is an internal fault. What the checker has no rule for, and numbers at a
-    chosen δ or ε, are named as not checked. --certificate FILE writes the certificate.
+    is never printed: it is an internal fault. An ε at a δ is confirmed to a tolerance that the
+    report says; what the checker has no rule for is named as not checked, and where that is what
+    meets a budget, DPC214 warns. --certificate FILE writes the certificate.
 
     --fix makes the corrections of invalid specs that are certain: a word for another one of the
     same meaning, a number in another notation, a misspelt key. It shows them, asks on a terminal
@@ -300,8 +301,8 @@ def check(
     The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
     `max-budget` holds beside each of them.
 
-    --recheck, --certificate and --fix are those of `analyze`; an ε at the budget's δ is not
-    checked again.
+    --recheck, --certificate and --fix are those of `analyze`; with --fail-on warning a budget
+    has to be met by what the checker confirms.
 
     With --ledger FOLDER the new FILE is added to the releases of its population there, and the
     budget is that of all, as in `total`: what is spent and left before and after; it fails where

@@ -107,7 +107,8 @@ EXIT_CODES = (
     ("0", "fine"),
     (
         "1",
-        "over budget, no finite guarantee, a finding of level error, or what diff --fail-on names",
+        "over budget (check, total, fit), no finite guarantee, a finding of level error, or what "
+        "diff --fail-on names",
     ),
     ("2", "bad call, a file that cannot be read or written, or (--strict) one that is left out"),
     ("3", "invalid spec, or one that takes more than --max-seconds or --max-memory"),

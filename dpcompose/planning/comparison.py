@@ -268,7 +268,12 @@ def _new(report: Report) -> tuple[str, ...]:
 
 
 def _changed_shares(old: Report, new: Report) -> Iterator[Moved]:
-    """The mechanisms whose part of the bound changed, by how much it grew."""
+    """Yields the mechanisms whose part of the bound changed, by how much it grew.
+
+    Nothing where a report has no finite bound: no mechanism has a part of it there.
+    """
+    if "no-guarantee" in (old.status, new.status):
+        return
     before = {each.mechanism: each for each in old.shares}
     after = {each.mechanism: each for each in new.shares}
     found = [Moved(name, before.get(name), after.get(name)) for name in {**before, **after}]

@@ -240,7 +240,7 @@ def budget_words(change: Change) -> str:
     if (old.limit, old.of_adversary) == (new.limit, new.of_adversary):
         return words
     whom = " against the adversary alone" if old.of_adversary else ""
-    return f"{words}; before: budget {budget_text(old, change.old)}{whom}"
+    return f"{words}; before: budget {budget_text(old)}{whom}"
 
 
 def free(change: Change) -> list[str]:

@@ -15,7 +15,6 @@ from dpcompose.render.numbers import (
     found_text,
     given_text,
     left_text,
-    limit_text,
     parameter_text,
 )
 from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
@@ -57,8 +56,11 @@ def headline(report: Report, style: Style) -> str:
     elif report.bound is None:
         bound = style.paint(style.plain(profile_text(report)), "strong")
     else:
-        bound = style.paint(style.plain(bound_text(report.bound)), "strong")
-        bound += f" {report.bound.notion.facts.words}"
+        bound = f"{bound_text(report.bound)} {report.bound.notion.facts.words}"
+        at = requested_number(report)
+        if at is not None and at.wanted == "delta":
+            bound = f"{found_text(at)} at {given_text(at)}, from {bound}"
+        bound = style.paint(style.plain(bound), "strong")
     line = f"{style.plain(report.label)}: {bound}, {style.plain(neighbours(report))}"
     if report.verdict is None:
         return line
@@ -99,11 +101,11 @@ def profile_text(report: Report) -> str:
 
 
 def verdict_words(report: Report) -> str:
-    """Returns the verdict in words: `within budget 2, 0.3 left`, `over budget 1.5 by 0.2`."""
+    """Returns the verdict in words: `within budget ε = 2, 0.3 left`, `over budget ρ = 1 by 0.2`."""
     verdict = report.verdict
     if verdict is None:
         return ""
-    budget = budget_text(verdict, report)
+    budget = budget_text(verdict)
     if verdict.of_adversary:
         budget += " against the adversary alone"
     if verdict.ok:
@@ -116,11 +118,9 @@ def verdict_words(report: Report) -> str:
     return f"over budget {budget} by {excess_text(-verdict.slack)}"
 
 
-def budget_text(verdict: Verdict, report: Report) -> str:
-    """Returns the budget: `2` where its parameter is obvious, else `ρ = 2` or `ε = 2, δ = 1e-6`."""
-    if report.bound is None and report.status == "ok":
-        return ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
-    return limit_text(verdict.limit, report.bound)
+def budget_text(verdict: Verdict) -> str:
+    """Returns the budget: `ρ = 2` or `ε = 2, δ = 1e-6`."""
+    return ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
 
 
 def not_comparable(report: Report) -> bool:
@@ -133,7 +133,7 @@ def not_comparable(report: Report) -> bool:
 
 def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
     """Returns the verdict in a word or two, and a sentence on what was spent of what."""
-    limit, around = budget_text(verdict, report), neighbours(report)
+    limit, around = budget_text(verdict), neighbours(report)
     word = "within budget" if verdict.ok else "over budget"
     if report.record is not None:
         return word, f"{spending(report.record)} (budget {limit}; {around})"

@@ -11,7 +11,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from dpcompose.core.notions.guarantee import LIMITS, Budget
+from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.report import At, Bound
@@ -72,14 +72,6 @@ def _chance(text: str) -> str:
     """Returns a decimal in the usual form of small chances, such as `1e-6`, keeping a `≤`."""
     sign = "≤ " if text.startswith("≤ ") else ""
     return sign + chance(text.removeprefix(sign))
-
-
-def limit_text(limit: Budget, bound: Bound | None) -> str:
-    """Returns a budget: `2` where its one parameter is that of the bound, else `ρ = 2`."""
-    main, value = limit.parameters[0]
-    if len(limit.parameters) == 1 and (bound is None or bound.notion.facts.symbol == main):
-        return amount_text(value)
-    return ", ".join(parameter_text(name, value) for name, value in limit.parameters)
 
 
 def parameter_text(name: str, value: Fraction, exact: bool = True) -> str:

@@ -132,7 +132,8 @@ def _costs(report: Report) -> str:
         line = f":{first.span.line} " if first.span else ""
         return f"{line}{first.message}"
     if report.status != "ok":
-        return report.reasons[0].removeprefix("Way out: ") if report.reasons else ""
+        first = report.reasons[0] if report.reasons else ""
+        return first.partition(" Way out: ")[2] or first
     if not report.shares:
         return ""
     most = report.shares[0]

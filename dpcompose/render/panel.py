@@ -69,8 +69,14 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     rows += [("", each) for each in _further(report, style)]
     if report.risk is not None:
         rows.append(("risk", literal(in_brief(report), style)))
+    elif report.status != "ok":
+        rows.append(("in words", literal("nothing bounds what an attacker learns", style)))
     told = report.reasons if style.detail == "full" else report.reasons[:_MOST_REASONS]
-    rows += [("why" if i == 0 else "", _styled_words(each, style)) for i, each in enumerate(told)]
+    for each in told:
+        why, _, way = each.partition(" Way out: ")
+        if way:
+            rows.append(("way out", _styled_words(way, style)))
+        rows.append(("why", _styled_words(why, style)))
     if len(report.reasons) > len(told):
         more = f"and {len(report.reasons) - len(told)} more; --full lists them"
         rows.append(("", literal(more, style, "weak")))

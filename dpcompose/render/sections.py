@@ -126,12 +126,12 @@ def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
     at = [given_text(each).removeprefix("δ = ") for each in report.at_delta]
     within = [dict(found.points).get(each.given) for each in report.at_delta]
     confirmed = [
-        f"{text} (to {decimal_up(100 * part, 2)} %)"
+        f"{text} to {decimal_up(100 * part, 2)} %"
         for text, part in zip(at, within, strict=True)
         if part
     ]
     if confirmed:
-        says = f"{says[:-1]}; with it ε at δ = {listing(confirmed)}."
+        says = f"{says[:-1]}; with it ε at δ = {', '.join(confirmed)}."
     elif report.bound is None:
         says = "Rechecked: nothing; there is no bound without a δ."
     left_out = [_LEFT_OUT[each] for each in report.not_rechecked]

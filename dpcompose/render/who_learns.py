@@ -97,9 +97,9 @@ def _cells(report: Report, full: bool = False) -> tuple[list[str], list[list[str
     asked = report.attributes
     columns = any(each.changes != (each.name,) for each in asked)
     bounds = [each.bound for each in asked if each.bound is not None]
-    unit = _unit([report.bound, *bounds])
     points = [*report.at_delta, *(at for each in asked for at in each.at_delta)]
     at = points[0] if points else None
+    unit = "" if at is not None and not (report.bound or bounds) else _unit([report.bound, *bounds])
     risk = next((each.risk for each in asked if each.risk is not None), None)
     baselines = [] if risk is None else [given for given, _ in risk.success]
     head = ["question", *(["columns"] if columns else []), *([unit] if unit else [])]
@@ -127,7 +127,7 @@ def _unit(bounds: Sequence[Bound | None]) -> str:
     units = dict.fromkeys(
         ", ".join(SIGNS[name] for name, _, _ in each.parameters) for each in bounds if each
     )
-    return next(iter(units)) if len(units) == 1 else "bound" if units else ""
+    return next(iter(units)) if len(units) == 1 else "bound"
 
 
 def _bound(bound: Bound | None) -> str:

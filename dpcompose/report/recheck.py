@@ -15,8 +15,9 @@ from dpcompose.core.kernel.certificate_lines import lines, multiset_line, point_
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import certificate_at_delta, certificate_of
 from dpcompose.core.search.solver import Solution, Solver
-from dpcompose.report import At
+from dpcompose.report import At, Report
 from dpcompose.report.reasoning import Recheck
+from dpcompose.report.wording import number
 
 
 class Unproved(Exception):
@@ -93,6 +94,26 @@ def recheck(certificate: Sequence[str], text: bytes | None = None) -> Recheck:
     left = sorted((why, len(places)) for why, places in found.unchecked.items())
     points = tuple((delta, within) for _, delta, within in found.points)
     return Recheck(found.checked, seconds, tuple(left), points)
+
+
+def unconfirmed(report: Report) -> str | None:
+    """Returns why the number that meets the budget of a rechecked report is not confirmed, or None
+    where it is."""
+    found, verdict = report.rechecked, report.verdict
+    assert found is not None and verdict is not None
+    if verdict.at is not None and verdict.at.wanted == "delta":
+        if verdict.at.given in dict(found.points):
+            return None
+        says = f"ε at δ = {number(verdict.at.given)}"
+    elif report.risk is not None or verdict.limit.of_risk or verdict.of_adversary:
+        says = "a budget in risk or against an adversary"
+    elif found.claims and not found.unchecked:
+        return None
+    else:
+        says = "the bound"
+    missing = [why for why, _ in found.unchecked]
+    rules = f": it has no rule for {', '.join(missing)}" if missing else ""
+    return f"the checker does not confirm {says}{rules}"
 
 
 @dataclass(frozen=True, slots=True)

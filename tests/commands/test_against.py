@@ -51,7 +51,7 @@ def test_against_a_revision(repository: Path, monkeypatch: pytest.MonkeyPatch) -
     assert run("--against", "HEAD", "specs/rides.yaml", "--fail-on-increase").exit_code == 0
     Path("specs/dpcompose.toml").write_text("budget = {epsilon = 2}\nrequire-relation = 'user'")
     shown = run("--against", "first", "specs/rides.yaml").stdout
-    assert "over budget 2 by 0.2" in shown and "DPC310" not in shown  # it was so before
+    assert "over budget ε = 2 by 0.2" in shown and "DPC310" not in shown  # it was so before
     result = run("--against", "first", "--allow-new", "specs/new.yaml")
     assert "DPC310" in result.stdout and result.exit_code == 1
     Path("specs/dpcompose.toml").write_text("x = 1")

@@ -344,11 +344,14 @@ def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text(BASE + "budget: {epsilon: 2}\n")
     new.write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,") + "budget: {epsilon: 2}\n")
-    assert "\n  ✗ over budget 2 by 0.2\n" in run(str(old), str(new)).stdout
-    assert "\n  ✓ within budget 2, 0.3 left\n" in run(str(new), str(old)).stdout
-    assert "\nOver budget 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    assert "\n  ✗ over budget ε = 2 by 0.2\n" in run(str(old), str(new)).stdout
+    assert "\n  ✓ within budget ε = 2, 0.3 left\n" in run(str(new), str(old)).stdout
+    assert "\nOver budget ε = 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
     new.write_text(BASE + "budget: {epsilon: 1.75}\n")
-    assert "within budget 7/4 (1.75), 0.05 left; before: budget 2" in run(str(old), str(new)).stdout
+    assert (
+        "within budget ε = 7/4 (1.75), 0.05 left; before: budget ε = 2"
+        in run(str(old), str(new)).stdout
+    )
     loose = BASE.replace("notion: pure, epsilon: 1,", "notion: gdp, mu: 1,")
     new.write_text(loose + "budget: {epsilon: 2}\n")
     assert "not comparable with budget ε = 2" in run(str(old), str(new)).stdout
@@ -373,10 +376,13 @@ adversary: {hypotheses: none-vs-uniform}
     old.write_text(text + "budget: {epsilon: 3}\n")
     new.write_text(text + "budget: {adversary: {epsilon: 2.5}}\n")
     there = run(str(old), str(new)).stdout
-    assert "\n  ✓ within budget 5/2 (2.5) against the adversary alone, 0." in there
-    assert "; before: budget 3" in " ".join(run(str(old), str(new)).stdout.split())
+    assert "\n  ✓ within budget ε = 5/2 (2.5) against the adversary alone, 0." in there
+    assert "; before: budget ε = 3" in " ".join(run(str(old), str(new)).stdout.split())
     back = " ".join(run(str(new), str(old)).stdout.split())
-    assert "within budget 3, 0 left; before: budget 5/2 (2.5) against the adversary alone" in back
+    assert (
+        "within budget ε = 3, 0 left; before: budget ε = 5/2 (2.5) against the adversary alone"
+        in back
+    )
 
 
 # --- settings ------------------------------------------------------------------------------------

@@ -179,7 +179,8 @@ def test_quiet_names_the_files_where_there_are_several() -> None:
 
 KEYS = {
     "file", "title", "status", "headline", "protect", "guarantee", "at_delta", "theorem",
-    "worst_case", "derivation", "tree", "alternatives", "findings", "budget", "assumptions", "reasons", "shares",
+    "worst_case", "derivation", "tree", "alternatives", "findings", "budget", "assumptions",
+    "reasons", "shares",
     "advice",
 }  # fmt: skip
 

@@ -274,7 +274,7 @@ def test_what_is_missing_on_a_block_is_told_where_no_notion_is_common(kind: str)
         )
     )
     assert report.status == "no-guarantee"
-    assert len(report.reasons) == 1 and report.reasons[0].startswith("Way out: state the guarantee")
+    assert len(report.reasons) == 1 and " Way out: state the guarantee" in report.reasons[0]
     assert "`b` reads `p.1`, " in report.reasons[0]
     assert "the worst change is: 1 row added or removed" in report.reasons[0]
     alone = analyze(spec("unbounded", POISSON, f"name: a, reads: batch, {PURE}, stated_on: people"))
@@ -286,8 +286,8 @@ def test_a_sample_of_fixed_size_covers_replaced_rows_alone() -> None:
     problem, solver, solutions = solved(text)
     assert not solutions[0].finite
     why = why_none(problem, solver.tops, solutions)
-    assert len(why) == 1 and ". The sample `few` has a fixed size" in why[0]
-    assert why[0].startswith("Way out: protect `bounded` neighbours, or draw each row by chance")
+    assert len(why) == 1 and why[0].startswith("The sample `few` has a fixed size")
+    assert " Way out: protect `bounded` neighbours, or draw each row by chance" in why[0]
     assert why_none(problem, solver.tops, solutions, (), asked=True) == why
 
 
@@ -327,7 +327,7 @@ def test_why_a_mix_has_no_number_at_any_delta() -> None:
     assert not solutions
     why = why_none(problem, solver.tops, solutions, (), asked=True)
     assert len(why) == 1 and "`b` reads `people`" in why[0]
-    assert why[0].startswith("Way out: give its unbounded guarantee")
+    assert " Way out: give its unbounded guarantee" in why[0]
     assert len(why_none(problem, solver.tops, solutions)) == 2
 
 
@@ -355,7 +355,7 @@ def test_mechanisms_without_a_bound_for_the_same_reason_stand_in_one_sentence() 
         "name: d, reads: people, notion: pure, epsilon: 1",
     )
     (why,) = analyze(text).reasons
-    assert why.startswith("Way out: state the guarantee on the whole table (`stated_on: people`)")
+    assert " Way out: state the guarantee on the whole table (`stated_on: people`)" in why
     assert (
         "`a` and `b` read `adults`, `c` reads `old`, where" in why
         and "their guarantees are for" in why

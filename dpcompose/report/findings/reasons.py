@@ -32,7 +32,7 @@ def why_none(
     found: Sequence[At] = (),
     asked: bool = False,
 ) -> list[str]:
-    """Returns the reasons why there is no finite bound, as texts: a way out, then all its reasons.
+    """Returns the reasons why there is no finite bound, those with one way out in one text.
 
     `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
     asked for, none of them finite; `asked`: whether any point was asked for.
@@ -47,7 +47,7 @@ def why_none(
     causes: dict[str, dict[str, None]] = {}
     for says, way_out, _ in told:
         causes.setdefault(way_out, {})[f"{says[:1].upper()}{says[1:]}."] = None
-    why = [f"Way out: {way_out}. {' '.join(says)}" for way_out, says in causes.items()]
+    why = [f"{' '.join(says)} Way out: {way_out}." for way_out, says in causes.items()]
     if not solutions and not asked:
         why.append(missing_notion(problem))
     return why or ["no finite bound is known for the worst change"]

@@ -149,9 +149,10 @@ def test_a_statement_above_a_draw_that_another_release_reads_is_refused(other: s
     found = report("unbounded", datasets, above, f"reads: {other}, {PURE}")
     assert found.bound is None
     assert found.reasons == (
-        "Way out: state its guarantee on what is drawn (`stated_on: s`). `m0` reads `t`, where the "
-        "worst change is: 1 row added or removed; its guarantee is for unbounded neighbours of "
-        "`rows` (the sample `s` lies between, and more than one release depends on what is drawn).",
+        "`m0` reads `t`, where the worst change is: 1 row added or removed; its guarantee is for "
+        "unbounded neighbours of `rows` (the sample `s` lies between, and more than one release "
+        "depends on what is drawn). Way out: state its guarantee on what is drawn "
+        "(`stated_on: s`).",
     )
     # Stated on the sample that they share, it holds given what is drawn.
     found = report("unbounded", datasets, f"reads: t, {PURE}, stated_on: s", f"reads: s, {PURE}")
