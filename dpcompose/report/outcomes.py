@@ -176,12 +176,12 @@ def certified(
 
 def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report:
     """Returns the report of a profile: finite at a δ, with no bound in one notion."""
-    from dpcompose.core.theorems.book import in_role
+    from dpcompose.core.theorems.book import behind, in_role
 
     shown = next(at for at in found if at.value is not None)
     report = replace(
         _outset(case, "ok", extent),
-        theorem=in_role(Role.PROFILES).id,
+        theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, found),
         verdict=None if case.asked is None or case.asked.of_risk else verdict(case.asked, []),
