@@ -14,6 +14,7 @@ from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
 from dpcompose.commands.policies import accepted_in
+from dpcompose.curves.rounding import plural
 from dpcompose.errors import InvalidSpec, printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
 from dpcompose.resolve import resolve
@@ -52,10 +53,14 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
         return code
     by, on = _user() if by is None else _name(by), _today() if on is None else _day(on)
     with _by_turns(output):
-        text = written(updated(_old(output), specs, by, on))
+        accepted = updated(_old(output), specs, by, on)
+        text = written(accepted)
         if max(map(len, text.split("\n"))) > LONGEST_LINE:
             raise BadCall(f"an assumption is longer than {LONGEST_LINE} characters: shorten it")
         deliver([text], output)
+    if not to_standard_output(output):
+        claims = plural(len(accepted.entries), "claim")
+        complain(f"wrote {output}: {claims} of {plural(len(specs), 'spec')}")
     return ExitCode.FINE
 
 

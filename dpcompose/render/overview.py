@@ -132,8 +132,8 @@ def _costs(report: Report) -> str:
         line = f":{first.span.line} " if first.span else ""
         return f"{line}{first.message}"
     if report.status != "ok":
-        first = report.reasons[0] if report.reasons else ""
-        return first.partition(" Way out: ")[2] or first
+        why = report.reasons[0] if report.reasons else ""
+        return why.partition(" Way out: ")[2] or why
     if not report.shares:
         return ""
     most = report.shares[0]
@@ -205,7 +205,7 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
         )
     limits = any(row.of for row in rows)
     if limits:
-        table.add_column("of", no_wrap=True)
+        table.add_column("budget", no_wrap=True)
         table.add_column("used", no_wrap=True, min_width=cells + 6)
     table.add_column(_last_head(rows), ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
     for row in rows:

@@ -87,7 +87,8 @@ class FileFaults:
                 )
                 span = self._lines.span(self._marks.starts[at], self._marks.ends[at])
                 end = first[key.name] + len(key.name)
-                related = ((self._lines.span(first[key.name], end), "given here first"),)
+                label = "given here first" if place.line != span.line else ""
+                related = ((self._lines.span(first[key.name], end), label),)
                 dash = key.name.startswith("-")
                 hint = "a blank stands after the `-` of an item" if dash else "keep one of them"
                 found = Diagnostic("DPC010", message, span, hint, related=related)

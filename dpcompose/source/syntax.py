@@ -146,6 +146,10 @@ def syntax_fault(error: MarkedYAMLError, lines: Lines) -> tuple[str, str, int, s
         key, value = joined["key"], joined["value"]
         hint = f"write `{key} {value}`" if len(key + value) < _LONGEST_SHOWN else None
         return known.code, f"a blank is missing after {quoted(key)}", joined.end("key"), hint
+    if text[at - 1 : at + 1] == "${":
+        name = text[at + 1 :].partition("}")[0].splitlines()
+        hint = f"write `{name[0]}`" if name and _WORD.fullmatch(name[0]) else None
+        return known.code, "a constant stands by its name alone, without `${…}`", at - 1, hint
     char = quoted(text[at]) if at < len(text) else "the end of the file"
     word = _WORD.match(text, at)
     found = quoted(word[0]) if word else char

@@ -25,6 +25,7 @@ _WHOLE = re.compile("[1-9][0-9]*")
 _COUNTED = re.compile(r"([1-9][0-9]{0,8})(?: +[a-z]+|([kKmM]))")
 #: A product of whole numbers, as in `30 * 2350`.
 _PRODUCT = re.compile(r"[1-9][0-9]{0,8}(?: *[*] *[1-9][0-9]{0,8})+")
+_NAMES = re.compile("[A-Za-z_]")
 #: Other forms of a whole number that mean one thing alone.
 _UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{0,2}(?:_[0-9]{3})+")
 
@@ -46,6 +47,8 @@ def _whole_number(value: object, least: int = 1) -> int:
     if meant is not None and isinstance(value, str) and _PRODUCT.fullmatch(value):
         return int(meant)
     hint = None if meant is None else f"write `{meant}`"
+    if isinstance(value, str) and _NAMES.search(value) and any(each in value for each in "*/+-"):
+        hint = "constants do not stand here: write the number, or a product such as `60 * 235`"
     certain = isinstance(value, str) and bool(_UNMISTAKABLE.fullmatch(value))
     what = f"a whole number from {least} to {MAX_WHOLE}"
     raise expected(what, hint, "DPC106", meant if certain else None)

@@ -47,6 +47,7 @@ def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
     """Add a fault for each error; returns the paths where the faults are."""
     found = [(error, _path(error)) for error in errors]
     told = unknown_keys((each for each in found if each[0]["type"] == "extra_forbidden"), faults)
+    told |= _one_too_deep(faults)
     missing = (each for each in found if each[0]["type"] == "missing" and each[1] not in told)
     missing_keys(missing, faults)
     for error, path in found:
@@ -57,6 +58,16 @@ def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
         else:
             _HANDLERS.get(error["type"], _wrong_type)(error, path, faults)
     return {path for _, path in found}
+
+
+def _one_too_deep(faults: Faults) -> set[Path]:
+    """Reports `mechanisms` that are indented below `datasets`; returns what that explains."""
+    path: Path = ("datasets", "mechanisms")
+    if not isinstance(faults.at(("datasets",)), dict) or not isinstance(faults.at(path), list):
+        return set()
+    hint = "indent it like `datasets`"
+    faults.add("DPC105", path, "`mechanisms` stands inside `datasets`", hint, key=True)
+    return {path, ("mechanisms",)}
 
 
 def _path(error: Mapping[str, Any]) -> Path:
@@ -78,6 +89,8 @@ def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         said = _SAID.get(value.casefold())
         hint = f"write `{said}`" if said else "write one of the two"
         fix = None if said is None else writing(path, said)
+    elif path[-1] == "alpha" and isinstance(value, list):
+        hint = "several orders are points: `points: [[2, 0.1], [4, 0.3]]`, each with its ε"
     elif error["type"] == "list_type":
         hint, fix, certain = _list_due(value, path)
     elif error["type"] == "dict_type" and isinstance(value, list):

@@ -9,6 +9,7 @@ from typing import Any
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.notions.notion import SIGNS
 from dpcompose.errors import Path, folded, meant, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
@@ -299,6 +300,15 @@ def _type_elsewhere(
         if not isinstance(stands, str) or folded(given) not in _TYPES:
             continue
         best = "notion" if stands in NOTIONS else "mechanism" if stands in CONCRETE else None
+        stated = [each for each in SIGNS if each in value]
+        if best == "mechanism" and stated and NOISE_KEYS.isdisjoint({*value} - {"sensitivity"}):
+            message = f"unknown key {quoted(given)} in {what}"
+            hint = (
+                f"`mechanism: {stands}` with {listing(noise_keys(stands))}, from which the loss "
+                f"follows; what is known to lose {listing(stated)} is stated, with a `notion`"
+            )
+            faults.add("DPC101", (*path, given), message, hint, key=True)
+            return True
         if best is not None and not (inside and best == "mechanism"):
             _unknown(given, best, path, faults, what)
             return True

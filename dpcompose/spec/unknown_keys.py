@@ -8,8 +8,9 @@ not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from itertools import islice, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from dpcompose.core.change.kind_form import Form
@@ -18,9 +19,9 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.core.numbers.other_notation import in_our_notation
-from dpcompose.curves.rounding import decimal_up
+from dpcompose.curves.rounding import decimal_up, sqrt_up
 from dpcompose.curves.rounding import listing as named_all
-from dpcompose.errors import Path, quoted
+from dpcompose.errors import Path, folded, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value
 from dpcompose.source.rewriting import (
@@ -30,7 +31,7 @@ from dpcompose.source.rewriting import (
     wrapping,
 )
 from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities, noise_keys
-from dpcompose.spec.datasets import Mapped, Split
+from dpcompose.spec.datasets import Mapped, Split, Table
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.keys import entries_of, required
 from dpcompose.spec.misplaced import misplaced
@@ -42,6 +43,10 @@ from dpcompose.spec.training import in_other_words
 
 _LONGEST_SAID = 120  # of the meaning of a key that is only renamed
 _SIMPLE = re.compile(r"[\w.+/-]+")  # a value that needs no quotation marks
+#: What a cap is called elsewhere, where it belongs to the table.
+_CAPS = frozenset(
+    map(folded, ("max_rows", "rows", "cap", "limit", "max_contributions", "max_rows_per_user"))
+)
 _MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
@@ -117,17 +122,32 @@ def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
     return set(map(at.beside, at.siblings))
 
 
-def _scale(at: _Key) -> str | None:
-    """Returns the scale of Laplace or geometric noise that has the ε which is given in its place;
-    None where that is no plain number."""
-    if at.name != "epsilon" or at.noise not in ("laplace", "geometric") or "scale" in at.siblings:
+#: The parameter of noise that has a stated loss, by the kind of noise and the loss: its key, and
+#: what it is for a sensitivity and that loss, rounded up.
+_NOISE_OF_LOSS: Mapping[tuple[str, str], tuple[str, Callable[[Fraction, Fraction], Fraction]]] = {
+    ("laplace", "epsilon"): ("scale", lambda shift, loss: shift / loss),
+    ("geometric", "epsilon"): ("scale", lambda shift, loss: shift / loss),
+    ("gaussian", "mu"): ("sigma", lambda shift, loss: shift / loss),
+    ("gaussian", "rho"): ("sigma", lambda shift, loss: sqrt_up(shift * shift / (2 * loss))),
+    ("discrete-gaussian", "rho"): (
+        "sigma",
+        lambda shift, loss: sqrt_up(shift * shift / (2 * loss)),
+    ),
+}
+
+
+def _noise_of_loss(at: _Key) -> tuple[str, str] | None:
+    """Returns the key and the value of the noise whose loss is given in its place; None where that
+    is no plain number."""
+    key, parameter = _NOISE_OF_LOSS.get((at.noise or "", at.name), ("", None))
+    if parameter is None or key in at.siblings:
         return None
-    given = at.siblings.get("epsilon"), at.siblings.get("sensitivity")
+    given = at.siblings.get(at.name), at.siblings.get("sensitivity")
     try:
-        epsilon, sensitivity = (parse(each, {}) for each in given if isinstance(each, str))
+        loss, shift = (parse(each, {}) for each in given if isinstance(each, str))
     except (ExpressionError, ValueError):
         return None
-    return f"`scale: {decimal_up(sensitivity / epsilon, 6)}`" if epsilon else None
+    return (key, decimal_up(parameter(shift, loss), 6)) if loss else None
 
 
 def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
@@ -136,9 +156,10 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     says = misplaced(at.model, at.name)
     if says is None:
         return None
-    scale = _scale(at)
-    if scale is not None:
-        says = says[0], f"write {scale} in its place, which has this ε"
+    noise = _noise_of_loss(at)
+    if noise is not None:
+        write = f"`{noise[0]}: {noise[1]}`"
+        says = says[0], f"write {write} in its place, which has this {SIGNS[at.name]}"
     legal = at.legal
     near = islice(at.siblings, _MOST_BESIDE)
     others = [each for each in near if each != at.name and each not in legal]
@@ -149,7 +170,7 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     own = next((each for each, base in NOTIONS.items() if issubclass(at.model, base)), None)
     if own is not None and at.name in SIGNS:
         alike += map(at.beside, PARAMETERS[own])
-    return set(alike)
+    return {*alike, *([at.beside(noise[0])] if noise is not None else [])}
 
 
 def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
@@ -187,12 +208,37 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
     return set()
 
 
+#: Keys whose value is a list of names.
+_LISTS = frozenset({"columns", "keeps", "uses", "only", "changes", "blocks", "kinds"})
+
+
+def _of_a_list(at: _Key, faults: Faults) -> set[Path] | None:
+    """Returns the items of a list without brackets, which braces take for keys."""
+    if at.siblings.get(at.name, at.name) is not None or len(at.siblings) > _MOST_BESIDE:
+        return None
+    keys = list(at.siblings)
+    first = next((i for i in range(keys.index(at.name), -1, -1) if keys[i] in _LISTS), None)
+    if first is None or not isinstance(at.siblings[keys[first]], str):
+        return None
+    items = list(takewhile(lambda key: at.siblings[key] is None, keys[first + 1 :]))
+    if at.name not in items:
+        return None
+    listed = ", ".join([str(at.siblings[keys[first]]), *items])
+    path = at.beside(keys[first])
+    message = f"the list {quoted(keys[first])} has no brackets"
+    faults.add("DPC103", path, message, f"write {quoted(f'{keys[first]}: [{listed}]')}", key=True)
+    return {path, *map(at.beside, items)}
+
+
 def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     """Another word for a key, or a slip."""
     legal = at.legal
     best = _meant(at, at.name)
     if best is None:
         hint = "by block: `{unbounded: {north: 1, …}}`" if at.model is Sensitivities else None
+        if at.model is Table and folded(at.name) in _CAPS:
+            cap = f"capped: {{from: {at.above[-1]}, map: {{kind: cap, rows: …, keep: first}}}}"
+            hint = f"a cap is a map: `{cap}`"
         names = list(legal)
         faults.add(
             "DPC101", at.path, at.unknown, hint, key=True, wrong=at.name, legal=names, closed=True
@@ -237,9 +283,11 @@ def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
     kind = at.noise
     if kind is None or not issubclass(at.model, Concrete) or at.name not in given:
         return None
-    if not NOISE_KEYS.isdisjoint(at.siblings):
-        return None
     own = noise_keys(kind)
+    if not {*own, *NOISE_KEYS}.isdisjoint({*at.siblings} - {"sensitivity"}):
+        return None
+    if any(_noise_of_loss(at._replace(path=at.beside(each))) for each in given):
+        return None
     notion = next((each for each, keys in PARAMETERS.items() if set(given) == set(keys)), None)
     hint = f"noise has {listing(own)}, from which the loss follows"
     if notion is not None:
@@ -306,5 +354,6 @@ _MEANINGS = (
     _elsewhere,
     _without_blank,
     _after_comma,
+    _of_a_list,
     _misspelt,
 )

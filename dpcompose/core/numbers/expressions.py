@@ -334,6 +334,8 @@ class _Parser:
 
     def _legal(self, word: str) -> str:
         names = self._names
+        if word.casefold() in ("l1", "l2", "linf"):
+            return "a sensitivity is a number; its norm follows from the noise"
         if not names:
             return "no constants are declared under `constants:`"
         few = list(islice(names, _MOST_COMPARED))
