@@ -65,7 +65,12 @@ def _theorem(name: str) -> Page | None:
     (`vi.*`), else None."""
     from dpcompose.render.pages import theorem_page, theorem_table
 
-    entries = book().values()
+    for each in book().values():
+        if each.id.casefold() == name:
+            return partial(theorem_page, each)
+    from dpcompose.handbook import whole_book
+
+    entries = whole_book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
     entry = ids.get(name) or places.get(name)
@@ -138,7 +143,9 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
     """Returns everything of a kind that can be explained, each with its title."""
     match kind:
         case "theorem":
-            return {key: entry.title for key, entry in book().items()}
+            from dpcompose.handbook import whole_book
+
+            return {key: entry.title for key, entry in whole_book().items()}
         case "example":
             from dpcompose.handbook import printed_examples
 

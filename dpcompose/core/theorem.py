@@ -115,8 +115,9 @@ class Example(NamedTuple):
 class Theorem(NamedTuple):
     """An entry of the theorem book.
 
-    `place` is how the source names it ("Corollary IV.13"), `source` its short name ("GMPS24").
-    `formula` is the bound in one line. `spec` is an example spec that uses it, or None.
+    `bound` is None for an entry that is data. `place` is how the source names it ("Corollary
+    IV.13"), `source` its short name ("GMPS24"). `formula` is the bound in one line. `spec` is an
+    example spec that uses it, or None.
     `departs` says where the entry departs from the print, and why. `specialises` lists the
     theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
     for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
@@ -131,7 +132,7 @@ class Theorem(NamedTuple):
     statement: str
     formula: str
     hypotheses: tuple[Hypothesis, ...]
-    bound: Callable[..., Any]
+    bound: Callable[..., Any] | None
     example: Example | None
     spec: str | None
     departs: str | None

@@ -2,7 +2,8 @@
 
 What a code or a word means in one sentence stands where the program gives it. The files beside this
 one are for readers alone, and each is read when one asks: `codes.yaml` (`CodeEntry` by code),
-`words.yaml` (`Topic` by heading) and `printed.yaml` (`PrintedExample` by number).
+`words.yaml` (`Topic` by heading), `printed.yaml` (`PrintedExample` by number) and `theorems.yaml`
+(`Theorem` by id).
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from dpcompose.core.theorem import Example, Hypothesis, Theorem
+from dpcompose.core.theorems.book import BOOK
 from dpcompose.source.events import parsed
 
 
@@ -118,6 +122,53 @@ def printed_examples() -> Mapping[str, PrintedExample]:
         specs = tuple(PrintedSpec(**each) for each in entry.pop("specs"))
         found[number] = PrintedExample(**_fields(entry), specs=specs)
     return found
+
+
+@cache
+def whole_book() -> Mapping[str, Theorem]:
+    """Returns every theorem by id, those for readers alone included, in the order of the paper.
+
+    Raises KeyError for a hypothesis without words of its own that no theorem in the code has.
+    """
+    known = {each.name: each for entry in BOOK.values() for each in entry.hypotheses}
+    follows: dict[str | None, Theorem] = {}
+    for identifier, data in _data("theorems").items():
+        after = data.pop("after", None)
+        hypotheses = tuple(
+            known[each] if isinstance(each, str) else Hypothesis(**each)
+            for each in data.pop("hypotheses", ())
+        )
+        example = data.pop("example")
+        numbers = {key: _exact(example.pop(key)) for key in ("arguments", "result")}
+        follows[after] = Theorem(
+            id=identifier,
+            bound=None,
+            hypotheses=hypotheses,
+            example=Example(**example, **numbers),
+            **{**_UNSAID, **_fields(data)},
+        )
+    order: dict[str, Theorem] = {}
+
+    def add(entry: Theorem | None) -> None:
+        while entry is not None:
+            order[entry.id] = entry
+            entry = follows.get(entry.id)
+
+    add(follows.get(None))
+    for entry in BOOK.values():
+        add(entry)
+    return order
+
+
+#: The fields of a theorem that its data may leave out.
+_UNSAID = {"source": "GMPS24", "spec": None, "departs": None, "specialises": ()}
+
+
+def _exact(value: Any) -> Any:
+    """Returns the numbers of a worked example: texts as fractions, lists as tuples."""
+    if isinstance(value, list):
+        return tuple(map(_exact, value))
+    return Fraction(value) if isinstance(value, str) else value
 
 
 def full_spec(lines: str, times: int = 1) -> str:

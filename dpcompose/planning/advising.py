@@ -17,9 +17,10 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.curves import COMPARED
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import chance
-from dpcompose.errors import InvalidSpec, Path
-from dpcompose.planning.candidate import Candidate, Entry, Put, changed
+from dpcompose.errors import InvalidSpec
+from dpcompose.planning.candidate import Candidate
 from dpcompose.planning.declarable import candidates
+from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify
 from dpcompose.report.verdict import deltas_of, verdict
@@ -68,17 +69,17 @@ def _otherwise(
     asked = _number_to_lower(report, resolved, delta)
     if not spans or asked is None or resolved.ledger or not isinstance(tree, dict):
         return None
-    entries: list[Entry] = []
     mechanisms = tree.get("mechanisms")
-    for at, mechanism in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
-        path: Path = ("mechanisms", at)
-        if isinstance(mechanism, dict) and source.span(path) in spans:
-            entries.append(Entry(path, "", (Put((*path, "relation"), "unbounded"),)))
-    if len(entries) < len(spans):  # a guarantee in a list: it is not looked into
+    puts = [
+        Put(("mechanisms", at, "relation"), "unbounded")
+        for at, mechanism in enumerate(mechanisms if isinstance(mechanisms, list) else ())
+        if isinstance(mechanism, dict) and source.span(("mechanisms", at)) in spans
+    ]
+    if len(puts) < len(spans):  # a guarantee in a list: it is not looked into
         return None
     trials = _Trials(source, replace(asked, before=_ANY), 1)
     try:
-        problem = resolve(changed(source, Candidate("relation", "", tuple(entries)))).problem
+        problem = what_if(source, puts)
     except InvalidSpec:
         return None
     found = trials.number_of(problem)
@@ -206,7 +207,7 @@ class _Trials:
             return None
         self._left -= 1
         try:
-            problem = resolve(changed(self._source, candidate)).problem
+            problem = what_if(self._source, candidate.puts)
         except InvalidSpec:  # it has no meaning there
             return None
         before, found = self._number_to_lower.before, self.number_of(problem)

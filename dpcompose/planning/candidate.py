@@ -5,39 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from dpcompose.core.model.problem import Mechanism, Problem
 from dpcompose.errors import Path
+from dpcompose.planning.what_if import Put
 from dpcompose.report.wording import listing
-from dpcompose.source import Source, Value
+from dpcompose.source import Value
 
 #: What stands at a key of a spec.
 Tree = dict[str, Value]
-
-
-class Put(NamedTuple):
-    """A value at a place in the tree, where nothing or another one stands; None removes it."""
-
-    path: Path
-    value: Value
-
-    def into(self, tree: Value) -> None:
-        """Change a tree, of which all above the place is there."""
-        *above, last = self.path
-        for step in above:
-            tree = tree[str(step)] if isinstance(tree, dict) else _items(tree)[int(step)]
-        if isinstance(tree, dict) and self.value is None:
-            del tree[str(last)]
-        elif isinstance(tree, dict):
-            tree[str(last)] = self.value
-        else:
-            _items(tree)[int(last)] = self.value
-
-
-def _items(tree: Value) -> list[Value]:
-    assert isinstance(tree, list)
-    return tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +37,11 @@ class Candidate:
     condition: str
     entries: tuple[Entry, ...]
     of: tuple[str, ...] = ()
+
+    @property
+    def puts(self) -> tuple[Put, ...]:
+        """Returns what all entries change."""
+        return tuple(put for entry in self.entries for put in entry.puts)
 
     @property
     def sentence(self) -> str:
@@ -134,25 +115,3 @@ def together(key: str, condition: str, entries: list[tuple[Entry, str]]) -> Cand
         tuple(entry for entry, _ in entries),
         tuple(name for _, name in entries),
     )
-
-
-def changed(source: Source, candidate: Candidate) -> Source:
-    """Returns the spec with what a candidate says, its places those of the spec as it is."""
-    tree: Value = _copy_of_value(source.value)
-    for entry in candidate.entries:
-        for put in entry.puts:
-            put.into(tree)
-    return replace(source, value=tree)
-
-
-def _copy_of_value(value: Value) -> Value:
-    """Returns the mappings and lists that candidates change, of the tree itself."""
-    assert isinstance(value, dict)
-    found: Tree = dict(value)
-    datasets, mechanisms = value["datasets"], value["mechanisms"]
-    assert isinstance(datasets, dict) and isinstance(mechanisms, list)
-    found["datasets"] = {
-        name: dict(each) if isinstance(each, dict) else each for name, each in datasets.items()
-    }
-    found["mechanisms"] = [dict(each) if isinstance(each, dict) else each for each in mechanisms]
-    return found

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.errors import Path
-from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, inside, name_of, together
+from dpcompose.planning.candidate import Candidate, Entry, SpecParts, inside, name_of, together
 from dpcompose.planning.declarable_noise import above, add_noise, cells, replaced
+from dpcompose.planning.what_if import Put
 from dpcompose.report.wording import listing
 from dpcompose.source import Number, Source, Value
 

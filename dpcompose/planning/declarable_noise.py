@@ -8,8 +8,9 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.model.problem import Statement
 from dpcompose.core.notions.notion import Notion
-from dpcompose.planning.candidate import Candidate, Entry, Put, SpecParts, Tree, name_of, together
+from dpcompose.planning.candidate import Candidate, Entry, SpecParts, Tree, name_of, together
 from dpcompose.planning.scaling import number_text
+from dpcompose.planning.what_if import Put
 from dpcompose.report.wording import listing
 from dpcompose.source import Number, Value
 

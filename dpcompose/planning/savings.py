@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,14 +14,13 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.curves import COMPARED
 from dpcompose.curves.rounding import chance
 from dpcompose.errors import DpcomposeError, Span
-from dpcompose.planning.scaling import Parameter, parameters, rescaled
+from dpcompose.planning.scaling import Parameter, parameters
+from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Source
-
-_HALF = Fraction(1, 2)
 
 
 class NoBound(DpcomposeError):
@@ -88,56 +88,51 @@ def savings_of(
     shares = _mechanisms_in_worst_change(whole) if delta is None else None
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
     slack = Fraction(0) if delta is None else total * _NOTHING
-    halves = _Halves(resolved.problem, whole, delta, step)
-    found = list(_savings(source, known, order, shares, (total, slack), halves, most))
+    halved = _halves(source, known, whole, delta, step)
+    found = list(_savings(source, known, order, shares, (total, slack), halved, most))
     found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
     return Savings(_name(whole, delta), total, tuple(found))
 
 
-class _Halves:
-    """The number of a problem with one mechanism halved; mechanisms that are alike have the same.
+def _halves(
+    source: Source,
+    known: Mapping[str, tuple[Parameter, ...]],
+    whole: CertifiedRelease,
+    delta: Fraction | None,
+    step: Callable[[], None],
+) -> Callable[[str], Fraction | None]:
+    """Returns the function that gives the number with a mechanism halved; None: not finite.
 
-    Routes to an ε that are there for comparison are tried where one of them wins for the whole.
+    Mechanisms whose entries differ in their names alone have one number. Routes to an ε that are
+    there for comparison are tried where one of them wins for the whole.
     """
+    notion = next((each.notion for each in whole.solutions), Notion.APPROX)
+    compared = any(each.rule in COMPARED for each in whole.at_delta)
+    numbers: dict[str, Fraction | None] = {}
 
-    def __init__(
-        self,
-        problem: Problem,
-        whole: CertifiedRelease,
-        delta: Fraction | None,
-        step: Callable[[], None],
-    ) -> None:
-        self._problem, self._delta, self._step = problem, delta, step
-        self._solver = whole.solver
-        self._notion = next((each.notion for each in whole.solutions), Notion.APPROX)
-        self._compared = any(each.rule in COMPARED for each in whole.at_delta)
-        self._known: dict[Hashable, Fraction | None] = {}
-        self._alike: dict[str, list[Hashable]] = {}
-        for dataset in problem.datasets():
-            for each in dataset.mechanisms:
-                says = tuple(
-                    (said.relation, said.up, said.guarantee, said.implied)
-                    for said in each.statements
-                )
-                self._alike.setdefault(each.name, []).append((id(dataset), says, each.count))
-
-    def number(self, name: str) -> Fraction | None:
-        """Returns the number with this mechanism halved; None where it is not finite."""
-        key = tuple(self._alike[name])
-        if key not in self._known:
-            problem = rescaled(self._problem, name, _HALF)
-            self._known[key] = self._halved(problem, Solver(problem, self._solver))
-            self._step()
-        return self._known[key]
-
-    def _halved(self, problem: Problem, solver: Solver) -> Fraction | None:
-        if self._delta is None and self._notion is not Notion.APPROX:
+    def number_of(problem: Problem) -> Fraction | None:
+        solver = Solver(problem, whole.solver)
+        if delta is None and notion is not Notion.APPROX:
             # Halving leaves the notions in which there is a bound as they are.
-            found = solver.least_bound(self._notion)
+            found = solver.least_bound(notion)
             return None if found is None else bound_of(found).value
-        deltas = () if self._delta is None else [self._delta]
-        half = certify(problem, (), deltas, solver=solver, compared=self._compared)
-        return _number(half, self._delta)
+        deltas = () if delta is None else [delta]
+        return _number(certify(problem, (), deltas, solver=solver, compared=compared), delta)
+
+    def halved(name: str) -> Fraction | None:
+        entry = source.at(known[name][0].path[:2])
+        assert isinstance(entry, dict)
+        key = json.dumps({**entry, "name": None}, sort_keys=True)
+        if key not in numbers:
+            puts = [
+                Put(each.path, f"({each.text}){'*' if each.noise else '/'}2")
+                for each in known[name]
+            ]
+            numbers[key] = number_of(what_if(source, puts))
+            step()
+        return numbers[key]
+
+    return halved
 
 
 def _savings(
@@ -146,7 +141,7 @@ def _savings(
     order: list[str],
     shares: tuple[str, ...] | None,
     total: tuple[Fraction, Fraction],
-    halves: _Halves,
+    halved: Callable[[str], Fraction | None],
     most: int,
 ) -> Iterator[Saving]:
     tried = 0
@@ -161,7 +156,7 @@ def _savings(
         if tried > most:
             yield Saving(name, None, span, "not tried: see --most")
             continue
-        now = halves.number(name)
+        now = halved(name)
         saves = Fraction(0) if now is None else max(Fraction(0), total[0] - now)
         if saves > total[1]:
             yield Saving(name, saves, span)

@@ -1,5 +1,4 @@
-"""The parameters of a spec made larger or smaller: in its text, where comments and layout stay, or
-in what it means.
+"""The parameters of a spec made larger or smaller in its text, where comments and layout stay.
 
 Scaled are ε, ρ and μ of stated guarantees (the ε of every point of a curve, never a δ or an α), and
 the parameters of concrete mechanisms: noise is divided by the factor. Written numbers are rounded
@@ -11,17 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 
-from dpcompose.core.mechanisms import FORMS, form_of
-from dpcompose.core.model.problem import Dataset, Mechanism, Problem
-from dpcompose.core.notions.guarantee import Budget, Guarantee, guaranteed
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import DpcomposeError, InvalidSpec, Path, Replacement, Span, quoted
-from dpcompose.planning.candidate import Put
+from dpcompose.planning.what_if import Put, edited
 from dpcompose.source import Source, Value, load
 from dpcompose.source.rewriting import replaced, rewritten, with_entry
 
@@ -103,67 +100,6 @@ def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Meaning
-
-
-def rescaled(problem: Problem, name: str, factor: Fraction) -> Problem:
-    """Returns the problem with the parameters of one mechanism scaled, as exact numbers."""
-    roots = [
-        replace(root, dataset=_below_scaled(root.dataset, name, factor)) for root in problem.roots
-    ]
-    return replace(problem, roots=roots)
-
-
-def _below_scaled(dataset: Dataset, name: str, factor: Fraction) -> Dataset:
-    copies: dict[int, Dataset] = {}
-    order = [dataset]
-    for each in order:
-        copies[id(each)] = replace(
-            each,
-            mechanisms=[
-                _scaled(own, factor) if own.name == name else own for own in each.mechanisms
-            ],
-        )
-        order += each.derived
-        order += [block.dataset for partition in each.partitions for block in partition.classes]
-    for each in copies.values():
-        each.derived = [copies[id(below)] for below in each.derived]
-        each.partitions = [
-            replace(
-                partition,
-                classes=[
-                    replace(block, dataset=copies[id(block.dataset)]) for block in partition.classes
-                ],
-            )
-            for partition in each.partitions
-        ]
-    return copies[id(dataset)]
-
-
-def _scaled(mechanism: Mechanism, factor: Fraction) -> Mechanism:
-    statements = (
-        each._replace(guarantee=_less(each.guarantee, factor)) for each in mechanism.statements
-    )
-    return replace(mechanism, statements=tuple(statements))
-
-
-def _less(guarantee: Guarantee, factor: Fraction) -> Guarantee:
-    noise = guarantee.noise
-    if noise is None:
-        place = 1 if guarantee.notion is Notion.RDP else 0  # of ε in a pair
-        points = tuple((x, y * factor) if place else (x * factor, y) for x, y in guarantee.points)
-        return guarantee._replace(value=guarantee.value * factor, points=points)
-    assert is_dataclass(noise)  # as all families are, the first numbers being the parameters
-    numbers = ((each.name, getattr(noise, each.name)) for each in fields(noise))
-    own = [each for each in numbers if isinstance(each[1], Fraction)]
-    changed = {
-        name: now / factor if key.noise else now * factor
-        for (name, now), key in zip(own, form_of(noise).numbers, strict=False)
-    }
-    return guaranteed(guarantee.notion, replace(noise, **changed), guarantee.shift)
-
-
-# ---------------------------------------------------------------------------------------------
 # Writing
 
 
@@ -175,7 +111,7 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
     """
     known = parameters(source)
     changes: dict[Span, str] = {}
-    expected = _copied(source.value)
+    puts: list[Put] = []
     in_place = _constants(source, {name: known[name] for name in factors}, factors)
     for name, factor in factors.items():
         for parameter in known[name]:
@@ -186,10 +122,10 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
             whole = f"{old.split()[0]} {new}" if old.startswith("&") else new  # its anchor stays
             if changes.setdefault(span, whole) != whole:
                 raise Unscalable(_shared(each, name))
-            Put(each.path, new).into(expected)
+            puts.append(Put(each.path, new))
     result = replaced(source.lines.text, (Replacement(*each) for each in changes.items()))
     try:
-        same = load(result, source.name).value == expected
+        same = load(result, source.name).value == edited(source.value, puts)
     except InvalidSpec:
         same = False
     if not same:
@@ -294,13 +230,6 @@ def _shared(parameter: Parameter, name: str) -> str:
         f"the number {quoted(parameter.text)} of {quoted(name)} stands for other parameters as "
         "well, by an alias: write it out"
     )
-
-
-def _copied(value: Value) -> Value:
-    """Returns a tree without shared parts, no deeper than the source may be nested."""
-    if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def written(parameter: Parameter, factor: Fraction) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpcompose.errors import printable
-from dpcompose.handbook import CodeEntry, code_entries
+from dpcompose.handbook import CodeEntry, code_entries, whole_book
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
-from dpcompose.render.theorem_text import book, cited
+from dpcompose.render.theorem_text import cited
 
 
 def in_text(code: str) -> str:
@@ -34,7 +34,7 @@ def _facts(code: str, entry: CodeEntry) -> Iterator[str]:
     yield f"Level: {level(code)}."
     yield f"Silenced: {silenced(code)}."
     if entry.theorems:
-        yield f"Theorems: {'; '.join(cited(book()[each]) for each in entry.theorems)}."
+        yield f"Theorems: {'; '.join(cited(whole_book()[each]) for each in entry.theorems)}."
 
 
 def snippets(entry: CodeEntry) -> Iterator[tuple[str, list[str]]]:

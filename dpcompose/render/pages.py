@@ -80,8 +80,12 @@ def aligned_rows(
 
 def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
     """Returns theorem ids with their titles, each once."""
-    known = book()
     found = dict.fromkeys(identifiers)
+    if found.keys() <= book().keys():
+        return [(each, book()[each].title) for each in found]
+    from dpcompose.handbook import whole_book
+
+    known = whole_book()
     return [(each, known[each].title if each in known else "") for each in found]
 
 

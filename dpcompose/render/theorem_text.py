@@ -44,7 +44,7 @@ SOURCES: Mapping[str, str] = {
 
 
 def book() -> Mapping[str, Theorem]:
-    """Returns every theorem by id, in the order of the paper."""
+    """Returns the theorems that may be cited by id, in the order of the paper."""
     return BOOK
 
 
@@ -79,9 +79,13 @@ def group_of(entry: Theorem) -> str:
 
 def matching(filter_: str) -> list[Theorem]:
     """Returns the theorems that contain every word of a filter in their text or roles."""
+    from dpcompose.handbook import whole_book
+
     words = filter_.casefold().split()
     return [
-        each for each in book().values() if all(word in _searchable_text(each) for word in words)
+        each
+        for each in whole_book().values()
+        if all(word in _searchable_text(each) for word in words)
     ]
 
 

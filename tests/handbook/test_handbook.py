@@ -12,11 +12,10 @@ from typer.testing import CliRunner
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
-from dpcompose.handbook import CodeEntry, code_entries, full_spec
+from dpcompose.handbook import CodeEntry, code_entries, full_spec, whole_book
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
 from dpcompose.render.code import in_markdown, in_text, silenced
 from dpcompose.render.rules import codes, rule
-from dpcompose.render.theorem_text import book
 
 #: Codes that cannot come alone, with what comes beside them: the faults that are listed, and what
 #: the warning is a warning of.
@@ -99,7 +98,7 @@ def test_an_entry_is_short_and_plain(code: str) -> None:
     for text in (entry.example, entry.instead):
         lines = text.split("\n")
         assert len(lines) <= 20 and max(map(len, lines)) <= 78
-    assert set(entry.theorems) <= set(book())
+    assert set(entry.theorems) <= set(whole_book())
 
 
 def test_entries_about_privacy_say_why_by_a_theorem() -> None:

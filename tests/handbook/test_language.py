@@ -18,12 +18,12 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import Notion
-from dpcompose.handbook import Topic, full_spec, printed_examples, topics, topics_of
+from dpcompose.handbook import Topic, full_spec, printed_examples, topics, topics_of, whole_book
 from dpcompose.render.language_pages import example_page, language_page, word_page
 from dpcompose.render.layout import Style
 from dpcompose.render.pages import code_page, theorem_page, theorem_table
 from dpcompose.render.rules import codes
-from dpcompose.render.theorem_text import book, matching
+from dpcompose.render.theorem_text import matching
 from dpcompose.spec import json_schema
 from dpcompose.spec.vocabulary import WordSort, vocabulary
 
@@ -80,7 +80,7 @@ def test_an_example_of_a_topic_is_sound_and_uses_its_words(topic: Topic) -> None
     assert report.status == "ok"
     assert {each.code for each in report.findings} <= REMARKS
     assert topic.words[0] in text
-    assert set(topic.theorems) <= set(book())
+    assert set(topic.theorems) <= set(whole_book())
     assert max(map(len, text.splitlines())) <= 78
     assert topic.about.endswith(".") and len(topic.about) < 900
 
@@ -88,7 +88,7 @@ def test_an_example_of_a_topic_is_sound_and_uses_its_words(topic: Topic) -> None
 @pytest.mark.parametrize("number", printed_examples())
 def test_a_printed_example_gives_its_number(number: str) -> None:
     example = printed_examples()[number]
-    assert number not in book() and set(example.theorems) <= set(book())
+    assert number not in whole_book() and set(example.theorems) <= set(whole_book())
     for spec in example.specs:
         report = dpcompose.analyze(full_spec(spec.lines))
         assert report.bound is not None
@@ -149,12 +149,12 @@ def pages(style: Style) -> Iterator[tuple[str, str]]:
         yield word, word_page(word, dpcompose.analyze, style)
     for number, example in printed_examples().items():
         yield number, example_page(number, example, dpcompose.analyze, style)
-    for entry in book().values():
+    for entry in whole_book().values():
         yield entry.id, theorem_page(entry, style)
     for code, meaning in codes().items():
         yield code, code_page(code, meaning, style)
     yield "language", language_page(style)
-    yield "theorems", theorem_table([*book().values()], style)
+    yield "theorems", theorem_table([*whole_book().values()], style)
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_theorems_are_filtered_by_words() -> None:
     assert {"VI.13", "VI.16", "pure-to-zcdp"} <= set(found("zcdp"))
     assert {"IV.6", "IV.13", "VI.16"} <= set(found("DISJOINT"))
     assert found("zcdp", "disjoint") == ["VI.16", "A.15"]
-    assert found() == [*book()] == [each.id for each in matching("")]
+    assert found() == [*whole_book()] == [each.id for each in matching("")]
     assert found("nonsense") == []
     result = CliRunner().invoke(app, ["theorems", "nonsense"])
     assert result.exit_code == 2 and "`nonsense`" in result.stderr

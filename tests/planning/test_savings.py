@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.planning.savings import savings_of
-from dpcompose.planning.scaling import rescaled
+from dpcompose.planning.scaling import parameters
+from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import certify
-from dpcompose.resolve import resolve
 from dpcompose.source import load
 
-DELTA, HALF = Fraction(1, 10**6), Fraction(1, 2)
+DELTA = Fraction(1, 10**6)
 BOTH = "sensitivity: {unbounded: 1, bounded: 1}"
 #: Of what is on no grid or on an exact one nothing is lost; two grids may differ by so much.
 EXACT, ON_GRIDS = 3e-9, 2e-6
@@ -86,7 +86,11 @@ def checked(text: str, most: float, names: list[str]) -> None:
     found = savings_of(source, DELTA, 100)
     saves = {each.mechanism: each.saves for each in found.savings}
     for name in names:
-        changed = rescaled(resolve(source).problem, name, HALF)
+        halves = [
+            Put(each.path, f"({each.text}) {'*' if each.noise else '/'} 2")
+            for each in parameters(source)[name]
+        ]
+        changed = what_if(source, halves)
         [direct] = certify(changed, (), [DELTA]).at_delta
         saved = saves[name]
         assert direct.value is not None and saved is not None

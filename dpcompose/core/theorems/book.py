@@ -1,4 +1,7 @@
-"""The book: every theorem, in the order of the paper, and look-ups by role and by subject."""
+"""The book: theorems that compute a bound or are cited, with look-ups by role and by subject.
+
+Entries that are there for readers alone are data of the handbook.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from dpcompose.core.theorem import ENTERED, Role, Subject, Theorem, Use
 from dpcompose.core.theorems import (  # noqa: F401
     above,
     at_delta,
-    attacks,
-    classical,
     composition,
     composition_approx,
     composition_gdp,
@@ -52,10 +53,10 @@ def _position(identifier: str) -> tuple[int, int, int]:
 
 def _order(entry: Theorem) -> tuple[tuple[int, int, int], str]:
     """Returns the sort key of an entry: its place in the paper, then its file."""
-    return _position(entry.id), entry.bound.__module__
+    return _position(entry.id), getattr(entry.bound, "__module__", "")
 
 
-#: Every theorem by id, in the order of the paper.
+#: Every theorem that computes or selects by id, in the order of the paper.
 BOOK: dict[str, Theorem] = {each.id: each for each in sorted(ENTERED.values(), key=_order)}
 
 _RANK = {role: rank for rank, role in enumerate(Role)}

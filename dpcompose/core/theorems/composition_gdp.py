@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import Amount, Notion, at_distance
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
 from dpcompose.core.theorems.composition import (
@@ -16,7 +16,6 @@ from dpcompose.core.theorems.composition import (
     OF_ALL,
     OF_COMMON_DOMAIN,
     OF_ONE_DATASET,
-    ON_INPUT,
     ONE_DATASET,
     total,
 )
@@ -25,10 +24,8 @@ from dpcompose.core.theorems.disjoint import (
     BOUNDED_BLOCKS,
     COMMON_BLOCKS,
     DEFINITIONS,
-    DISJOINT,
     OF_BLOCKS,
     OF_BLOCKS_COMMON,
-    ONE_EACH,
     largest,
     two_largest,
 )
@@ -39,10 +36,6 @@ GDP = Hypothesis(
     "Gaussian DP",
     "every loss is a μ, or a pure ε that was converted to one",
     test=holds.in_notion(Notion.GDP),
-)
-COMMUTES = Hypothesis(
-    "distances add up",
-    "the distances inside the blocks add up to no more than the distance of the whole tables",
 )
 
 _BLOCKS = Example(
@@ -55,15 +48,6 @@ _SUM = Example(
     Fraction("0.25"),
     "μ = 0.3 and 0.4 cost 0.5: the squares 0.09 and 0.16 add up to 0.25.",
 )
-
-
-def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
-    """Returns the μ² of mechanisms on blocks at distances d_i: Σ μ_i²·d_i²."""
-    moved: list[Amount] = [
-        at_distance(mu_squared, Notion.GDP, distance)
-        for mu_squared, distance in zip(mus_squared, distances, strict=True)
-    ]
-    return total(Fraction(each) for each in moved)
 
 
 @theorem(
@@ -130,55 +114,6 @@ def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
 )
 def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
     return total(losses)
-
-
-@theorem(
-    "VI.24",
-    title="Gaussian DP on blocks under a metric that adds up over them",
-    place="Theorem VI.24",
-    formula="μ² = Σ μ_i² · d_i²  ≤  max μ_i² · d²,  d_i the distance inside block i, d in all",
-    hypotheses=(GDP, ONE_EACH, DISJOINT, COMMUTES, ON_INPUT, FRESH, FIXED),
-    specialises=("VI.21",),
-    example=Example(
-        (numbers("0.01 0.04"), (2, 1)),
-        Fraction("0.08"),
-        "μ = 0.1 and 0.2 on two blocks; two rows go in the first, one in the second: μ² = 0.04 + "
-        "0.04 = 0.08. The coarser bound is 0.04 * 9 = 0.36.",
-    ),
-    departs="The print leaves out that the guarantees hold for all earlier outputs.",
-    for_readers="the worst change is searched for, and then VI.21 says the same of it",
-    statement="""\
-    A metric adds up over the blocks of a partition, as the number of differing rows does over
-    blocks by value. Then mechanisms on the blocks lose, between two tables, the root of the sum of
-    the squares of μ_i times the distance inside block i, which is never above the largest μ_i times
-    the distance of the tables.
-    """,
-)
-def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
-    return over_blocks(mus_squared, distances)
-
-
-@theorem(
-    "VI.25",
-    title="Spread changes cost Gaussian DP less",
-    place="Example VI.25",
-    formula="μ² = Σ d_i²  ≤  (Σ d_i)², all μ_i = 1",
-    hypotheses=(GDP, ONE_EACH, DISJOINT, COMMUTES, ON_INPUT, FRESH, FIXED),
-    specialises=("VI.24",),
-    example=Example(
-        ((1, 1),),
-        Fraction(2),
-        "Two rows go, from two blocks of μ = 1: μ² = 2, μ = 1.41. Both from one block: μ = 2.",
-    ),
-    for_readers="the worst change is searched for, and then VI.21 says the same of it",
-    statement="""\
-    Mechanisms with μ = 1 on disjoint blocks, and several rows added or removed at once: if the
-    rows are in different blocks the squares add up, while in one block the distances do. So the
-    worst group sits in one block, and the largest μ times the distance is reached only there.
-    """,
-)
-def gaussian_spread(distances: Sequence[int]) -> Fraction:
-    return over_blocks([Fraction(1)] * len(distances), distances)
 
 
 @theorem(

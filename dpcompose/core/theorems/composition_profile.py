@@ -12,7 +12,6 @@ from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_approx import APPROX, pairs
-from dpcompose.core.theorems.disjoint import BLOCKS
 from dpcompose.curves.rounding import ONE, ZERO, decimal_up, exp_up, log1p_up
 
 SAME_CHANGE = Hypothesis(
@@ -144,43 +143,3 @@ def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | N
         lie += sums[each] / exp_up(each)
         best = max(best, (truth - left * norm) / lie)
     return min(whole, rounded(log1p_up(best - 1)))
-
-
-@theorem(
-    "profile-on-disjoint",
-    title="Profiles on disjoint blocks",
-    source="dpcompose",
-    place="Documentation",
-    formula="δ(ε) = max δ_i(ε)",
-    hypotheses=(*BLOCKS, FRESH, FIXED),
-    specialises=("dominating-pairs",),
-    example=Example(
-        ((pairs("0,0.1 1,0.01"), pairs("0.5,0.05 1,0.02")),),
-        pairs("0.5,0.1 1,0.02"),
-        "(0, 0.1) and (1, 0.01) on one block, (0.5, 0.05) and (1, 0.02) on the other: together "
-        "(0.5, 0.1) and (1, 0.02).",
-    ),
-    for_readers="the worst change is searched for, block by block, and its profile composed",
-    statement="""\
-    If one neighbouring step changes at most one block of a partition, and is at most one step
-    there, then at every ε mechanisms on the blocks have together the largest of their δ.
-
-    Proof. For two neighbouring tables the mechanisms on all blocks but one read the same on both,
-    and what a mechanism with equal inputs puts out is post-processing. The δ of the release is that
-    of the one block, whichever it is.
-
-    As trade-off functions this is the convex hull of the pointwise minimum; profiles are convex, so
-    their maximum needs no hull. What reads the same block is composed first. The maximum is taken
-    of whole profiles, at each ε or δ anew: another block may be the worst at another δ.
-    """,
-)
-def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
-    at = sorted({epsilon for points in profiles for epsilon, _ in points})
-    found: list[Pair] = []
-    for epsilon in at:
-        worst = max(
-            min((delta for e, delta in points if e <= epsilon), default=ONE) for points in profiles
-        )
-        if worst < (found[-1][1] if found else ONE):
-            found.append((epsilon, worst))
-    return tuple(found)

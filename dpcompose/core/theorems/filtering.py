@@ -140,36 +140,6 @@ def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
 
 
 @theorem(
-    "zcdp-filter-aside",
-    title="A filter in ρ, with a δ set aside",
-    source="WRRW23",
-    place="Approximate zCDP filters",
-    formula="Σ ρ_i ≤ ρ and Σ δ_i ≤ δ on every path give δ-approximate ρ-zCDP  "
-    "(the bound gives what is left)",
-    hypotheses=_RECORD,
-    specialises=(),
-    example=Example(
-        (pairs("0.1,1e-7 0.25,0"), (Fraction("0.5"), Fraction("5e-7"))),
-        (Fraction("0.15"), Fraction("4e-7")),
-        "Of ρ = 0.5 with 5e-7 set aside, (0.1, 1e-7) and (0.25, 0) leave (0.15, 4e-7).",
-    ),
-    for_readers="the tool has no key for the δ that is set aside, and refuses an (ε, δ) in a "
-    "filter in ρ; `filter: approx` counts it",
-    statement="""\
-    Mechanisms that are δ_i-approximately ρ_i-zCDP, such as (ε_i, δ_i)-DP with
-    ρ_i = ε_i·tanh(ε_i/2), may be counted in ρ if a part of δ is set aside for their δ_i before the
-    first output: the interaction is then (ε, δ + δ')-DP wherever ρ gives ε at δ'.
-
-    Proof. As for a filter in ε and δ a coin gives all away with chance δ_i, and else the loss is
-    that of a pure ε_i. Some coin ever does with chance at most δ; where none does, the filter in ρ
-    applies.
-    """,
-)
-def zcdp_filter_aside(losses: Sequence[Pair], limit: Pair) -> Pair | None:
-    return approx_filter(losses, limit)
-
-
-@theorem(
     "gdp-filter",
     title="A filter in μ",
     source="ST22",

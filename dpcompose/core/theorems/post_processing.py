@@ -65,27 +65,3 @@ def post_processing(loss: Fraction) -> Fraction:
 )
 def independent_converse(loss: Fraction) -> Fraction:
     return loss
-
-
-@theorem(
-    "VII.3",
-    title="Converse of adaptive composition",
-    place="Theorem VII.3",
-    formula="loss of each output N_i ≤ loss of (N_1, …, N_k)",
-    specialises=("VII.1",),
-    example=Example(
-        (Fraction("0.6"),),
-        Fraction("0.6"),
-        "If a chain of queries is 0.6-DP, its last answer is 0.6-DP as a release of its own.",
-    ),
-    for_readers="it says what follows from a bound, which is not asked for",
-    statement="""\
-    If an adaptive release satisfies a guarantee, then so does each of its outputs, taken as one
-    release from the tables to that output.
-
-    It does not follow that each mechanism satisfies the guarantee for every history that it could
-    be given.
-    """,
-)
-def adaptive_converse(loss: Fraction) -> Fraction:
-    return loss

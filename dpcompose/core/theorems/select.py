@@ -1,7 +1,7 @@
 """The choice of the theorem to cite for a bound, and why each other theorem does not give it.
 
 `select` goes through the book from the most special theorem to the most general one, and applies
-each to the release (`theorems.apply`).
+each to the release.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
-from dpcompose.core.theorems.apply import in_use
 from dpcompose.core.theorems.book import general, uses_on
+from dpcompose.core.theorems.predicates import finite
 from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.setting import Reach, Setting
 from dpcompose.core.theorems.touches import ChargedStep
@@ -29,6 +29,23 @@ class Compared(NamedTuple):
     theorem: str
     loss: Loss | None
     why: str
+
+
+def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
+    """Returns the bound of an entry in one of its uses, or the first hypothesis that fails."""
+    assert use.run is not None and entry.bound is not None
+    if entry.notion not in (None, setting.notion):
+        return Refused(f"it is not about {setting.notion.facts.words}")
+    for hypothesis in entry.checks(use):
+        refusal = hypothesis.refusal(setting)
+        if refusal is not None:
+            return Refused(refusal)
+    try:
+        loss = use.run(setting, entry.bound)
+        finite(setting.algebra, loss)
+    except Refused as refused:
+        return refused
+    return loss
 
 
 def setting_of(solver: Solver, solution: Solution) -> Setting:

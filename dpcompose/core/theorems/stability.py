@@ -62,32 +62,6 @@ def numbers(text: str) -> tuple[Fraction, ...]:
 
 
 @theorem(
-    "III.4",
-    title="Relations without neighbours promise nothing",
-    place="Example III.4",
-    formula="no bound: the guarantee is vacuous",
-    hypotheses=(
-        Hypothesis("fixed size", "all tables of the domain have the same, public number of rows"),
-        Hypothesis("one row added or removed", "the guarantee is for unbounded neighbours"),
-    ),
-    example=Example(
-        (), None, "On tables of 100 rows, printing the table itself is unbounded 0-DP."
-    ),
-    for_readers="it is why such a statement is refused when the spec is read",
-    statement="""\
-    Among tables of one public size nobody can add or remove a single row, so there are no
-    unbounded neighbours and every mechanism, even one that prints the table, satisfies the
-    definition with ε = 0.
-
-    Such a statement says nothing. It is reported as an error, never as a loss of 0, and never
-    carried over to bounded neighbours.
-    """,
-)
-def no_neighbours() -> None:
-    return None
-
-
-@theorem(
     "III.6",
     title="Preprocessing",
     place="Proposition III.6",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -26,7 +27,6 @@ from dpcompose.core.search.proof import (
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.search.splitter import split
 from dpcompose.core.theorems.select import select
-from dpcompose.planning.scaling import rescaled
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -34,13 +34,15 @@ PURE = Scalars(Notion.PURE)
 BLOCKS = {"x": F(1), "y": F(2), "z": F(4)}
 
 
-def in_blocks(partition: str, protect: str = "unbounded") -> Problem:
+def in_blocks(
+    partition: str, protect: str = "unbounded", losses: Mapping[str, Fraction] = BLOCKS
+) -> Problem:
     return problem_of(
         f"people: {{}}\nparts: {{from: people, partition: {partition}}}",
         "\n".join(
             f"name: on {name}, reads: parts.{name}, notion: pure, epsilon: {epsilon}, "
             "relation: unbounded"
-            for name, epsilon in BLOCKS.items()
+            for name, epsilon in losses.items()
         ),
         protect,
     )
@@ -228,7 +230,7 @@ def test_a_solver_like_another_one_finds_the_same() -> None:
     first.patterns()
     first.solve(Notion.PURE)
     for changed in (
-        rescaled(problem, "on y", F(1, 2)),
+        in_blocks(VALUE, losses={**BLOCKS, "y": F(1)}),
         replace(problem, goal=in_blocks(VALUE, "bounded").goal),
     ):
         like, alone = Solver(changed, first), Solver(changed)

@@ -7,14 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.theorems.attacks import advantage, success, trade_off
+from core.theorems.for_readers import advantage, success, trade_off, zcdp_filter_aside
 from dpcompose.core.theorems.filtering import (
     approx_filter,
     gdp_filter,
     left,
     pure_filter,
     zcdp_filter,
-    zcdp_filter_aside,
 )
 
 F = Fraction

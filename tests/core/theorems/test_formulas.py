@@ -8,17 +8,25 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.loss.algebras import Pairs, Scalars
-from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.solver import Solver
-from dpcompose.core.theorem import Refused
-from dpcompose.core.theorems import predicates, runs
-from dpcompose.core.theorems.classical import (
+from core.theorems.for_readers import (
+    adaptive_converse,
+    no_neighbours,
     parallel,
     parallel_trap,
     sequential_adaptive,
     sequential_equal,
     sequential_independent,
+)
+from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.solver import Solver
+from dpcompose.core.theorem import Refused
+from dpcompose.core.theorems import predicates, runs
+from dpcompose.core.theorems.composition_gdp import (
+    gaussian_best,
+    gaussian_common,
+    gaussian_composition,
+    gaussian_sequential,
 )
 from dpcompose.core.theorems.composition_zcdp import (
     concentrated_best,
@@ -29,7 +37,6 @@ from dpcompose.core.theorems.composition_zcdp import (
 )
 from dpcompose.core.theorems.hypotheses_mixed import coupling, likelihoods, refine_tuples
 from dpcompose.core.theorems.post_processing import (
-    adaptive_converse,
     independent_converse,
     post_processing,
 )
@@ -37,7 +44,6 @@ from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.stability import (
     chained,
     change_of_relation,
-    no_neighbours,
     numbers,
     preprocessing,
 )
@@ -63,9 +69,12 @@ def test_losses_add_up_or_the_largest_counts() -> None:
         concentrated_composition,
         concentrated_common,
         concentrated_sequential,
+        gaussian_composition,
+        gaussian_common,
+        gaussian_sequential,
     ):
         assert adding(LOSSES) == whole
-    for largest in (parallel, concentrated_best, concentrated_best_common):
+    for largest in (parallel, concentrated_best, concentrated_best_common, gaussian_best):
         assert largest(LOSSES) == 2
     assert sequential_equal(F(1, 10), 7) == F(7, 10)
     assert parallel_trap(LOSSES) is None  # there is no bound

@@ -15,13 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
+from core.theorems.for_readers import bounded_range, profile_on_disjoint
 from dpcompose.core.theorems.at_delta import gaussian_curve, renyi_at_delta, zcdp_at_delta
 from dpcompose.core.theorems.composition_profile import (
     dominating_pairs,
     optimal_composition,
-    profile_on_disjoint,
 )
-from dpcompose.core.theorems.conversion import bounded_range
 from dpcompose.core.theorems.sampling import (
     poisson_replaced,
     poisson_sample,
