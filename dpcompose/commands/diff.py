@@ -9,9 +9,8 @@ from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
 
-from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import Most, TooMuch, finding
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.formats import Reviewed
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
@@ -22,10 +21,11 @@ from dpcompose.commands.output import (
     to_standard_output,
     would_overwrite,
 )
-from dpcompose.commands.outputs import Output, Rendering, rendered
+from dpcompose.commands.outputs import Output, Rendering, outputs_of, rendered
 from dpcompose.commands.parallel.workers import each_alone
-from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
+from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.run import Run
 from dpcompose.commands.show_settings import toml
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change, refused
@@ -206,8 +206,8 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     ]
 
 
-def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
-    """Returns the events that fail, and the setting for the level of findings. Raises BadCall."""
+def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], FailOn | None]:
+    """Returns the events that fail, and the least level of findings that does. Raises BadCall."""
     given = [each.strip() for name in names for each in name.split(",")]
     levels = [each for each in LEVELS if each in given]
     for each in given:
@@ -217,25 +217,17 @@ def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
             legal = ", ".join((*EVENTS, *LEVELS))
             raise BadCall(f"--fail-on {each}: it is none of them; {offer}possible: {legal}")
     events = tuple(each for each in EVENTS if each in given)
-    return events, {"fail-on": levels[0]} if levels else {}
+    return events, FailOn(levels[0]) if levels else None
 
 
-def diff_files(
-    selection: Selection,
-    against: str | None,
-    deltas: tuple[Fraction, ...],
-    failing: Sequence[str],
-    allow_new: bool,
-    sources: Sources,
-    strict: bool,
-    outputs: Sequence[Output[Reviewed]],
-    look: Look,
-) -> ExitCode:
+def diff_files(run: Run) -> ExitCode:
     """Runs the command `diff` and returns its exit code. Raises BadCall."""
-    files = selection.files
-    if against is None and (len(files) != 2 or selection.files_from is not None):
+    deltas, most = run.points.deltas, run.most
+    outputs, look = outputs_of(run.output, Reviewed(run.form)), run.look
+    files, against = run.files, run.against
+    if against is None and (len(files) != 2 or run.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")
-    if against is None and allow_new:
+    if against is None and run.allow_new:
         raise BadCall("--allow-new goes with --against")
     if against is not None and STANDARD_INPUT in files:
         raise BadCall("--against compares files: standard input (-) is in no revision")
@@ -245,28 +237,29 @@ def diff_files(
     for path in written:
         if against is None and would_overwrite(path, files):
             raise BadCall(f"--output {path} would overwrite a spec")
-    events, level = _failing(failing)
-    policies = policies_of(sources, level)
-    run = Comparison(policies, deltas, events, strict=strict, most=selection.most)
+    increase = ["increase"] if run.fail_on_increase else []
+    events, level = _failing([*run.events, *increase])
+    policies = replace(run, fail_on=level).policies
+    comparison = Comparison(policies, deltas, events, strict=run.strict, most=most)
     with ExitStack() as stack:
         if against is None:
-            found = run.of_two(files[0], files[1])
+            found = comparison.of_two(files[0], files[1])
         else:
             past = stack.enter_context(closing(Past(against)))
             past.verify()
-            run.before = Revision(past)
-            found = run.since(past, selection.gathering(past), allow_new, written)
-        pieces = rendered(found, [_rendering(each, look, run) for each in outputs])
+            comparison.before = Revision(past)
+            found = comparison.since(past, run.gathering(past), run.allow_new, written)
+        pieces = rendered(found, [_rendering(each, look, comparison) for each in outputs])
         github = [at for at, each in enumerate(outputs) if each.form is Reviewed.GITHUB]
         deliver_all(pieces, [each.path for each in outputs], github)
-    if run.left_out.untold:
-        names = f": {', '.join(run.left_out.names)}" if strict else ""
-        complain(run.left_out.summary + names)
-    return run.code
+    if comparison.left_out.untold:
+        names = f": {', '.join(comparison.left_out.names)}" if run.strict else ""
+        complain(comparison.left_out.summary + names)
+    return comparison.code
 
 
 def _rendering(
-    output: Output[Reviewed], look: Look, run: Comparison
+    output: Output[Reviewed], look: Look, comparison: Comparison
 ) -> Rendering[Change | Invalid]:
     """Returns the function that renders the changes for one output."""
     style = style_for(output.path, look)
@@ -274,9 +267,9 @@ def _rendering(
         case Reviewed.TEXT:
             return lambda found: diff_text.text(found, style)
         case Reviewed.MARKDOWN:
-            return lambda found: within_summary(review.markdown(found, lambda: run.left_out))
+            return lambda found: within_summary(review.markdown(found, lambda: comparison.left_out))
         case Reviewed.JSON:
-            return lambda found: diff_json.json(found, lambda: run.left_out)
+            return lambda found: diff_json.json(found, lambda: comparison.left_out)
         case Reviewed.GITHUB:
             return lambda found: github.render(review.problems_of(found), style, False)
         case Reviewed.SARIF:

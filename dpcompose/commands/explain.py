@@ -8,9 +8,10 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import Any
 
-from dpcompose.commands.exits import BadCall
-from dpcompose.commands.output import Look, print_out, style_for
+from dpcompose.commands.exits import BadCall, ExitCode
+from dpcompose.commands.output import print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
+from dpcompose.commands.run import Run
 from dpcompose.errors import nearest, quoted
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import book, matching, shape
@@ -27,27 +28,29 @@ _ALIKE = 0.75
 Page = Callable[[Style], str]
 
 
-def list_theorems(words: list[str], form: BookFormat, look: Look) -> None:
+def list_theorems(run: Run) -> ExitCode:
     """Runs the command `theorems`. Raises BadCall where no theorem contains all of the words."""
-    entries = matching(" ".join(words))
+    look, entries = run.look, matching(" ".join(run.words))
     if not entries:
-        raise BadCall(f"no theorem has all of {', '.join(map(quoted, words))} in what it says")
-    if form is BookFormat.TEXT:
+        raise BadCall(f"no theorem has all of {', '.join(map(quoted, run.words))} in what it says")
+    if run.form == BookFormat.TEXT:
         from dpcompose.render.pages import theorem_table
 
         print_out(theorem_table(entries, style_for(None, look)))
-        return
+        return ExitCode.FINE
     from dpcompose.render.json import dumped
 
-    shapes = shape(entries)
-    print_out(dumped(shapes, indent=2) if form is BookFormat.JSON else "".join(map(dumped, shapes)))
+    shapes, one = shape(entries), run.form == BookFormat.JSON
+    print_out(dumped(shapes, indent=2) if one else "".join(map(dumped, shapes)))
+    return ExitCode.FINE
 
 
-def explain(identifier: str, look: Look) -> None:
+def explain_words(run: Run) -> ExitCode:
     """Runs the command `explain`. Raises BadCall for an unknown identifier.
 
     `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
+    look, identifier = run.look, " ".join(run.words)
     kind, _, name = identifier.strip().casefold().rpartition(":")
     among = _KINDS if not kind else (kind,) if kind in _KINDS else ()
     page = next(filter(None, (_FINDERS[each](name.strip()) for each in among)), None)
@@ -58,6 +61,7 @@ def explain(identifier: str, look: Look) -> None:
             )
         )
     print_out(page(style_for(None, look)))
+    return ExitCode.FINE
 
 
 def _theorem(name: str) -> Page | None:

@@ -14,8 +14,8 @@ from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.parallel.workers import alone
-from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.progress import Waiting, waiting_stream
+from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -48,17 +48,10 @@ class Several(Exception):
     """Raised for a file of several documents where one is due; its message says where they are."""
 
 
-def fit_file(
-    file: str,
-    limit: Budget | None,
-    free: Sequence[str],
-    sources: Sources,
-    output: str | None,
-    look: Look,
-    most: Most,
-) -> ExitCode:
+def fit_file(run: Run) -> ExitCode:
     """Runs the command `fit` and returns its exit code. Raises BadCall."""
-    policies = policies_of(sources)
+    limit, most, look, policies = run.limit, run.most, run.look, run.policies
+    file, output = run.file, run.path
     try:
         data = read(file)
         settings = policies.of(name_of_file(file))
@@ -67,7 +60,7 @@ def fit_file(
             """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
             source = _valid(_one(data, "fit"), name_of_file(file))
             names = parameters(source)
-            scaled = dict(_free(each, names) for each in free)
+            scaled = dict(_free(each, names) for each in run.free)
             fitted = min(
                 (
                     fit(source, limit, scaled, each, waiting.step)
@@ -231,22 +224,15 @@ def _as_it_was(text: str, data: bytes) -> str:
     return "\ufeff" + text if data.startswith(b"\xef\xbb\xbf") else text
 
 
-def savings(
-    file: str,
-    delta: Fraction | None,
-    tried: int,
-    sources: Sources,
-    form: Told,
-    output: str | None,
-    look: Look,
-    most: Most,
-) -> ExitCode:
+def savings_of_file(run: Run) -> ExitCode:
     """Runs the command `savings` and returns its exit code. Raises BadCall."""
-    if form is Told.MARKDOWN:
+    file, output, most = run.file, run.path, run.most
+    delta = run.points.deltas[-1] if run.deltas else None
+    if run.form == Told.MARKDOWN:
         raise BadCall("savings are printed as text or json")
     if would_overwrite(output, [file]):
         raise BadCall(f"--output {output} would overwrite a spec")
-    name, policies = name_of_file(file), policies_of(sources)
+    name, policies = name_of_file(file), run.policies
     try:
         data = read(file)
         settings = policies.of(name)
@@ -255,7 +241,7 @@ def savings(
         def halving() -> Savings:
             """Returns what halving each mechanism saves."""
             source = _valid(_one(data, "savings"), name)
-            return savings_of(source, delta, tried, default, settings.delta, waiting.step)
+            return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
 
         with Waiting("halving one at a time", _watched(most), "mechanisms tried") as waiting:
             found = alone(most, halving)
@@ -267,11 +253,8 @@ def savings(
     except NoBound as error:
         complain(f"{name}: {error}")
         return ExitCode.FAILED
-    style = style_for(output, look)
-    pieces = (
-        savings_table.json(name, found)
-        if form is Told.JSON
-        else savings_table.text(name, found, style)
-    )
-    deliver(pieces, output)
+    if run.form == Told.JSON:
+        deliver(savings_table.json(name, found), output)
+    else:
+        deliver(savings_table.text(name, found, style_for(output, run.look)), output)
     return ExitCode.FINE

@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, AskedRisk, Budget
+from dpcompose.core.notions.guarantee import FORMS, RISKS, AskedRisk, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 
 
 class AskedPoints(NamedTuple):
     """The points to state an ε at (`deltas`, each in [0, 1)) and a δ at (`epsilons`, each ≥ 0).
 
-    `risk`: the rates for an attacker's gain, for specs that give none. `attributes`: whether to
-    bound what is learnt of each column.
+    `risk`: the rates for an attacker's gain, for specs that give none.
     """
 
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
     risk: AskedRisk | None = None
-    attributes: bool = False
 
 
 def points_of(
-    deltas: Sequence[str] | None,
-    epsilons: Sequence[str] | None,
-    flag: str = "delta",
-    risk: bool = False,
+    flag: str, deltas: Sequence[str], epsilons: Sequence[str] = (), risk: bool = False
 ) -> AskedPoints:
     """Returns what the flags --`flag`, --at-epsilon and --risk ask for. Raises BadCall."""
     return AskedPoints(
-        tuple(_probability(flag, text) for text in deltas or ()),
-        tuple(_number("at-epsilon", text) for text in epsilons or ()),
+        tuple(_probability(flag, text) for text in deltas),
+        tuple(_number("at-epsilon", text) for text in epsilons),
         AskedRisk() if risk else None,
     )
 
 
-def limit_of(
-    epsilon: str | None,
-    delta: str | None,
-    rho: str | None,
-    mu: str | None,
-    advantage: str | None = None,
-    success: str | None = None,
-    baseline: str | None = None,
-) -> Budget | None:
-    """Returns the budget that the flags give, None without any. Raises BadCall."""
-    texts = dict(zip(LIMITS, (epsilon, delta, rho, mu, advantage, success, baseline), strict=True))
+def limit_of(texts: Mapping[str, str | None]) -> Budget | None:
+    """Returns the budget that the flags give by their names, None without any. Raises BadCall."""
     given = {
         name: (_probability if name in ("delta", *RISKS) else _number)(name, text)
         for name, text in texts.items()

@@ -8,62 +8,51 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 
 from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
-from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.formats import Told
-from dpcompose.commands.goals import AskedPoints
-from dpcompose.commands.ledger_audit import LedgerAudit, as_before, can_look_up, looked_up
-from dpcompose.commands.output import Look
-from dpcompose.commands.outputs import Format
-from dpcompose.commands.policies import Sources, policies_of
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.commands.ledger_audit import LedgerAudit, can_look_up, looked_up
+from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, quoted
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, Total, TotalAsked
 from dpcompose.policy.codes import POPULATION
 from dpcompose.source import Source
 
+#: Options of `check` that concern single specs.
+_OF_ONE = (
+    "at_epsilon risk fail_on require_relation require_delta assumptions show_settings recheck "
+    "certificate fix exit_zero"
+)
 
-def join_ledger(
-    selection: Selection,
-    ledger: str,
-    limit: Budget | None,
-    points: AskedPoints,
-    unused: Sequence[str],
-    sources: Sources,
-    strict: bool,
-    form: Format,
-    outputs: Sequence[str] | None,
-    look: Look,
-) -> ExitCode:
+
+def join_ledger(run: Run, ledger: str) -> ExitCode:
     """Runs `check --ledger` and returns its exit code. Raises BadCall.
 
     Only the populations of the new releases are looked at. With a revision, releases are new if the
-    folder did not have them there, and what it had is compared with what it has. `unused`: options
-    that are given but concern only single specs. `strict`: whether what is left out is a failure.
+    folder did not have them there, and what it had is compared with what it has.
     """
+    unused = [f"--{name.replace('_', '-')}" for name in _OF_ONE.split() if getattr(run, name)]
     if unused:
         raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
-    if form not in [*Told] or len(outputs or ()) > 1 or "=" in "".join(outputs or ()):
+    if run.form not in [*Told] or len(run.output) > 1 or "=" in "".join(run.output):
         raise BadCall("--ledger prints one output, as text, json or markdown")
-    output = next(iter(outputs or ()), None)
-    asked = TotalAsked(limit, points.deltas, since=selection.changed_since)
-    found, known = Gathered(), Gathered()
-    past = selection.past()
+    output = next(iter(run.output), None)
+    asked = TotalAsked(run.limit, run.points.deltas, since=run.changed_since)
+    found, known, standing = Gathered(), Gathered(), LedgerAudit()
+    past = run.past()
     with nullcontext() if past is None else closing(past):
         if past is not None:
             can_look_up(past, ledger)
-        folder = selection._replace(files=[ledger], files_from=None, stdin_filename=None)
-        all_of_it = past is not None and not selection.files and selection.files_from is None
+        all_of_it = past is not None and not run.files and run.files_from is None
         if not all_of_it:
-            read_all(found, selection, sources, strict, output)
+            found = read_all(run, output)
         if past is None or os.path.lexists(ledger):
-            folder = folder._replace(allow_empty=selection.allow_empty or past is not None)
-            read_all(known, folder, sources, strict, output)
+            empty = run.allow_empty or past is not None
+            folder = replace(run, files=[ledger], files_from=None, stdin_filename=None)
+            known = read_all(replace(folder, allow_empty=empty), output)
         code = max(found.code, known.code)
-        standing = LedgerAudit()
         if past is not None and code is ExitCode.FINE:
-            standing, code = looked_up(past, folder, known, limit, sources)
+            standing, code = looked_up(run, past, [ledger], known)
     if code is not ExitCode.FINE:
         return nothing_added(code)
     there = {os.path.realpath(each.file): each for each in known.releases}
@@ -77,7 +66,7 @@ def join_ledger(
             "--ledger: a new release names no `population:`, and releases on the same people add "
             "up by it"
         )
-    found.wrong += _of_their_own(new, standing, sources)
+    found.wrong += _of_their_own(run, new, standing)
     is_new = {id(each) for each in new}
     about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
 
@@ -89,9 +78,9 @@ def join_ledger(
 
     found.wrong += known.wrong
     found.asking = found.asking or known.asking
-    total = added_up(of(known.releases), asked, selection)
+    total = added_up(of(known.releases), asked, run.most)
     if standing.rewritten:  # also with the record as it was: the worse total counts
-        as_it_was = added_up(of(standing.counted(known.releases)), asked, selection)
+        as_it_was = added_up(of(standing.counted(known.releases)), asked, run.most)
         total = None if total is None or as_it_was is None else _worse(total, as_it_was)
     if total is not None:
         total = replace(
@@ -99,11 +88,11 @@ def join_ledger(
             totals=tuple(replace(e, checked=standing.of(e.population)) for e in total.totals),
             findings=tuple(standing.findings),
         )
-    return max(tell(total, found, Told(form.value), output, look), standing.code)
+    return max(tell(total, found, run, output), standing.code)
 
 
 def _of_their_own(
-    new: Sequence[Release], standing: LedgerAudit, sources: Sources
+    run: Run, new: Sequence[Release], standing: LedgerAudit
 ) -> Iterator[tuple[Source, Diagnostic]]:
     """Yields a finding for each new release on people of whom the ledger had none.
 
@@ -113,7 +102,7 @@ def _of_their_own(
     known = {each.old.resolved.population for each in standing.entries}
     if not known:
         return
-    policies = policies_of(as_before(sources, standing.revision))
+    policies = run.as_before(standing.revision).policies
     for each in new:
         name, source = each.resolved.population, each.resolved.source
         listed = policies.of(source.name).populations

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dpcompose.commands.adding import Gathered, file_of, release_of
-from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.globs import is_pattern
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
 from dpcompose.commands.parallel.workers import alone
-from dpcompose.commands.policies import Policies, Sources, policies_of
+from dpcompose.commands.policies import Policies
 from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
 from dpcompose.planning.releases import Release, amounts
@@ -110,29 +110,16 @@ def can_look_up(past: Past, ledger: str) -> None:
         raise BadCall(f"--ledger {ledger}: it is neither here nor in {past.revision}")
 
 
-def as_before(sources: Sources, revision: str) -> Sources:
-    """Returns the sources of settings that a change cannot alter: those of the revision."""
-    if sources.isolated or sources.revision is not None:
-        return sources
-    return Sources(True, sources.files, revision)
-
-
 def looked_up(
-    past: Past,
-    folder: Selection,
-    known: Gathered,
-    limit: Budget | None,
-    sources: Sources,
-    counted: bool = True,
+    run: Run, past: Past, names: Sequence[str], known: Gathered, counted: bool = True
 ) -> tuple[LedgerAudit, ExitCode]:
     """Returns the comparison of a ledger's releases with a revision, and an exit code for failures.
 
-    `limit`: the budget of flags. `counted`: whether what is gone or declares less is counted as it
-    was, with the budgets of the revision. The settings that decide the levels of findings are those
-    of the revision. Raises BadCall.
+    `names`: the files and folders of the ledger; `known`: its releases of now. `counted`: whether
+    what is gone or declares less is counted as it was, with the budgets of the revision. The
+    settings that decide the levels of findings are those of the revision. Raises BadCall.
     """
-    names = folder.files
-    now, before = policies_of(sources), policies_of(as_before(sources, past.revision))
+    limit, now, before = run.limit, run.policies, run.as_before(past.revision).policies
     found = LedgerAudit(past.revision)
     same: set[str] = set()
     old: list[Release] = []
@@ -148,13 +135,13 @@ def looked_up(
             for part in documents(data):
                 try:
                     read_part = partial(release_of, part, file, settings, when)
-                    old.append(alone(folder.most, read_part))
+                    old.append(alone(run.most, read_part))
                 except InvalidSpec:
                     number = "" if part.number is None else f" (document {part.number})"
                     invalid.append((file, file + when + number))
         found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
         rest = [each for each in known.releases if each.file not in same]
-        with within(folder.most):
+        with within(run.most):
             found.entries += since(old, rest, limit)
             told = [*_rewritten(found, counted), *_invalid(found, invalid, rest)]
         if counted and limit is None:

@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from dpcompose.source import Source
 
 
-class Sources(NamedTuple):
-    """The sources of settings beside the environment and flags.
-
-    `isolated`: whether settings files that nobody names are ignored. `files`: those that are named.
-    `revision`: a git revision, whose settings files count as well.
-    """
-
-    isolated: bool = False
-    files: Sequence[str] = ()
-    revision: str | None = None
-
-
 @dataclass(slots=True)
 class Revision:
     """The settings files of a git revision, read by git alone."""
@@ -109,26 +97,34 @@ def _path(file: str) -> str:
     return file if file != name_of_file(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
-def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> Policies:
-    """Returns the policies of a call, with `flags` by the key that they set. Raises BadCall."""
-    given = flags or {}
+def policies_of(
+    isolated: bool,
+    files: Sequence[str],
+    past_settings: str | None,
+    flags: Mapping[str, object],
+) -> Policies:
+    """Returns the policies of a call, with `flags` by the key that they set. Raises BadCall.
+
+    `files`: settings files that are named. `past_settings`: a git revision, whose settings files
+    count as well.
+    """
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
-    if not given and not variables and not sources.files and sources.revision is None:
-        return Policies(sources.isolated)
+    if not flags and not variables and not files and past_settings is None:
+        return Policies(isolated)
 
     try:
         found = [from_environment(variables)]
-        found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
-        named = tuple(explicit(each) for each in sources.files)
+        found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in flags.items()]
+        named = tuple(explicit(each) for each in files)
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None
-    if sources.revision is not None:
+    if past_settings is not None:
         from dpcompose.commands.repository.revision import Past
 
-        revision = Revision(Past(sources.revision, "--settings-from"))
+        revision = Revision(Past(past_settings, "--settings-from"))
     over = tuple(each for each in found if each is not None)
-    return Policies(sources.isolated, over, named, revision)
+    return Policies(isolated, over, named, revision)
 
 
 def audited(

@@ -7,38 +7,31 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
-from dpcompose.commands.analysis import Selection
 from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.chronicle import looked_through
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.ledger_audit import LedgerAudit, is_unnamed, looked_up
-from dpcompose.commands.output import Look
-from dpcompose.commands.policies import Sources, policies_of
 from dpcompose.commands.repository.revision import Past
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.commands.run import Run
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import TotalAsked
 from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import BadSettings
 
 
-def total_of(
-    selection: Selection,
-    asked: object,
-    sources: Sources,
-    strict: bool,
-    form: Told,
-    output: str | None,
-    look: Look,
-    as_of: str | None = None,
-) -> ExitCode:
-    """Runs the command `total` and returns its exit code; `asked` is a TotalAsked. Raises BadCall.
-
-    `as_of`: a revision of git whose files are added up.
-    """
-    assert isinstance(asked, TotalAsked)
+def total_of(run: Run) -> ExitCode:
+    """Runs the command `total` and returns its exit code. Raises BadCall."""
+    asked = TotalAsked(
+        run.limit,
+        run.points.deltas,
+        run.everything,
+        run.apart,
+        run.fixed,
+        None if run.filter is None else run.filter.notion,
+        run.remaining,
+        run.over_time,
+    )
     if asked.fixed is not None and not says_something(asked.fixed):
         raise BadCall(
             "--fixed: say in some words why all parameters were fixed before the first output, "
@@ -46,26 +39,26 @@ def total_of(
         )
     if asked.fixed is not None and asked.over_time:
         raise BadCall("--over-time tells how a record grew: --fixed says that all was planned")
-    found = Gathered()
     with ExitStack() as stack:
-        past = None if as_of is None else stack.enter_context(closing(Past(as_of, "--as-of")))
-        read_all(found, selection, sources, strict, output, past)
+        named = run.as_of
+        past = None if named is None else stack.enter_context(closing(Past(named, "--as-of")))
+        found = read_all(run, run.path, past)
         if found.code is not ExitCode.FINE:
             return nothing_added(found.code)
         if not asked.over_time:
-            return tell(added_up(found.releases, asked, selection), found, form, output, look)
+            return tell(added_up(found.releases, asked, run.most), found, run, run.path)
         history = past or stack.enter_context(closing(Past("HEAD", "--over-time")))
         _in_order(found, history)
-        standing, code = _stand(found, history, past is None, selection, asked.limit, sources)
+        standing, code = _audit(run, found, history)
     if code is not ExitCode.FINE:
         return nothing_added(code)
     if standing is not None:
         asked = replace(asked, since=history.revision)
-    total = added_up(found.releases, asked, selection)
+    total = added_up(found.releases, asked, run.most)
     if total is not None and standing is not None:
         total = replace(total, findings=tuple(standing.findings))
     code = ExitCode.FINE if standing is None else standing.code
-    return max(tell(total, found, form, output, look), code)
+    return max(tell(total, found, run, run.path), code)
 
 
 def _in_order(found: Gathered, history: Past) -> None:
@@ -82,30 +75,21 @@ def _in_order(found: Gathered, history: Past) -> None:
     found.releases = [each for _, each in sorted(placed, key=lambda each: each[0])]
 
 
-def _stand(
-    found: Gathered,
-    history: Past,
-    present: bool,
-    selection: Selection,
-    limit: Budget | None,
-    sources: Sources,
-) -> tuple[LedgerAudit | None, ExitCode]:
+def _audit(run: Run, found: Gathered, history: Past) -> tuple[LedgerAudit | None, ExitCode]:
     """Returns an audit of the releases since they were added (None: unknown), and an exit code.
 
-    `present`: whether the files of now are meant, not those of a revision. Raises BadCall.
+    Raises BadCall.
     """
-    named = [*selection.files]
-    if selection.files_from is not None or any(map(is_unnamed, named)):
+    named = [*run.files]
+    if run.files_from is not None or any(map(is_unnamed, named)):
         return None, ExitCode.FINE
     try:
         named = [each for each in named if history.was_there(each)]
         standing, code = LedgerAudit(), ExitCode.FINE
-        if present:
-            then = selection._replace(files=named)
-            standing, code = looked_up(history, then, found, limit, sources, counted=False)
-        policies = policies_of(sources)
-        for finding in looked_through(history, named, policies, selection.most, limit):
-            standing.note(*finding, policies)
+        if run.as_of is None:  # the files of now are meant
+            standing, code = looked_up(run, history, named, found, counted=False)
+        for finding in looked_through(history, named, run.policies, run.most, run.limit):
+            standing.note(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return None, ExitCode.USAGE
