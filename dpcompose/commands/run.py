@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 from dpcompose.commands.bounds import Most, most_of
 from dpcompose.commands.exits import BadCall, FailOn
 from dpcompose.commands.formats import FilterKind
-from dpcompose.commands.gather import Gathering, Gone
 from dpcompose.commands.goals import AskedPoints, limit_of, points_of
-from dpcompose.commands.inputs import STANDARD_INPUT, name_of_file
 from dpcompose.commands.output import Color, Look, look_of
 from dpcompose.commands.outputs import By
-from dpcompose.commands.policies import Policies, accepted_in, policies_of
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.render import Format
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what reads specs is imported by the commands that do
+    from dpcompose.commands.gather import Gathering, Gone
+    from dpcompose.commands.policies import Policies
     from dpcompose.commands.repository.revision import Past
 
 
@@ -130,11 +129,16 @@ class Run:
 
     def name(self, file: str) -> str:
         """Returns what a file is called in reports; standard input as the call names it."""
+        from dpcompose.commands.inputs import STANDARD_INPUT, name_of_file
+
         named = self.stdin_filename if file == STANDARD_INPUT else None
         return named or name_of_file(file)
 
     def gathering(self, gone: Gone | None = None) -> Gathering:
         """Returns the selected files; `gone`: former files, which are selected as well."""
+        from dpcompose.commands.gather import Gathering
+        from dpcompose.commands.inputs import STANDARD_INPUT
+
         if not self.files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")
         if (*self.files, self.files_from).count(STANDARD_INPUT) > 1:
@@ -168,6 +172,8 @@ class Run:
     @cached_property
     def policies(self) -> Policies:
         """Returns the sources of settings, those of the flags first."""
+        from dpcompose.commands.policies import accepted_in, policies_of
+
         flags = {
             "fail-on": None if self.fail_on is None else self.fail_on.value,
             "require-relation": list(self.require_relation) or None,
