@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from dpcompose.commands.exits import FailOn
-from dpcompose.commands.formats import FilterKind, Reviewed, Told
 from dpcompose.commands.output import Color
-from dpcompose.commands.outputs import BookFormat, By, Format
+from dpcompose.commands.outputs import BookFormat, By, FilterKind, Format, Reviewed, Told
 
 #: The panels of options on a help page.
 OUTPUT, FILES, FAILS, SETTINGS, LIMITS = "Output", "Files", "What fails", "Settings", "Limits"

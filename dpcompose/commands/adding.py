@@ -9,10 +9,10 @@ from functools import partial
 
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, unquoting_fault
 from dpcompose.commands.output import deliver, style_for, would_overwrite
+from dpcompose.commands.outputs import Told
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run

@@ -11,7 +11,6 @@ from itertools import zip_longest
 
 from dpcompose.commands.bounds import Most, TooMuch, finding
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
-from dpcompose.commands.formats import Reviewed
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
 from dpcompose.commands.output import (
@@ -21,7 +20,7 @@ from dpcompose.commands.output import (
     to_standard_output,
     would_overwrite,
 )
-from dpcompose.commands.outputs import Output, Rendering, outputs_of, rendered
+from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, rendered
 from dpcompose.commands.parallel.workers import each_alone
 from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past

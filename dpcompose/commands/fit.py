@@ -10,9 +10,9 @@ from typing import TextIO
 
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.formats import Told
 from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
 from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
+from dpcompose.commands.outputs import Told
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.commands.run import Run

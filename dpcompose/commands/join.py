@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.formats import Told
 from dpcompose.commands.ledger_audit import LedgerAudit, can_look_up, looked_up
+from dpcompose.commands.outputs import Told
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, quoted
 from dpcompose.planning.releases import Release

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from dpcompose.commands.bounds import Most, most_of
 from dpcompose.commands.exits import BadCall, FailOn
-from dpcompose.commands.formats import FilterKind
 from dpcompose.commands.goals import AskedPoints, limit_of, points_of
 from dpcompose.commands.output import Color, Look, look_of
-from dpcompose.commands.outputs import By
+from dpcompose.commands.outputs import By, FilterKind
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.render import Format
 

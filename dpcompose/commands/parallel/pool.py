@@ -43,32 +43,18 @@ def spread(
     `work` must be a function of a module, or a partial of one. `ending`: see `shared_out`. `apart`:
     whether nothing is done here.
     """
-    if apart:
-        from dpcompose.commands.parallel.workers import shared_out
-
-        pace = _Pace(_CHUNK_SECONDS)
-        for result in shared_out(_chunks(iter(items), pace, jobs), work, jobs, ending):
-            pace.step()
-            yield result
-        return
-    rest, spent, longest, done = iter(items), 0.0, 0.0, 0
-    while True:
+    rest: Iterator[_Item] = iter(items)
+    usual, spent, longest, done = jobs * _CHUNK_SECONDS, 0.0, 0.0, 0
+    while not apart:
         patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
         ahead = list(islice(rest, 1 if patient else _AHEAD))
         if not ahead:
             return
-        if len(ahead) > 1:
-            # The longest is left out of the average: the first item loads what all need.
-            usual = (spent - longest) / (done - 1) if done > 1 else spent
-            if usual * len(ahead) > WORTH:
-                from dpcompose.commands.parallel.workers import shared_out
-
-                pace = _Pace(usual / jobs)
-                chunks = _chunks(chain(ahead, rest), pace, jobs)
-                for result in shared_out(chunks, work, jobs, ending):
-                    pace.step()
-                    yield result
-                return
+        # The longest is left out of the average: the first item loads what all need.
+        usual = (spent - longest) / (done - 1) if done > 1 else spent
+        if len(ahead) > 1 and usual * len(ahead) > WORTH:
+            rest = chain(ahead, rest)
+            break
         for item in ahead:
             start = time.perf_counter()
             result = work(item)
@@ -77,22 +63,25 @@ def spread(
             yield result
             del result  # it may be large, and the next item may take long
 
+    from dpcompose.commands.parallel.workers import shared_out
+
+    pace = _Pace(usual / jobs)
+    for each in shared_out(_chunks(rest, pace, jobs), work, jobs, ending):
+        pace.done += 1
+        yield each
+
 
 class _Pace:
-    """The average number of seconds for an item, starting from an estimate."""
+    """The average number of seconds for each of the items that are `done`, from an estimate on."""
 
     def __init__(self, first: float) -> None:
-        self._first, self._start, self._done = first, time.perf_counter(), 0
-
-    def step(self) -> None:
-        """Counts one more finished item."""
-        self._done += 1
+        self._first, self._start, self.done = first, time.perf_counter(), 0
 
     @property
     def seconds(self) -> float:
         """Returns the average time of an item, with the first estimate counted as a few items."""
         spent = time.perf_counter() - self._start
-        return (self._first * _FEW + spent) / (_FEW + self._done)
+        return (self._first * _FEW + spent) / (_FEW + self.done)
 
 
 def _chunks(items: Iterator[_Item], pace: _Pace, jobs: int) -> Iterator[list[_Item]]:
