@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
 
-from dpcompose.commands.bounds import Most, TooMuch, finding
+from dpcompose.commands.bounds import TooMuch, finding
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
 from dpcompose.commands.output import (
-    Look,
     deliver_all,
     style_for,
     to_standard_output,
@@ -40,18 +38,15 @@ from dpcompose.source import documents, is_spec
 class Comparison:
     """Compares two versions of specs one after the other; `code` is the worst exit code so far.
 
-    `deltas`: at which δ's to compare ε, beside those of specs and settings. `failing`: the events
-    that are failures. `before`: the settings files of the revision. `strict`: whether what is left
-    out is a failure. `most`: the limits for both versions of a spec together. `left_out`: counts
-    what is left out, once all is compared.
+    `policies`: the settings that apply to each spec. `failing`: the events that are failures.
+    `before`: the settings files of the revision. `left_out`: counts what is left out, once all is
+    compared.
     """
 
+    run: Run
     policies: Policies
-    deltas: tuple[Fraction, ...]
     failing: Container[Event]
     before: Revision | None = None
-    strict: bool = False
-    most: Most = field(default_factory=Most)
     code: ExitCode = field(default=ExitCode.FINE, init=False)
     left_out: LeftOut = field(default_factory=LeftOut, init=False)
     _unread: int = field(default=0, init=False)
@@ -68,7 +63,7 @@ class Comparison:
         self.left_out = LeftOut(self._unread)
 
     def since(
-        self, past: Past, gathering: Gathering, allow_new: bool, written: Sequence[str]
+        self, past: Past, gathering: Gathering, written: Sequence[str]
     ) -> Iterator[Change | Invalid]:
         """Yields the changes of each file since a revision; of a renamed one once.
 
@@ -92,7 +87,7 @@ class Comparison:
             except Unreadable as error:
                 self._unreadable(error)
                 continue
-            if pair.old is None and gathering.named and not allow_new:
+            if pair.old is None and gathering.named and not self.run.allow_new:
                 hint = "--allow-new compares it with nothing"
                 self._unreadable(f"{file} is not in {past.revision} ({hint})")
                 continue
@@ -101,7 +96,7 @@ class Comparison:
                 before = None  # it was there, but was no spec
             yield from self._changes(before, after, f"@{past.revision}")
         self.left_out = gathering.left_out._replace(unread=self._unread)
-        if self.strict and self.left_out.untold:
+        if self.run.strict and self.left_out.untold:
             self.code = max(self.code, ExitCode.USAGE)
 
     def _changes(
@@ -121,17 +116,27 @@ class Comparison:
                 self._unreadable(error)
                 self._said.add(str(error))
             return
-        terms = _terms(settings, self.deltas)
+        wanted = () if settings.delta is None else (settings.delta,)
+        terms = SameTerms(
+            tuple(dict.fromkeys((*self.run.points.deltas, *wanted))),  # those of flags first
+            settings.defaults,
+            settings.ceilings,
+            partial(audited, settings),
+            "note" if settings.fail_on == "note" else "warning",
+        )
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         pairs = list(zip_longest(before, after))
-        changes = each_alone(self.most, pairs, lambda pair: change(*pair, terms))
+        changes = each_alone(self.run.most, pairs, lambda pair: change(*pair, terms))
         for (was, now), made in zip(pairs, changes, strict=True):
             if isinstance(made, TooMuch):
                 made = refused(was, now, finding(made))
             found = self._judged(made, settings, told)
-            yield _unquoting(found, held) if isinstance(found, Invalid) else found
+            if isinstance(found, Invalid):  # without the text of files that are no specs
+                shown = (unquoting([each], held[each.file]) for each in found.reports)
+                found = replace(found, reports=tuple(each for some in shown for each in some))
+            yield found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
         """Returns sentences on the settings of a file that changed. Raises BadSettings."""
@@ -176,27 +181,6 @@ class Comparison:
         self.code = max(self.code, ExitCode.USAGE)
 
 
-def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
-    """Returns what settings ask of both versions, with the δ of flags first."""
-    wanted = () if settings.delta is None else (settings.delta,)
-    return SameTerms(
-        tuple(dict.fromkeys((*deltas, *wanted))),
-        settings.defaults,
-        settings.ceilings,
-        partial(audited, settings),
-        "note" if settings.fail_on == "note" else "warning",
-    )
-
-
-def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
-    """Returns the faults of a spec without the text of files that are no specs.
-
-    `held`: the content of each file.
-    """
-    shown = (unquoting([report], held[report.file]) for report in found.reports)
-    return replace(found, reports=tuple(each for reports in shown for each in reports))
-
-
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     """Returns the documents of a file as versions; `when` names the revision."""
     return [
@@ -221,8 +205,7 @@ def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], FailOn | None]:
 
 def diff_files(run: Run) -> ExitCode:
     """Runs the command `diff` and returns its exit code. Raises BadCall."""
-    deltas, most = run.points.deltas, run.most
-    outputs, look = outputs_of(run.output, Reviewed(run.form)), run.look
+    outputs = outputs_of(run.output, Reviewed(run.form))
     files, against = run.files, run.against
     if against is None and (len(files) != 2 or run.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")
@@ -238,8 +221,7 @@ def diff_files(run: Run) -> ExitCode:
             raise BadCall(f"--output {path} would overwrite a spec")
     increase = ["increase"] if run.fail_on_increase else []
     events, level = _failing([*run.events, *increase])
-    policies = replace(run, fail_on=level).policies
-    comparison = Comparison(policies, deltas, events, strict=run.strict, most=most)
+    comparison = Comparison(run, replace(run, fail_on=level).policies, events)
     with ExitStack() as stack:
         if against is None:
             found = comparison.of_two(files[0], files[1])
@@ -247,8 +229,8 @@ def diff_files(run: Run) -> ExitCode:
             past = stack.enter_context(closing(Past(against)))
             past.verify()
             comparison.before = Revision(past)
-            found = comparison.since(past, run.gathering(past), run.allow_new, written)
-        pieces = rendered(found, [_rendering(each, look, comparison) for each in outputs])
+            found = comparison.since(past, run.gathering(past), written)
+        pieces = rendered(found, [_rendering(each, comparison) for each in outputs])
         github = [at for at, each in enumerate(outputs) if each.form is Reviewed.GITHUB]
         deliver_all(pieces, [each.path for each in outputs], github)
     if comparison.left_out.untold:
@@ -257,11 +239,9 @@ def diff_files(run: Run) -> ExitCode:
     return comparison.code
 
 
-def _rendering(
-    output: Output[Reviewed], look: Look, comparison: Comparison
-) -> Rendering[Change | Invalid]:
+def _rendering(output: Output[Reviewed], comparison: Comparison) -> Rendering[Change | Invalid]:
     """Returns the function that renders the changes for one output."""
-    style = style_for(output.path, look)
+    style = style_for(output.path, comparison.run.look)
     match output.form:
         case Reviewed.TEXT:
             return lambda found: diff_text.text(found, style)

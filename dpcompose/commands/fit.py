@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Container
 from fractions import Fraction
-from typing import TextIO
 
-from dpcompose.commands.bounds import Most, TooMuch
+from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
-from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
+from dpcompose.commands.output import deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.outputs import Told
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.progress import Waiting, waiting_stream
@@ -26,7 +25,7 @@ from dpcompose.planning.edits import edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
-from dpcompose.policy.settings import BadSettings
+from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render import savings_table
 from dpcompose.render.console import grid, printed
 from dpcompose.render.headlines import judged
@@ -39,67 +38,114 @@ from dpcompose.source import Source, documents, load
 _MOST_LISTED = 6
 
 
-def _watched(most: Most) -> TextIO | None:
-    """Returns the stream for progress; None where a process is forked, which ends threads."""
-    return None if most.is_limited else waiting_stream(False)
-
-
 class Several(Exception):
     """Raised for a file of several documents where one is due; its message says where they are."""
 
 
 def fit_file(run: Run) -> ExitCode:
     """Runs the command `fit` and returns its exit code. Raises BadCall."""
-    limit, most, look, policies = run.limit, run.most, run.look, run.policies
-    file, output = run.file, run.path
+    return _planned(run, _fit)
+
+
+def savings_of_file(run: Run) -> ExitCode:
+    """Runs the command `savings` and returns its exit code. Raises BadCall."""
+    if run.form == Told.MARKDOWN:
+        raise BadCall("savings are printed as text or json")
+    if would_overwrite(run.path, [run.file]):
+        raise BadCall(f"--output {run.path} would overwrite a spec")
+    return _planned(run, _savings)
+
+
+def _planned(run: Run, work: Callable[[Run, bytes, str, Settings], None]) -> ExitCode:
+    """Returns the exit code of `work` on the file of a run, with what goes wrong reported.
+
+    `work` is given the content of the file, its name in reports and its settings.
+    """
+    policies, name, data = run.policies, name_of_file(run.file), b""
     try:
-        data = read(file)
-        settings = policies.of(name_of_file(file))
-
-        def fitting() -> tuple[Fitted, str, str | None, bool]:
-            """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
-            source = _valid(_one(data, "fit"), name_of_file(file))
-            names = parameters(source)
-            scaled = dict(_free(each, names) for each in run.free)
-            fitted = min(
-                (
-                    fit(source, limit, scaled, each, waiting.step)
-                    for each in settings.defaults or (None,)
-                ),
-                key=lambda each: each.scale,
-            )
-            written, contradicts = fitted.text, None
-            if limit is not None:
-                written = with_budget(load(written, name_of_file(file)), limit)
-                contradicts = _own_budget(written, name_of_file(file), limit)
-            by_settings = any(fitted.limit is each for each in settings.defaults)
-            return fitted, written, contradicts, by_settings
-
-        with Waiting("fitting", _watched(most), "scales tried") as waiting:
-            fitted, written, contradicts, by_settings = alone(most, fitting)
+        data = read(run.file)
+        work(run, data, name, policies.of(name))
+    except InvalidSpec as error:
+        complain_of(unquoting_fault(error, data))
+        return ExitCode.INVALID
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
-        return _refused(name_of_file(file), error, data)
-    except Unfit as error:
-        complain(f"{name_of_file(file)}: {error}")
-        return ExitCode.FAILED if error.over else ExitCode.USAGE
-    _tell(_change_rows(load(data, name_of_file(file)), load(written, name_of_file(file))), look)
+    except (Several, Unscalable, TooMuch, Unfit, NoBound) as error:
+        complain(f"{name}: {error}")
+        if isinstance(error, TooMuch):
+            return ExitCode.INVALID
+        over = isinstance(error, NoBound) or (isinstance(error, Unfit) and error.over)
+        return ExitCode.FAILED if over else ExitCode.USAGE
+    return ExitCode.FINE
+
+
+def _waiting(run: Run, says: str, unit: str) -> Waiting:
+    """Returns what shows progress: nothing where a process is forked, which ends threads."""
+    return Waiting(says, None if run.most.is_limited else waiting_stream(False), unit)
+
+
+def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
+    """Prints the fitted spec, and on standard error what was changed."""
+    limit = run.limit
+
+    def fitting() -> tuple[Fitted, str, str | None, bool]:
+        """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
+        source = _valid(_one(data, "fit"), name)
+        names = parameters(source)
+        scaled = dict(_free(each, names) for each in run.free)
+        fitted = min(
+            (
+                fit(source, limit, scaled, each, waiting.step)
+                for each in settings.defaults or (None,)
+            ),
+            key=lambda each: each.scale,
+        )
+        written, contradicts = fitted.text, None
+        if limit is not None:
+            written = with_budget(load(written, name), limit)
+            contradicts = _own_budget(written, name, limit)
+        by_settings = any(fitted.limit is each for each in settings.defaults)
+        return fitted, written, contradicts, by_settings
+
+    with _waiting(run, "fitting", "scales tried") as waiting:
+        fitted, written, contradicts, by_settings = alone(run.most, fitting)
+    if rows := _change_rows(load(data, name), load(written, name)):
+        style = style_for(None, run.look)
+        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
+        sys.stderr.write(text)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
-    complain(f"{name_of_file(file)}: {_scale_in_words(fitted, origin)}")
+    complain(f"{name}: {_scale_in_words(fitted, origin)}")
     if fitted.doubtful:
         complain(
-            f"{name_of_file(file)}: each guarantee of {', '.join(fitted.doubtful)} was scaled by "
+            f"{name}: each guarantee of {', '.join(fitted.doubtful)} was scaled by "
             "itself: see that the mechanism still has all of them"
         )
     if contradicts:
-        complain(f"{name_of_file(file)}: {contradicts}")
+        complain(f"{name}: {contradicts}")
     text = _as_it_was(written, data)
-    if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
+    printing = to_standard_output(run.path)
+    if os.environ.get("GITHUB_ACTIONS") and printing and Inert()(text) != text:
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
-    deliver([text], output, raw=True)
-    return ExitCode.FINE
+    deliver([text], run.path, raw=True)
+
+
+def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
+    """Prints what halving each mechanism saves."""
+    delta = run.points.deltas[-1] if run.deltas else None
+    default = next(iter(settings.defaults), None)
+
+    def halving() -> Savings:
+        """Returns what halving each mechanism saves."""
+        source = _valid(_one(data, "savings"), name)
+        return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
+
+    with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
+        found = alone(run.most, halving)
+    if run.form == Told.JSON:
+        deliver(savings_table.json(name, found), run.path)
+    else:
+        deliver(savings_table.text(name, found, style_for(run.path, run.look)), run.path)
 
 
 #: So many changed parameters are listed.
@@ -109,21 +155,14 @@ _SIGNS = {**SIGNS, "sigma": "σ"}
 
 def _change_rows(old: Source, new: Source) -> list[tuple[str, str]]:
     """Returns each number that was changed, as rows: `gradients`, `σ 1.1 → 1.2253`."""
-    rows = [
-        (each.name or "budget", _changed_number(key.name, key.old, key.new))
-        for each in edits(old, new)
-        for key in each.keys
-        if each.kind in ("mechanism", "constant")
-    ]
+    rows = []
+    for each in edits(old, new):
+        for key in each.keys if each.kind in ("mechanism", "constant") else ():
+            last = key.name.rpartition(".")[2]
+            change = f"{_SIGNS.get(last, last)} {_six_digits(key.old)} → {_six_digits(key.new)}"
+            rows.append((each.name or "budget", change.strip()))
     more = len(rows) - _MOST_CHANGED
     return [*rows[:_MOST_CHANGED], (f"and {more} more", "")] if more > 0 else rows
-
-
-def _changed_number(key: str, old: str | None, new: str | None) -> str:
-    """Returns a number before and now, each with six digits."""
-    last = key.rpartition(".")[2]
-    sign = _SIGNS.get(last, last)
-    return f"{sign} {_six_digits(old)} → {_six_digits(new)}".strip()
 
 
 def _six_digits(text: str | None) -> str:
@@ -132,14 +171,6 @@ def _six_digits(text: str | None) -> str:
         return decimal_up(parse(text or "", {}), 6)
     except ExpressionError:
         return text or "nothing"
-
-
-def _tell(rows: Sequence[tuple[str, str]], look: Look) -> None:
-    """Prints rows on standard error."""
-    if rows:
-        style = style_for(None, look)
-        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
-        sys.stderr.write(text)
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
@@ -152,15 +183,6 @@ def _own_budget(text: str, name: str, limit: Budget) -> str | None:
         return says
     word, rest = judged(report, report.verdict)
     return f"{says}, and is not met: {word}: {rest}"
-
-
-def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
-    """Reports why a file is no valid spec or cannot be scaled, and returns the exit code."""
-    if isinstance(error, InvalidSpec):
-        complain_of(unquoting_fault(error, data))
-        return ExitCode.INVALID
-    complain(f"{name}: {error}")
-    return ExitCode.INVALID if isinstance(error, TooMuch) else ExitCode.USAGE
 
 
 def _one(data: bytes, command: str) -> bytes:
@@ -183,9 +205,8 @@ def _valid(data: bytes, name: str) -> Source:
     return source
 
 
-def _free(text: str, names: object) -> tuple[str, Fraction]:
+def _free(text: str, names: Container[str]) -> tuple[str, Fraction]:
     """Returns a mechanism and its weight from `NAME` or `NAME=WEIGHT`. Raises BadCall."""
-    assert isinstance(names, dict)
     name, equals, weight = text.rpartition("=")
     if text in names or not equals:
         return text, Fraction(1)
@@ -222,39 +243,3 @@ def _as_it_was(text: str, data: bytes) -> str:
     if returns and returns == data.count(b"\n"):
         text = text.replace("\n", "\r\n")
     return "\ufeff" + text if data.startswith(b"\xef\xbb\xbf") else text
-
-
-def savings_of_file(run: Run) -> ExitCode:
-    """Runs the command `savings` and returns its exit code. Raises BadCall."""
-    file, output, most = run.file, run.path, run.most
-    delta = run.points.deltas[-1] if run.deltas else None
-    if run.form == Told.MARKDOWN:
-        raise BadCall("savings are printed as text or json")
-    if would_overwrite(output, [file]):
-        raise BadCall(f"--output {output} would overwrite a spec")
-    name, policies = name_of_file(file), run.policies
-    try:
-        data = read(file)
-        settings = policies.of(name)
-        default = next(iter(settings.defaults), None)
-
-        def halving() -> Savings:
-            """Returns what halving each mechanism saves."""
-            source = _valid(_one(data, "savings"), name)
-            return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
-
-        with Waiting("halving one at a time", _watched(most), "mechanisms tried") as waiting:
-            found = alone(most, halving)
-    except (Unreadable, BadSettings) as error:
-        complain(str(error))
-        return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
-        return _refused(name, error, data)
-    except NoBound as error:
-        complain(f"{name}: {error}")
-        return ExitCode.FAILED
-    if run.form == Told.JSON:
-        deliver(savings_table.json(name, found), output)
-    else:
-        deliver(savings_table.text(name, found, style_for(output, run.look)), output)
-    return ExitCode.FINE
