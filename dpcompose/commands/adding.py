@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NoReturn
 
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
@@ -50,11 +51,15 @@ class Gathered:
             complain(says)
 
 
-def nothing_added(code: ExitCode) -> ExitCode:
-    """Prints that there is no sum, for a reason already given, and returns the exit code."""
-    # A sum without one of its terms would be too small.
+def nothing_added(code: ExitCode, why: str | None = None) -> NoReturn:
+    """Ends the run, since a sum without one of its terms would be too small.
+
+    `why`: the reason, where it was not printed already.
+    """
+    if why is not None:
+        complain(why)
     complain("nothing was added up, since not every spec could be read")
-    return code
+    raise SystemExit(code)
 
 
 def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered:
@@ -123,19 +128,17 @@ def _as_they_were(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
         yield NoFile(past.revision, f"{', '.join(run.files)}: {says}")
 
 
-def added_up(releases: Sequence[Release], asked: TotalAsked, most: Most) -> Sum | None:
-    """Returns the total of each population; None, with a complaint, where limits are exceeded."""
+def added_up(releases: Sequence[Release], asked: TotalAsked, most: Most) -> Sum:
+    """Returns the total of each population; ends the run where limits are exceeded."""
     try:
         return alone(most, partial(add_up, releases, asked))
     except TooMuch as error:
         complain(f"nothing was added up: {error}")
-        return None
+        raise SystemExit(ExitCode.INVALID) from error
 
 
-def tell(found: Sum | None, gathered: Gathered, run: Run, output: str | None) -> ExitCode:
+def tell(found: Sum, gathered: Gathered, run: Run, output: str | None) -> ExitCode:
     """Prints the totals and returns the exit code. Raises BadCall."""
-    if found is None:
-        return ExitCode.INVALID
     code = ExitCode.FINE
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")

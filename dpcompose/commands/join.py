@@ -51,10 +51,10 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
             folder = replace(run, files=[ledger], files_from=None, stdin_filename=None)
             known = read_all(replace(folder, allow_empty=empty), output)
         code = max(found.code, known.code)
-        if past is not None and code is ExitCode.FINE:
-            standing, code = looked_up(run, past, [ledger], known)
-    if code is not ExitCode.FINE:
-        return nothing_added(code)
+        if code is not ExitCode.FINE:
+            nothing_added(code)
+        if past is not None:
+            standing = looked_up(run, past, [ledger], known)
     there = {os.path.realpath(each.file): each for each in known.releases}
     names = {os.path.realpath(each.file) for each in found.releases}
     outside = [each for each in found.releases if os.path.realpath(each.file) not in there]
@@ -81,13 +81,9 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     total = added_up(of(known.releases), asked, run.most)
     if standing.rewritten:  # also with the record as it was: the worse total counts
         as_it_was = added_up(of(standing.counted(known.releases)), asked, run.most)
-        total = None if total is None or as_it_was is None else _worse(total, as_it_was)
-    if total is not None:
-        total = replace(
-            total,
-            totals=tuple(replace(e, checked=standing.of(e.population)) for e in total.totals),
-            findings=tuple(standing.findings),
-        )
+        total = _worse(total, as_it_was)
+    totals = tuple(replace(e, checked=standing.of(e.population)) for e in total.totals)
+    total = replace(total, totals=totals, findings=tuple(standing.findings))
     return max(tell(total, found, run, output), standing.code)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from dpcompose.commands.adding import Gathered, file_of, release_of
+from dpcompose.commands.adding import Gathered, file_of, nothing_added, release_of
 from dpcompose.commands.bounds import TooMuch, within
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.globs import is_pattern
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
 from dpcompose.commands.parallel.workers import alone
@@ -112,12 +112,12 @@ def can_look_up(past: Past, ledger: str) -> None:
 
 def looked_up(
     run: Run, past: Past, names: Sequence[str], known: Gathered, counted: bool = True
-) -> tuple[LedgerAudit, ExitCode]:
-    """Returns the comparison of a ledger's releases with a revision, and an exit code for failures.
+) -> LedgerAudit:
+    """Returns the comparison of a ledger's releases with a revision. Raises BadCall, SystemExit.
 
     `names`: the files and folders of the ledger; `known`: its releases of now. `counted`: whether
     what is gone or declares less is counted as it was, with the budgets of the revision. The
-    settings that decide the levels of findings are those of the revision. Raises BadCall.
+    settings that decide the levels of findings are those of the revision.
     """
     limit, now, before = run.limit, run.policies, run.as_before(past.revision).policies
     found = LedgerAudit(past.revision)
@@ -149,15 +149,13 @@ def looked_up(
         for file, source, finding in told:
             found.note(file, source, finding, before)
     except Unreadable as error:
-        complain(f"cannot read {', '.join(names)} in {past.revision}: {error}")
-        return found, ExitCode.USAGE
+        why = f"cannot read {', '.join(names)} in {past.revision}: {error}"
+        nothing_added(ExitCode.USAGE, why)
     except BadSettings as error:
-        complain(str(error))
-        return found, ExitCode.USAGE
+        nothing_added(ExitCode.USAGE, str(error))
     except TooMuch as error:
-        complain(f"{', '.join(names)} in {past.revision}: {error}")
-        return found, ExitCode.INVALID
-    return found, ExitCode.FINE
+        nothing_added(ExitCode.INVALID, f"{', '.join(names)} in {past.revision}: {error}")
+    return found
 
 
 #: A file, its source where there is one, and a finding on it.

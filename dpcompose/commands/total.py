@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
 from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.chronicle import looked_through
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.ledger_audit import LedgerAudit, is_unnamed, looked_up
 from dpcompose.commands.repository.revision import Past
@@ -44,21 +44,19 @@ def total_of(run: Run) -> ExitCode:
         past = None if named is None else stack.enter_context(closing(Past(named, "--as-of")))
         found = read_all(run, run.path, past)
         if found.code is not ExitCode.FINE:
-            return nothing_added(found.code)
+            nothing_added(found.code)
         if not asked.over_time:
             return tell(added_up(found.releases, asked, run.most), found, run, run.path)
         history = past or stack.enter_context(closing(Past("HEAD", "--over-time")))
         _in_order(found, history)
-        standing, code = _audit(run, found, history)
-    if code is not ExitCode.FINE:
-        return nothing_added(code)
+        standing = _audit(run, found, history)
     if standing is not None:
         asked = replace(asked, since=history.revision)
     total = added_up(found.releases, asked, run.most)
-    if total is not None and standing is not None:
-        total = replace(total, findings=tuple(standing.findings))
-    code = ExitCode.FINE if standing is None else standing.code
-    return max(tell(total, found, run, run.path), code)
+    if standing is None:
+        return tell(total, found, run, run.path)
+    total = replace(total, findings=tuple(standing.findings))
+    return max(tell(total, found, run, run.path), standing.code)
 
 
 def _in_order(found: Gathered, history: Past) -> None:
@@ -75,25 +73,20 @@ def _in_order(found: Gathered, history: Past) -> None:
     found.releases = [each for _, each in sorted(placed, key=lambda each: each[0])]
 
 
-def _audit(run: Run, found: Gathered, history: Past) -> tuple[LedgerAudit | None, ExitCode]:
-    """Returns an audit of the releases since they were added (None: unknown), and an exit code.
-
-    Raises BadCall.
-    """
+def _audit(run: Run, found: Gathered, history: Past) -> LedgerAudit | None:
+    """Returns an audit of the releases since they were added; None: unknown. Raises BadCall."""
     named = [*run.files]
     if run.files_from is not None or any(map(is_unnamed, named)):
-        return None, ExitCode.FINE
+        return None
     try:
         named = [each for each in named if history.was_there(each)]
-        standing, code = LedgerAudit(), ExitCode.FINE
+        standing = LedgerAudit()
         if run.as_of is None:  # the files of now are meant
-            standing, code = looked_up(run, history, named, found, counted=False)
+            standing = looked_up(run, history, named, found, counted=False)
         for finding in looked_through(history, named, run.policies, run.most, run.limit):
             standing.note(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
-        complain(str(error))
-        return None, ExitCode.USAGE
+        nothing_added(ExitCode.USAGE, str(error))
     except TooMuch as error:
-        complain(f"the history of {', '.join(named)}: {error}")
-        return None, ExitCode.INVALID
-    return standing, code
+        nothing_added(ExitCode.INVALID, f"the history of {', '.join(named)}: {error}")
+    return standing
