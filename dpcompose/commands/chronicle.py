@@ -13,7 +13,7 @@ from dpcompose.commands.bounds import Most, within
 from dpcompose.commands.ledger_audit import Found, changed, gone
 from dpcompose.commands.parallel.workers import alone
 from dpcompose.commands.policies import Policies
-from dpcompose.commands.repository.history import AddedIn, FileChange
+from dpcompose.commands.repository.git import AddedIn, FileChange
 from dpcompose.commands.repository.revision import Past
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import InvalidSpec

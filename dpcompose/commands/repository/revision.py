@@ -13,7 +13,7 @@ from dpcompose.commands.exits import BadCall
 from dpcompose.commands.globs import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.repository import git
-from dpcompose.commands.repository.history import AddedIn, FileChange
+from dpcompose.commands.repository.git import AddedIn, FileChange
 from dpcompose.commands.repository.renames import renamed
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
@@ -42,8 +42,13 @@ class Past:
     """
 
     def __init__(self, revision: str, option: str = "--against") -> None:
-        self.revision = git.checked(revision, option)
-        self._option = option
+        if not revision.strip():
+            raise BadCall(f"{option}: the revision is empty; is a variable not set?")
+        if revision.startswith("-"):
+            raise BadCall(f"{option} {revision}: a revision does not start with a hyphen")
+        if "\0" in revision:
+            raise BadCall(f"{option}: no revision has a null byte in it")
+        self.revision, self._option = revision, option
         self._renames: dict[str, dict[str, str]] = {}
         self._was: dict[str, str] = {}
 
