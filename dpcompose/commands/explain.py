@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Any
+from importlib import import_module
 
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.output import print_out, style_for
@@ -55,11 +55,8 @@ def explain_words(run: Run) -> ExitCode:
     among = _KINDS if not kind else (kind,) if kind in _KINDS else ()
     page = next(filter(None, (_FINDERS[each](name.strip()) for each in among)), None)
     if page is None:
-        raise BadCall(
-            _unknown(
-                identifier, [known for each in among or _KINDS for known in _titles_of_kind(each)]
-            )
-        )
+        known = [title for each in among or _KINDS for title in _titles_of_kind(each)]
+        raise BadCall(_unknown(identifier, known))
     print_out(page(style_for(None, look)))
     return ExitCode.FINE
 
@@ -76,9 +73,7 @@ def _theorem(name: str) -> Page | None:
     if entry is None and name.endswith(".*"):
         some = [each for key, each in ids.items() if key.startswith(name[:-1])]
         return partial(theorem_table, some) if some else None
-    if entry is None:
-        return None
-    return partial(theorem_page, entry)
+    return None if entry is None else partial(theorem_page, entry)
 
 
 def _example(name: str) -> Page | None:
@@ -165,36 +160,19 @@ def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 
+#: The modules and functions of schemas, where these are not among those of `render.schemas`.
+_SCHEMAS = {
+    SchemaOf.SPEC: ("spec", "json_schema"),
+    SchemaOf.RESULT: ("render.result_schema", "result_schema"),
+}
+
+
 def print_schema(of: SchemaOf) -> None:
     """Runs the command `schema`."""
     from dpcompose.render.json import dumped
 
-    print_out(dumped(_schema(of), indent=2))
-
-
-def _schema(of: SchemaOf) -> dict[str, Any]:
-    """Returns the JSON Schema of a document."""
-    if of is SchemaOf.SPEC:
-        from dpcompose.spec import json_schema
-
-        return json_schema()
-    if of is SchemaOf.RESULT:
-        from dpcompose.render.result_schema import result_schema
-
-        return result_schema()
-    from dpcompose.render import schemas
-
-    match of:
-        case SchemaOf.DIFF:
-            return schemas.diff_schema()
-        case SchemaOf.TOTAL:
-            return schemas.total_schema()
-        case SchemaOf.SAVINGS:
-            return schemas.savings_schema()
-        case SchemaOf.ASSUMPTIONS:
-            return schemas.assumptions_schema()
-        case SchemaOf.CERTIFICATE:
-            return schemas.certificate_schema()
+    home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
+    print_out(dumped(getattr(import_module(f"dpcompose.{home}"), name)(), indent=2))
 
 
 def _unknown(identifier: str, known: list[str]) -> str:

@@ -49,21 +49,19 @@ _Merge = Callable[[Sequence[Said]], Sequence[Said]]
 
 
 def _least_budgets(said: Sequence[Said]) -> Sequence[Said]:
-    kept = strictest_limits(each.value for each in said)
+    """Returns the strictest budgets, each said by the first layer that has it."""
     first = {each.value: each for each in reversed(said)}
-    return [first[limit] for limit in kept]
+    return [first[limit] for limit in strictest_limits(each.value for each in said)]
 
 
 def _all(said: Sequence[Said]) -> Sequence[Said]:
+    """Returns every value that is not empty, each said by the first layer that has it."""
     first = {each.value: each for each in reversed(said) if each.value}
     return [each for each in said if first.get(each.value) is each]
 
 
-def _switched_off(said: Sequence[Said]) -> Sequence[Said]:
-    return [min(said, key=lambda each: bool(each.value))]
-
-
 def _union(said: Sequence[Said]) -> Sequence[Said]:
+    """Returns every name that some layer has, each said by the first of them."""
     kept, seen = [], set[str]()
     for each in said:
         fresh = tuple(name for name in each.value if name not in seen)
@@ -72,16 +70,9 @@ def _union(said: Sequence[Said]) -> Sequence[Said]:
     return kept
 
 
-def _smallest(said: Sequence[Said]) -> Sequence[Said]:
-    return [min(said, key=lambda each: each.value)]
-
-
-def _strictest(said: Sequence[Said]) -> Sequence[Said]:
-    return [min(said, key=lambda each: LEVELS.index(each.value))]
-
-
-def _by_code(said: Sequence[Said]) -> Sequence[Said]:
-    return [each for each in said if each.value]
+def _least(rank: Callable[[Any], Any]) -> _Merge:
+    """Returns the merge that keeps the first value of the least rank."""
+    return lambda said: [min(said, key=lambda each: rank(each.value))]
 
 
 class SettingKey(NamedTuple):
@@ -101,18 +92,18 @@ FIELDS = {
     "require-relation": SettingKey(
         setting_values.texts, _all, "every list holds: the relation is in each of them"
     ),
-    "require-delta": SettingKey(setting_values.a_probability, _smallest, "the smallest"),
+    "require-delta": SettingKey(setting_values.a_probability, _least(Fraction), "the smallest"),
     "require-because": SettingKey(setting_values.kinds_of_entries, _union, "all of them"),
     "require-population": SettingKey(setting_values.a_switch, _all, "true where one layer says so"),
     "populations": SettingKey(
         setting_values.populations, _all, "every list holds: the name is in each of them"
     ),
     "forbid": SettingKey(setting_values.kinds_of_anything, _union, "all of them"),
-    "advise": SettingKey(setting_values.a_switch, _switched_off, "false where one layer says so"),
-    "fail-on": SettingKey(setting_values.a_level, _strictest, "the least level"),
+    "advise": SettingKey(setting_values.a_switch, _least(bool), "false where one layer says so"),
+    "fail-on": SettingKey(setting_values.a_level, _least(LEVELS.index), "the least level"),
     "severity": SettingKey(
         setting_values.levels,
-        _by_code,
+        lambda said: [each for each in said if each.value],
         "the highest level of each code; below its own only where no layer as strong requires it",
     ),
 }
