@@ -34,8 +34,8 @@ _COUNTING = (Format.JSON, Format.JSONL)
 
 def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     """Runs `analyze`, or `check`, and returns its exit code. Raises BadCall."""
-    quiet, points = run.quiet or run.bare, run.points
-    if run.bare and len(points.deltas) + len(points.epsilons) > 1:
+    quiet = run.quiet or run.bare
+    if run.bare and len(run.asked_deltas) + len(run.asked_epsilons) > 1:
         raise BadCall("--bare prints one number: ask for one δ or one ε")
     if run.bare and run.risk:
         raise BadCall("--bare prints one number, and a risk is several: use --quiet")
@@ -147,10 +147,8 @@ def _bounds(reports: Iterable[Report], style: Style, named: bool, run: Run) -> I
             if report.status not in NO_SPEC:
                 yield report
 
-    points = run.points
     try:
-        yield from render(
-            complaining(), style, named, points.deltas, points.epsilons, run.bare, run.risk
-        )
+        asked = run.asked_deltas, run.asked_epsilons
+        yield from render(complaining(), style, named, *asked, run.bare, run.risk)
     except NoNumber as error:
         raise BadCall(str(error)) from error

@@ -17,6 +17,7 @@ from dpcompose.commands.outputs import By
 from dpcompose.commands.policies import audited
 from dpcompose.commands.progress import Progress, Waiting
 from dpcompose.commands.run import Run
+from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, in_order
 from dpcompose.memory import settle
 from dpcompose.policy.settings import BadSettings, Settings
@@ -277,9 +278,9 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             document.data,
             file,
             run.limit,
-            tuple(dict.fromkeys((*run.points.deltas, *wanted))),
-            tuple(dict.fromkeys(run.points.epsilons)),
-            risk=run.points.risk,
+            tuple(dict.fromkeys((*run.asked_deltas, *wanted))),
+            tuple(dict.fromkeys(run.asked_epsilons)),
+            risk=AskedRisk() if run.risk else None,
             default=settings.defaults,
             ceilings=settings.ceilings,
             audit=partial(audited, settings, accepted=accepted, document=document.number),
@@ -324,7 +325,7 @@ def _advised(work: Callable[[], Report], document: Document, file: str, task: Fi
         return report
     everything = task.run.advise is True
     # In a check the δ of the budget counts.
-    delta = None if task.checking else next(iter(task.run.points.deltas), None)
+    delta = None if task.checking else next(iter(task.run.asked_deltas), None)
     return advised(report, document.data, file, document.lines_before, everything, delta)
 
 

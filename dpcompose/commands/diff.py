@@ -118,7 +118,7 @@ class Comparison:
             return
         wanted = () if settings.delta is None else (settings.delta,)
         terms = SameTerms(
-            tuple(dict.fromkeys((*self.run.points.deltas, *wanted))),  # those of flags first
+            tuple(dict.fromkeys((*self.run.asked_deltas, *wanted))),  # those of flags first
             settings.defaults,
             settings.ceilings,
             partial(audited, settings),

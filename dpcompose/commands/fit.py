@@ -132,7 +132,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
 def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
     """Prints what halving each mechanism saves."""
-    delta = run.points.deltas[-1] if run.deltas else None
+    delta = run.asked_deltas[-1] if run.deltas else None
     default = next(iter(settings.defaults), None)
 
     def halving() -> Savings:

@@ -37,7 +37,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     if run.form not in [*Told] or len(run.output) > 1 or "=" in "".join(run.output):
         raise BadCall("--ledger prints one output, as text, json or markdown")
     output = next(iter(run.output), None)
-    asked = TotalAsked(run.limit, run.points.deltas, since=run.changed_since)
+    asked = TotalAsked(run.limit, run.asked_deltas, since=run.changed_since)
     found, known, standing = Gathered(), Gathered(), LedgerAudit()
     past = run.past()
     with nullcontext() if past is None else closing(past):

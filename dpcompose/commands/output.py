@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Literal, NamedTuple, TextIO
 
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import ExitCode, complain
 from dpcompose.commands.streams import closed, unprintable
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.logs import Inert
@@ -36,19 +36,6 @@ class Look(NamedTuple):
     width: int | None = None
     detail: Literal["brief", "usual", "full"] = "usual"
     whole: bool = False
-
-
-def look_of(
-    color: Color, width: int | None, brief: bool = False, full: bool = False, whole: bool = False
-) -> Look:
-    """Returns the look that the flags of a command ask for. Raises BadCall."""
-    if brief and full:
-        raise BadCall("--brief and --full: one of them")
-    if width is not None and width < NARROWEST:
-        raise BadCall(f"--width {width}: at least {NARROWEST} columns are due")
-    if width is not None and width > MOST_COLUMNS:
-        raise BadCall(f"--width {width}: at most {MOST_COLUMNS} columns make sense")
-    return Look(color, width, "brief" if brief else "full" if full else "usual", whole)
 
 
 def style_for(path: str | None, look: Look) -> Style:

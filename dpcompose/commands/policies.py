@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +24,7 @@ from dpcompose.policy.settings_files import (
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
+    from dpcompose.commands.run import Run
     from dpcompose.policy.accepted import Accepted
     from dpcompose.report import Report
     from dpcompose.source import Source
@@ -97,34 +97,29 @@ def _path(file: str) -> str:
     return file if file != name_of_file(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
-def policies_of(
-    isolated: bool,
-    files: Sequence[str],
-    past_settings: str | None,
-    flags: Mapping[str, object],
-) -> Policies:
-    """Returns the policies of a call, with `flags` by the key that they set. Raises BadCall.
-
-    `files`: settings files that are named. `past_settings`: a git revision, whose settings files
-    count as well.
-    """
+def policies_of(run: Run) -> Policies:
+    """Returns the sources of settings of a run, those of its flags first. Raises BadCall."""
+    flags = {
+        "fail-on": None if run.fail_on is None else run.fail_on.value,
+        "require-relation": list(run.require_relation) or None,
+        "require-delta": run.require_delta,
+    }
+    given = {key: value for key, value in flags.items() if value is not None}
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
-    if not flags and not variables and not files and past_settings is None:
-        return Policies(isolated)
-
     try:
         found = [from_environment(variables)]
-        found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in flags.items()]
-        named = tuple(explicit(each) for each in files)
+        found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
+        named = tuple(explicit(each) for each in run.settings)
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None
-    if past_settings is not None:
+    if run.settings_from is not None:
         from dpcompose.commands.repository.revision import Past
 
-        revision = Revision(Past(past_settings, "--settings-from"))
+        revision = Revision(Past(run.settings_from, "--settings-from"))
     over = tuple(each for each in found if each is not None)
-    return Policies(isolated, over, named, revision)
+    accepted = None if run.assumptions is None else accepted_in(run.assumptions)
+    return Policies(run.isolated, over, named, revision, accepted)
 
 
 def audited(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.bounds import Most, most_of
 from dpcompose.commands.exits import BadCall, FailOn
-from dpcompose.commands.goals import AskedPoints, limit_of, points_of
-from dpcompose.commands.output import Color, Look, look_of
+from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
 from dpcompose.commands.outputs import By, FilterKind
-from dpcompose.core.notions.guarantee import LIMITS, Budget
+from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.render import Format
 
 if TYPE_CHECKING:  # what reads specs is imported by the commands that do
@@ -103,18 +104,41 @@ class Run:
 
     def __post_init__(self) -> None:
         """Raises BadCall for a bad value, before anything is read."""
-        _ = self.look, self.limit, self.points, self.most
+        _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.most
 
     @cached_property
     def limit(self) -> Budget | None:
         """Returns the budget that the flags give, None without any."""
-        return limit_of({name: getattr(self, name) for name in LIMITS})
+        given = {
+            name: (_probability if name in ("delta", *RISKS) else _number)(name, text)
+            for name in LIMITS
+            if (text := getattr(self, name)) is not None
+        }
+        if not given:
+            return None
+        names = " and ".join(f"--{name}" for name in given)
+        if list(given) == ["delta"]:
+            raise BadCall(
+                "--delta is the budget's δ and needs --epsilon (to state ε at a δ: --at-delta)"
+            )
+        if len({"success", "baseline"} & given.keys()) == 1 and len(given) == 1:
+            raise BadCall("--success is a chance from a --baseline: a budget needs both")
+        if tuple(given) not in FORMS:
+            raise BadCall(f"{names} are budgets in different notions: give one of them")
+        if "baseline" in given and not 0 < given["baseline"] <= given["success"]:
+            raise BadCall("--baseline is above 0, and not above --success")
+        return Budget(tuple(given.items()))
 
     @cached_property
-    def points(self) -> AskedPoints:
-        """Returns the δ's and ε's to state bounds at."""
+    def asked_deltas(self) -> tuple[Fraction, ...]:
+        """Returns the δ's in [0, 1) to state an ε at."""
         flag = "at-delta" if self.at_delta else "delta"
-        return points_of(flag, self.at_delta or self.deltas, self.at_epsilon, self.risk)
+        return tuple(_probability(flag, text) for text in self.at_delta or self.deltas)
+
+    @cached_property
+    def asked_epsilons(self) -> tuple[Fraction, ...]:
+        """Returns the ε's ≥ 0 to state a δ at."""
+        return tuple(_number("at-epsilon", text) for text in self.at_epsilon)
 
     @cached_property
     def most(self) -> Most:
@@ -124,7 +148,14 @@ class Run:
     @cached_property
     def look(self) -> Look:
         """Returns how results look."""
-        return look_of(self.color, self.width, self.brief, self.full, self.whole)
+        if self.brief and self.full:
+            raise BadCall("--brief and --full: one of them")
+        if self.width is not None and self.width < NARROWEST:
+            raise BadCall(f"--width {self.width}: at least {NARROWEST} columns are due")
+        if self.width is not None and self.width > MOST_COLUMNS:
+            raise BadCall(f"--width {self.width}: at most {MOST_COLUMNS} columns make sense")
+        look = Look(self.color, self.width, whole=self.whole)
+        return look._replace(detail="brief" if self.brief else "full" if self.full else "usual")
 
     def name(self, file: str) -> str:
         """Returns what a file is called in reports; standard input as the call names it."""
@@ -171,21 +202,31 @@ class Run:
     @cached_property
     def policies(self) -> Policies:
         """Returns the sources of settings, those of the flags first."""
-        from dpcompose.commands.policies import accepted_in, policies_of
+        from dpcompose.commands.policies import policies_of
 
-        flags = {
-            "fail-on": None if self.fail_on is None else self.fail_on.value,
-            "require-relation": list(self.require_relation) or None,
-            "require-delta": self.require_delta,
-        }
-        given = {key: value for key, value in flags.items() if value is not None}
-        found = policies_of(self.isolated, self.settings, self.settings_from, given)
-        if self.assumptions is None:
-            return found
-        return found._replace(accepted=accepted_in(self.assumptions))
+        return policies_of(self)
 
     def as_before(self, revision: str) -> Run:
         """Returns the run with settings that a change cannot alter: those of the revision."""
         if self.isolated or self.settings_from is not None:
             return self
         return replace(self, isolated=True, settings_from=revision)
+
+
+def _number(name: str, text: str) -> Fraction:
+    """Returns the number ≥ 0 that a flag gives. Raises BadCall."""
+    try:
+        value = parse(text, {})
+    except ExpressionError as error:
+        raise BadCall(f"--{name} {text}: not a number: {error.message}") from error
+    if value < 0:
+        raise BadCall(f"--{name} {text}: a number ≥ 0 is due")
+    return value
+
+
+def _probability(name: str, text: str) -> Fraction:
+    """Returns the number in [0, 1) that a flag gives. Raises BadCall."""
+    value = _number(name, text)
+    if value >= 1:
+        raise BadCall(f"--{name} {text}: a probability below 1 is due")
+    return value

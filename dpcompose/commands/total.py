@@ -24,7 +24,7 @@ def total_of(run: Run) -> ExitCode:
     """Runs the command `total` and returns its exit code. Raises BadCall."""
     asked = TotalAsked(
         run.limit,
-        run.points.deltas,
+        run.asked_deltas,
         run.everything,
         run.apart,
         run.fixed,

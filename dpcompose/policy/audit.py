@@ -1,4 +1,4 @@
-"""A report held against settings: findings of policy added, levels set, comments heeded."""
+"""The audit of a report by settings: adds findings, sets levels, and applies comments."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ def audit(
     accepted: Accepted | None = None,
     document: int = 1,
 ) -> Report:
-    """Returns the report of a valid spec as `settings` want it. Its bound and verdict stay as they
-    are.
+    """Returns the report of a valid spec with the findings that settings ask for.
 
-    `accepted`: what the authors of specs vouch for, where nothing else may be assumed; `document`
-    is the number of the spec in its file.
+    Its bound and verdict stay as they are. `accepted`: the only claims that the spec may make;
+    `document`: the number of the spec in its file.
     """
     found = [*report.findings, *_relation(source, report, settings)]
     found += _delta(report, settings)
@@ -47,6 +46,7 @@ def audit(
 
 
 def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
+    """Yields the finding at the level that settings give it; nothing if they turn it off."""
     level = settings.level(finding.code, finding.level)
     if level == finding.level:
         yield finding
@@ -55,6 +55,7 @@ def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
 
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:
+    """Yields the finding that a spec protects none of the required relations."""
     if report.relation is None:
         return
     # Columns that a replacement keeps are not protected: that is another, weaker relation.
@@ -68,7 +69,7 @@ def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Di
 
 
 def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
-    """Yields the finding that the bound is not known to be below what settings allow at most."""
+    """Yields a finding for each ceiling that the bound is not known to meet."""
     for verdict in report.ceilings:
         if verdict.ok:
             continue
@@ -87,8 +88,7 @@ def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
 def of_population(
     source: Source, population: str | None, settings: Settings
 ) -> Iterator[Diagnostic]:
-    """Yields the finding that the population of a spec is none of those that are listed, or is
-    not named."""
+    """Yields the finding that the population of a spec is not listed, or not named."""
     listed = settings.populations
     if population is None:
         if listed or settings.require_population:
@@ -128,6 +128,7 @@ def _delta(report: Report, settings: Settings) -> Iterator[Diagnostic]:
 
 
 def _declared(source: Source, settings: Settings) -> Iterator[Diagnostic]:
+    """Yields findings for what is declared and forbidden, or lacks a reason."""
     for each in declared(source):
         kind = each.is_of(settings.forbid)
         if kind is not None:
@@ -143,4 +144,5 @@ def _declared(source: Source, settings: Settings) -> Iterator[Diagnostic]:
 
 
 def _by(key: str, settings: Settings) -> str:
+    """Returns the hint that names the setting."""
     return f"required by `{key}` of {settings.origin(key)}"

@@ -70,7 +70,7 @@ def ignoring(
 
 
 def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list[list[Diagnostic]]:
-    """For each comment the findings that it is the first about.
+    """Returns for each comment the findings that it is the first about.
 
     A comment is about a finding of its codes if it stands within the lines of it, or alone above
     the first of them.
@@ -91,6 +91,7 @@ def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list
 
 
 def _comments(source: Source) -> Iterator[_Comment | Diagnostic]:
+    """Yields the comments to ignore findings, and a finding for each that is not understood."""
     text = source.lines.text
     next_line = _NextLine(source.lines)
     for found in _COMMENT.finditer(text):
