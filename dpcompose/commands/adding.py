@@ -11,10 +11,10 @@ from typing import NoReturn
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, unquoting_fault
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, fault_without_quotes, read
 from dpcompose.commands.output import deliver, style_for, would_overwrite
 from dpcompose.commands.outputs import Told
-from dpcompose.commands.parallel.workers import alone
+from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, InvalidSpec
@@ -51,7 +51,7 @@ class Gathered:
             complain(says)
 
 
-def nothing_added(code: ExitCode, why: str | None = None) -> NoReturn:
+def end_without_sum(code: ExitCode, why: str | None = None) -> NoReturn:
     """Ends the run, since a sum without one of its terms would be too small.
 
     `why`: the reason, where it was not printed already.
@@ -72,7 +72,7 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
     found = Gathered()
     said: set[str] = set()
     gathering = run.gathering()
-    items = gathering.items() if past is None else _as_they_were(run, past)
+    items = gathering.items() if past is None else _specs_of_revision(run, past)
     for item in items:
         if isinstance(item, NoFile):
             found.worse(ExitCode.USAGE, item.says)
@@ -86,7 +86,7 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
             data = read(file) if isinstance(item, str) else item[1]
             found.held[file_of(name)] = data
             settings = policies.of(name)
-            read_here = alone(run.most, partial(releases_of, data, name, settings))
+            read_here = run_within(run.most, partial(releases_of, data, name, settings))
             for release in read_here:
                 found.releases.append(release)
                 source = release.resolved.source
@@ -99,7 +99,7 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
             found.worse(ExitCode.USAGE, None if str(error) in said else str(error))
             said.add(str(error))
         except InvalidSpec as error:
-            complain_of(unquoting_fault(error, data))
+            complain_of(fault_without_quotes(error, data))
             found.worse(ExitCode.INVALID)
         except TooMuch as error:
             found.worse(ExitCode.INVALID, f"{name}: {error}")
@@ -109,7 +109,7 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
     return found
 
 
-def _as_they_were(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
+def _specs_of_revision(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
     """Yields the selected specs of a revision with their content. Raises BadCall."""
     if run.files_from is not None or STANDARD_INPUT in run.files:
         raise BadCall("--as-of takes files and folders by name")
@@ -128,16 +128,16 @@ def _as_they_were(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
         yield NoFile(past.revision, f"{', '.join(run.files)}: {says}")
 
 
-def added_up(releases: Sequence[Release], asked: TotalAsked, most: Most) -> Sum:
+def totals_of(releases: Sequence[Release], asked: TotalAsked, most: Most) -> Sum:
     """Returns the total of each population; ends the run where limits are exceeded."""
     try:
-        return alone(most, partial(add_up, releases, asked))
+        return run_within(most, partial(add_up, releases, asked))
     except TooMuch as error:
         complain(f"nothing was added up: {error}")
         raise SystemExit(ExitCode.INVALID) from error
 
 
-def tell(found: Sum, gathered: Gathered, run: Run, output: str | None) -> ExitCode:
+def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -> ExitCode:
     """Prints the totals and returns the exit code. Raises BadCall."""
     code = ExitCode.FINE
     if not found.totals:

@@ -8,10 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from dpcompose.commands.bounds import Most, TooMuch, ended, held_to, not_analysed, warm_up, within
+from dpcompose.commands.bounds import (
+    Most,
+    TooMuch,
+    limit_error,
+    limit_report,
+    report_within,
+    warm_up,
+    within,
+)
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
 from dpcompose.commands.output import would_overwrite
 from dpcompose.commands.outputs import By
 from dpcompose.commands.policies import audited
@@ -133,7 +141,7 @@ class Batch:
                         self._said.add(each)
                 self.code = max(self.code, outcome.code)
                 self._fault = self._fault or outcome.fault
-                yield from outcome.reports or [self._without(outcome)]
+                yield from outcome.reports or [self._unread_report(outcome)]
         finally:
             outcomes.close()  # it ends the other processes
             progress.clear()
@@ -155,7 +163,7 @@ class Batch:
         self.unchanged += same
         return same
 
-    def _without(self, outcome: _Outcome) -> Report:
+    def _unread_report(self, outcome: _Outcome) -> Report:
         """Returns the report of a file that could not be read, and counts it."""
         self.unread += 1
         says = " ".join(outcome.complaints)
@@ -174,7 +182,7 @@ class Batch:
 
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
         """Yields the result of each file, by one process or several."""
-        inputs = (self._taken(item) for item in items)
+        inputs = (self._input_of(item) for item in items)
         specs, apart = 0, self.task.run.most.is_limited
         if apart:
             warm_up()
@@ -182,14 +190,15 @@ class Batch:
             given = next(inputs, None)
             if given is None:
                 return
-            (outcome,) = (
-                self._spread(self.task, [given], apart) if apart else [_examined(self.task, given)]
-            )
+            if apart:
+                (outcome,) = self._spread(self.task, [given], apart)
+            else:
+                outcome = _examine_file(self.task, given)
             specs += len(outcome.reports)
             yield outcome
         task = self.task._replace(extent=self.task.of_many)
         if self.jobs == 1 and not apart:
-            yield from (_examined(task, each) for each in inputs)
+            yield from (_examine_file(task, each) for each in inputs)
         else:
             yield from self._spread(task, inputs, apart)
 
@@ -200,11 +209,11 @@ class Batch:
         from dpcompose.commands.parallel.pool import spread
         from dpcompose.commands.parallel.workers import Ending
 
-        ending = Ending(task.run.most.patience, partial(_ended, task.run.most)) if apart else None
-        work = partial(_examined_for_sending, task)
+        most, work = task.run.most, partial(_examine_for_sending, task)
+        ending = Ending(most.patience, partial(_outcome_of_ended, most)) if apart else None
         return spread(inputs, work, self.jobs, ending, apart)
 
-    def _taken(self, item: str | NoFile) -> _Input | _Outcome:
+    def _input_of(self, item: str | NoFile) -> _Input | _Outcome:
         """Returns what a process is to read: standard input is read here. Raises BadCall."""
         if isinstance(item, NoFile):
             return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
@@ -219,15 +228,15 @@ class Batch:
             return _Outcome([], [str(error)], ExitCode.USAGE, name=name_of_file(item))
 
 
-def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
+def _outcome_of_ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
     """Returns the result of a file whose process was killed or ended."""
     if isinstance(given, _Outcome):
         return given
-    report = not_analysed(given.file, ended(most, how))
+    report = limit_report(given.file, limit_error(most, how))
     return _Outcome([report], code=ExitCode.INVALID, name=given.file)
 
 
-def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
+def _examine_file(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """Returns the result of one file; whatever goes wrong with it does not end the run."""
     if isinstance(given, _Outcome):
         return given
@@ -237,9 +246,9 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
         data = given.data if given.data is not None else read(given.file)
         # The time limits each document, the memory the whole file.
         with within(Most(None, task.run.most.megabytes)):
-            _examine(task, given.file, data, outcome)
+            _examine_documents(task, given.file, data, outcome)
     except TooMuch as error:
-        outcome.reports = [not_analysed(given.file, error)]
+        outcome.reports = [limit_report(given.file, error)]
         outcome.worse(ExitCode.INVALID)
     except (Unreadable, BadSettings) as error:
         outcome.worse(ExitCode.USAGE, str(error))
@@ -249,12 +258,12 @@ def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     return outcome
 
 
-def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
+def _examine_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     """Returns the result of one file in a form that can be sent to another process.
 
     A fault is text, and reports without findings have no source lines unless they need them.
     """
-    outcome = _examined(task, given)
+    outcome = _examine_file(task, given)
     outcome.reports = [
         each if each.findings or task.extent == "all" else replace(each, lines=())
         for each in outcome.reports
@@ -264,7 +273,7 @@ def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     return outcome
 
 
-def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
+def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
     """Adds the reports of a file's documents and their exit codes to an outcome."""
     from dpcompose.pipeline import analyze
 
@@ -291,17 +300,17 @@ def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
             by_attribute=run.by is By.ATTRIBUTE,
         )
         if task.advisable and (settings.advise if run.advise is None else run.advise):
-            work = partial(_advised, work, document, file, task)
-        report = held_to(run.most, file, work)
-        report = replace(report, findings=_first_of(report.findings))
+            work = partial(_with_advice, work, document, file, task)
+        report = report_within(run.most, file, work)
+        report = replace(report, findings=_listed(report.findings))
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
-        outcome.worse(*_judged(task, settings, report))
-    outcome.reports = unquoting(outcome.reports, data)
+        outcome.worse(*_exit_code(task, settings, report))
+    outcome.reports = without_quotes(outcome.reports, data)
 
 
-def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+def _listed(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     """Returns the findings to list, the highest levels first, and a count of the rest."""
     unlisted = len(findings) - MAX_LISTED
     if unlisted <= 0:
@@ -313,7 +322,9 @@ def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     return (*in_order(ranked[:MAX_LISTED]), rest)
 
 
-def _advised(work: Callable[[], Report], document: Document, file: str, task: FileTask) -> Report:
+def _with_advice(
+    work: Callable[[], Report], document: Document, file: str, task: FileTask
+) -> Report:
     """Returns the report that `work` makes, with statements that would make its bound less.
 
     Where the budget decides, only for a budget that is not met.
@@ -329,7 +340,7 @@ def _advised(work: Callable[[], Report], document: Document, file: str, task: Fi
     return advised(report, document.data, file, document.lines_before, everything, delta)
 
 
-def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
+def _exit_code(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
     """Returns the exit code for a report, and a line for standard error if no finding says it."""
     if report.status == "invalid":
         return ExitCode.INVALID, None

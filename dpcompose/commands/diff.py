@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
-from dpcompose.commands.bounds import TooMuch, finding
+from dpcompose.commands.bounds import TooMuch, limit_finding
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
 from dpcompose.commands.output import (
     deliver_all,
     style_for,
@@ -19,7 +19,7 @@ from dpcompose.commands.output import (
     would_overwrite,
 )
 from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, rendered
-from dpcompose.commands.parallel.workers import each_alone
+from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
@@ -27,7 +27,7 @@ from dpcompose.commands.show_settings import toml
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change, refused
 from dpcompose.planning.review_stops import EVENTS, Event
-from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merged
+from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
 from dpcompose.render import diff_json, diff_text, github, review, sarif
 from dpcompose.render.inline import within_summary
 from dpcompose.report import LeftOut
@@ -128,13 +128,13 @@ class Comparison:
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         pairs = list(zip_longest(before, after))
-        changes = each_alone(self.run.most, pairs, lambda pair: change(*pair, terms))
+        changes = run_each_within(self.run.most, pairs, lambda pair: change(*pair, terms))
         for (was, now), made in zip(pairs, changes, strict=True):
             if isinstance(made, TooMuch):
-                made = refused(was, now, finding(made))
-            found = self._judged(made, settings, told)
+                made = refused(was, now, limit_finding(made))
+            found = self._with_events(made, settings, told)
             if isinstance(found, Invalid):  # without the text of files that are no specs
-                shown = (unquoting([each], held[each.file]) for each in found.reports)
+                shown = (without_quotes([each], held[each.file]) for each in found.reports)
                 found = replace(found, reports=tuple(each for some in shown for each in some))
             yield found
 
@@ -147,7 +147,7 @@ class Comparison:
             was = self.policies.settings_of(old)
         else:
             try:
-                was = merged(self.before.layers(old))
+                was = merge(self.before.layers(old))
             except BadSettings as error:
                 return (f"the settings as they were cannot be read: {error}",)
         found = []
@@ -158,7 +158,7 @@ class Comparison:
                 found.append(f"`{key}` of the settings is {after}, and was {before}")
         return tuple(found)
 
-    def _judged(
+    def _with_events(
         self, found: Change | Invalid, settings: Settings, told: tuple[str, ...]
     ) -> Change | Invalid:
         """Returns a change with its settings and failing events, and updates the exit code."""

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
+from dpcompose.commands.inputs import Unreadable, fault_without_quotes, name_of_file, read
 from dpcompose.commands.output import deliver, style_for, to_standard_output, would_overwrite
 from dpcompose.commands.outputs import Told
-from dpcompose.commands.parallel.workers import alone
+from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import LIMITS, Budget
@@ -44,7 +44,7 @@ class Several(Exception):
 
 def fit_file(run: Run) -> ExitCode:
     """Runs the command `fit` and returns its exit code. Raises BadCall."""
-    return _planned(run, _fit)
+    return _run_on_file(run, _fit)
 
 
 def savings_of_file(run: Run) -> ExitCode:
@@ -53,10 +53,10 @@ def savings_of_file(run: Run) -> ExitCode:
         raise BadCall("savings are printed as text or json")
     if would_overwrite(run.path, [run.file]):
         raise BadCall(f"--output {run.path} would overwrite a spec")
-    return _planned(run, _savings)
+    return _run_on_file(run, _savings)
 
 
-def _planned(run: Run, work: Callable[[Run, bytes, str, Settings], None]) -> ExitCode:
+def _run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], None]) -> ExitCode:
     """Returns the exit code of `work` on the file of a run, with what goes wrong reported.
 
     `work` is given the content of the file, its name in reports and its settings.
@@ -66,7 +66,7 @@ def _planned(run: Run, work: Callable[[Run, bytes, str, Settings], None]) -> Exi
         data = read(run.file)
         work(run, data, name, policies.of(name))
     except InvalidSpec as error:
-        complain_of(unquoting_fault(error, data))
+        complain_of(fault_without_quotes(error, data))
         return ExitCode.INVALID
     except (Unreadable, BadSettings) as error:
         complain(str(error))
@@ -91,9 +91,9 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     def fitting() -> tuple[Fitted, str, str | None, bool]:
         """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
-        source = _valid(_one(data, "fit"), name)
+        source = _valid(_single_document(data, "fit"), name)
         names = parameters(source)
-        scaled = dict(_free(each, names) for each in run.free)
+        scaled = dict(_weighted(each, names) for each in run.free)
         fitted = min(
             (
                 fit(source, limit, scaled, each, waiting.step)
@@ -109,7 +109,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         return fitted, written, contradicts, by_settings
 
     with _waiting(run, "fitting", "scales tried") as waiting:
-        fitted, written, contradicts, by_settings = alone(run.most, fitting)
+        fitted, written, contradicts, by_settings = run_within(run.most, fitting)
     if rows := _change_rows(load(data, name), load(written, name)):
         style = style_for(None, run.look)
         text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
@@ -123,7 +123,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         )
     if contradicts:
         complain(f"{name}: {contradicts}")
-    text = _as_it_was(written, data)
+    text = _with_line_ends(written, data)
     printing = to_standard_output(run.path)
     if os.environ.get("GITHUB_ACTIONS") and printing and Inert()(text) != text:
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
@@ -137,11 +137,11 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     def halving() -> Savings:
         """Returns what halving each mechanism saves."""
-        source = _valid(_one(data, "savings"), name)
+        source = _valid(_single_document(data, "savings"), name)
         return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
 
     with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
-        found = alone(run.most, halving)
+        found = run_within(run.most, halving)
     if run.form == Told.JSON:
         deliver(savings_table.json(name, found), run.path)
     else:
@@ -185,7 +185,7 @@ def _own_budget(text: str, name: str, limit: Budget) -> str | None:
     return f"{says}, and is not met: {word}: {rest}"
 
 
-def _one(data: bytes, command: str) -> bytes:
+def _single_document(data: bytes, command: str) -> bytes:
     """Returns the content of a file if it is a single document. Raises Several."""
     starts = [str(each.lines_before + 1) for each in documents(data)]
     if len(starts) == 1:
@@ -205,7 +205,7 @@ def _valid(data: bytes, name: str) -> Source:
     return source
 
 
-def _free(text: str, names: Container[str]) -> tuple[str, Fraction]:
+def _weighted(text: str, names: Container[str]) -> tuple[str, Fraction]:
     """Returns a mechanism and its weight from `NAME` or `NAME=WEIGHT`. Raises BadCall."""
     name, equals, weight = text.rpartition("=")
     if text in names or not equals:
@@ -237,7 +237,7 @@ def _scale_in_words(fitted: Fitted, origin: str) -> str:
     )
 
 
-def _as_it_was(text: str, data: bytes) -> str:
+def _with_line_ends(text: str, data: bytes) -> str:
     """Returns the text with the line ends and the byte order mark of the file."""
     returns = data.count(b"\r\n")
     if returns and returns == data.count(b"\n"):

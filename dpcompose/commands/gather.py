@@ -12,7 +12,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, NamedTuple, Protocol
 
 from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, matches, split
+from dpcompose.commands.globs import is_entered, is_met, is_pattern, matches, parts_below, split
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, name_of_file, read
 from dpcompose.commands.once import Once
 from dpcompose.places import GIT, is_below, real, strays, work_tree
@@ -81,7 +81,7 @@ class Gathering:
 
     def items(self) -> Iterator[str | NoFile]:
         """Yields each selected file once, at its first place, and each problem where it occurs."""
-        found = chain.from_iterable(map(self._meant, self.arguments))
+        found = chain.from_iterable(map(self._files_of, self.arguments))
         if self.files_from is not None:
             found = chain(found, self._files_of_list(self.files_from))
         for each in found:
@@ -97,7 +97,7 @@ class Gathering:
         except Unreadable:
             return self._once.first_named(os.path.abspath(name))
 
-    def _meant(self, name: str, listed: bool = False) -> Iterator[str | NoFile]:
+    def _files_of(self, name: str, listed: bool = False) -> Iterator[str | NoFile]:
         """Yields the files of one argument: a pattern, a folder, a settings file or a file.
 
         `listed`: whether the name stands in a list, where no name is a pattern or standard input.
@@ -141,7 +141,7 @@ class Gathering:
         if self.gone is not None:
             for path in self.gone.below(start, is_yaml(pattern)):
                 name = os.path.join(start, *path.split("/"))
-                more = left(tuple(path.split("/")), rest)
+                more = parts_below(tuple(path.split("/")), rest)
                 below = more is not None and (not more or (is_yaml(path) and is_met(more)))
                 if below and self._is_lost(name):
                     yield name
@@ -255,7 +255,7 @@ class Gathering:
 
         def files(stream: BinaryIO, where: str) -> Iterator[str | NoFile]:
             """Yields the files of each name in the list."""
-            found = chain.from_iterable(self._meant(name, True) for name in _names(stream))
+            found = chain.from_iterable(self._files_of(name, True) for name in _names(stream))
             return self._or_none(found, name_of_file(source), f"no files are listed {where}")
 
         try:

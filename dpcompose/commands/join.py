@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 
-from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
+from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.ledger_audit import LedgerAudit, can_look_up, looked_up
+from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, refuse_unknown_ledger
 from dpcompose.commands.outputs import Told
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, quoted
@@ -42,7 +42,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     past = run.past()
     with nullcontext() if past is None else closing(past):
         if past is not None:
-            can_look_up(past, ledger)
+            refuse_unknown_ledger(past, ledger)
         all_of_it = past is not None and not run.files and run.files_from is None
         if not all_of_it:
             found = read_all(run, output)
@@ -52,9 +52,9 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
             known = read_all(replace(folder, allow_empty=empty), output)
         code = max(found.code, known.code)
         if code is not ExitCode.FINE:
-            nothing_added(code)
+            end_without_sum(code)
         if past is not None:
-            standing = looked_up(run, past, [ledger], known)
+            standing = audit_ledger(run, past, [ledger], known)
     there = {os.path.realpath(each.file): each for each in known.releases}
     names = {os.path.realpath(each.file) for each in found.releases}
     outside = [each for each in found.releases if os.path.realpath(each.file) not in there]
@@ -66,7 +66,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
             "--ledger: a new release names no `population:`, and releases on the same people add "
             "up by it"
         )
-    found.wrong += _of_their_own(run, new, standing)
+    found.wrong += _new_populations(run, new, standing)
     is_new = {id(each) for each in new}
     about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
 
@@ -78,16 +78,16 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
 
     found.wrong += known.wrong
     found.asking = found.asking or known.asking
-    total = added_up(of(known.releases), asked, run.most)
+    total = totals_of(of(known.releases), asked, run.most)
     if standing.rewritten:  # also with the record as it was: the worse total counts
-        as_it_was = added_up(of(standing.counted(known.releases)), asked, run.most)
-        total = _worse(total, as_it_was)
+        as_it_was = totals_of(of(standing.counted(known.releases)), asked, run.most)
+        total = _worse_totals(total, as_it_was)
     totals = tuple(replace(e, checked=standing.of(e.population)) for e in total.totals)
     total = replace(total, totals=totals, findings=tuple(standing.findings))
-    return max(tell(total, found, run, output), standing.code)
+    return max(print_totals(total, found, run, output), standing.code)
 
 
-def _of_their_own(
+def _new_populations(
     run: Run, new: Sequence[Release], standing: LedgerAudit
 ) -> Iterator[tuple[Source, Diagnostic]]:
     """Yields a finding for each new release on people of whom the ledger had none.
@@ -112,7 +112,7 @@ def _of_their_own(
         yield source, Diagnostic(POPULATION, says, source.span(("population",)), hint)
 
 
-def _worse(one: Sum, other: Sum) -> Sum:
+def _worse_totals(one: Sum, other: Sum) -> Sum:
     """Returns for each population the worse of its totals in two sums."""
     found: dict[str | None, Total] = {}
     for each in (*other.totals, *one.totals):

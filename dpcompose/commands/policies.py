@@ -11,15 +11,15 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, 
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION
 from dpcompose.policy.environment import from_environment
-from dpcompose.policy.settings import DEFAULTS, NAMED, BadSettings, Layer, Settings, layer, merged
+from dpcompose.policy.settings import DEFAULTS, NAMED, BadSettings, Layer, Settings, layer, merge
 from dpcompose.policy.settings_files import (
     OWN,
     SHARED,
     File,
-    explicit,
-    found_layers,
+    layers_around,
+    named_file,
     names,
-    parsed_file,
+    parse_file,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Revision:
                 if any(each.root and each.folder != at for each in found):
                     break
                 shown = f"{os.path.relpath(path)}@{self.past.revision}"
-                file = parsed_file(path, data, at, printable(shown))
+                file = parse_file(path, data, at, printable(shown))
                 found += [] if file is None else [file]
             self._around[folder] = tuple(found)
         return self._around[folder]
@@ -81,15 +81,15 @@ class Policies(NamedTuple):
         if self.revision is not None:
             named += self.revision.layers(name)
         named = [each._replace(strength=NAMED) for each in named]
-        return merged([*named, *self.over, *self._layers_of_files(name)])
+        return merge([*named, *self.over, *self._layers_of_files(name)])
 
     def settings_of(self, file: str) -> Settings:
         """Returns the settings of the files around a file that nobody named. Raises BadSettings."""
-        return merged(self._layers_of_files(_path(file)))
+        return merge(self._layers_of_files(_path(file)))
 
     def _layers_of_files(self, name: str) -> list[Layer]:
         """Returns the layers of the settings files around a file; none if isolated."""
-        return [] if self.isolated else found_layers(name)
+        return [] if self.isolated else layers_around(name)
 
 
 def _path(file: str) -> str:
@@ -109,7 +109,7 @@ def policies_of(run: Run) -> Policies:
     try:
         found = [from_environment(variables)]
         found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
-        named = tuple(explicit(each) for each in run.settings)
+        named = tuple(named_file(each) for each in run.settings)
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dpcompose.commands.bounds import Most, most_of
+from dpcompose.commands.bounds import Most, limits_of
 from dpcompose.commands.exits import BadCall, FailOn
 from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
 from dpcompose.commands.outputs import By, FilterKind
@@ -143,7 +143,7 @@ class Run:
     @cached_property
     def most(self) -> Most:
         """Returns the limits of each spec."""
-        return most_of(self.max_seconds, self.max_memory)
+        return limits_of(self.max_seconds, self.max_memory)
 
     @cached_property
     def look(self) -> Look:

@@ -6,12 +6,12 @@ import math
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
-from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
+from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
 from dpcompose.commands.bounds import TooMuch
-from dpcompose.commands.chronicle import looked_through
+from dpcompose.commands.chronicle import history_findings
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.inputs import Unreadable
-from dpcompose.commands.ledger_audit import LedgerAudit, is_unnamed, looked_up
+from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, is_unnamed
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
 from dpcompose.planning.releases import Release
@@ -44,22 +44,22 @@ def total_of(run: Run) -> ExitCode:
         past = None if named is None else stack.enter_context(closing(Past(named, "--as-of")))
         found = read_all(run, run.path, past)
         if found.code is not ExitCode.FINE:
-            nothing_added(found.code)
+            end_without_sum(found.code)
         if not asked.over_time:
-            return tell(added_up(found.releases, asked, run.most), found, run, run.path)
+            return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
         history = past or stack.enter_context(closing(Past("HEAD", "--over-time")))
-        _in_order(found, history)
+        _sort_by_commit(found, history)
         standing = _audit(run, found, history)
     if standing is not None:
         asked = replace(asked, since=history.revision)
-    total = added_up(found.releases, asked, run.most)
+    total = totals_of(found.releases, asked, run.most)
     if standing is None:
-        return tell(total, found, run, run.path)
+        return print_totals(total, found, run, run.path)
     total = replace(total, findings=tuple(standing.findings))
-    return max(tell(total, found, run, run.path), standing.code)
+    return max(print_totals(total, found, run, run.path), standing.code)
 
 
-def _in_order(found: Gathered, history: Past) -> None:
+def _sort_by_commit(found: Gathered, history: Past) -> None:
     """Sorts the releases by the commits that added them. Raises BadCall."""
     placed: list[tuple[float, Release]] = []
     for each in found.releases:
@@ -82,11 +82,11 @@ def _audit(run: Run, found: Gathered, history: Past) -> LedgerAudit | None:
         named = [each for each in named if history.was_there(each)]
         standing = LedgerAudit()
         if run.as_of is None:  # the files of now are meant
-            standing = looked_up(run, history, named, found, counted=False)
-        for finding in looked_through(history, named, run.policies, run.most, run.limit):
+            standing = audit_ledger(run, history, named, found, counted=False)
+        for finding in history_findings(history, named, run.policies, run.most, run.limit):
             standing.note(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
-        nothing_added(ExitCode.USAGE, str(error))
+        end_without_sum(ExitCode.USAGE, str(error))
     except TooMuch as error:
-        nothing_added(ExitCode.INVALID, f"the history of {', '.join(named)}: {error}")
+        end_without_sum(ExitCode.INVALID, f"the history of {', '.join(named)}: {error}")
     return standing

@@ -9,8 +9,8 @@ from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS, Diagnostic, in_order, nearest, quoted
 from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
-from dpcompose.policy.ignores import ignoring
-from dpcompose.policy.kinds import declared
+from dpcompose.policy.ignores import apply_ignores
+from dpcompose.policy.kinds import declarations
 from dpcompose.policy.real_reasons import FEWEST, says_something
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report, relation_words
@@ -35,17 +35,19 @@ def audit(
     found += _ceilings(report, settings)
     found += of_population(source, report.population, settings)
     if settings.because or settings.forbid:
-        found += _declared(source, settings)
+        found += _declaration_findings(source, settings)
     if accepted is not None:
         found += accepted.findings(source, report.file, document)
-    kept, ignored = ignoring(found, source, lambda each: settings.holds_up(each.code, each.level))
-    levelled = [each for finding in kept for each in _levelled(finding, settings)]
+    kept, ignored = apply_ignores(
+        found, source, lambda each: settings.failing_setting(each.code, each.level)
+    )
+    levelled = [each for finding in kept for each in _at_level(finding, settings)]
     if levelled == list(report.findings) and not ignored:
         return report
     return replace(report, findings=in_order(levelled), ignored=tuple(ignored))
 
 
-def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
+def _at_level(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
     """Yields the finding at the level that settings give it; nothing if they turn it off."""
     level = settings.level(finding.code, finding.level)
     if level == finding.level:
@@ -127,9 +129,9 @@ def _delta(report: Report, settings: Settings) -> Iterator[Diagnostic]:
         yield Diagnostic(DELTA, says, report.place, hint)
 
 
-def _declared(source: Source, settings: Settings) -> Iterator[Diagnostic]:
+def _declaration_findings(source: Source, settings: Settings) -> Iterator[Diagnostic]:
     """Yields findings for what is declared and forbidden, or lacks a reason."""
-    for each in declared(source):
+    for each in declarations(source):
         kind = each.is_of(settings.forbid)
         if kind is not None:
             says = f"{quoted(each.name)} is forbidden: {kind}"

@@ -31,14 +31,14 @@ class _Comment:
     last: int
 
 
-def ignoring(
+def apply_ignores(
     findings: Iterable[Diagnostic],
     source: Source,
-    held_up: Callable[[Diagnostic], str | None] = lambda _: None,
+    failing_setting: Callable[[Diagnostic], str | None] = lambda _: None,
 ) -> tuple[list[Diagnostic], list[Ignored]]:
     """Returns the findings that stay, with those about comments; and those that are ignored.
 
-    `held_up`: the setting by which no comment can ignore a finding; None: there is none.
+    `failing_setting`: the setting by which no comment can ignore a finding; None: there is none.
     """
     found_here = list(findings)
     ignored: list[Ignored] = []
@@ -52,7 +52,7 @@ def ignoring(
     gone: set[int] = set()
     for comment, found in zip(comments, _taken(found_here, comments), strict=True):
         for finding in found:
-            setting = held_up(finding)
+            setting = failing_setting(finding)
             if setting is None:
                 ignored.append(Ignored(finding, comment.reason))
                 gone.add(id(finding))

@@ -55,7 +55,7 @@ class DeclaredThing(NamedTuple):
         return None
 
 
-def declared(source: Source) -> Iterator[DeclaredThing]:
+def declarations(source: Source) -> Iterator[DeclaredThing]:
     """Yields what a valid spec declares, in the order of the language."""
     tree = source.value
     if not isinstance(tree, dict):

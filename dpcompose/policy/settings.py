@@ -212,7 +212,7 @@ class Settings:
         counted = [
             level
             for layer in self.layers
-            if (level := _said_level(layer, code)) is not None
+            if (level := _level_in(layer, code)) is not None
             and (
                 _rank(level) >= _rank(own)
                 or not any(
@@ -224,7 +224,7 @@ class Settings:
         ]
         return max(counted, key=_rank, default=own)
 
-    def holds_up(self, code: str, own: Level) -> str | None:
+    def failing_setting(self, code: str, own: Level) -> str | None:
         """Returns the setting by which a finding fails, so that no comment ignores it, or None."""
         level = self.level(code, own)
         if _rank(level) > _rank(own):
@@ -239,7 +239,7 @@ def _rank(level: str) -> int:
     return 0 if level == OFF else 1 + [*LEVELS].index(level)  # type: ignore[arg-type]
 
 
-def _said_level(layer: Layer, code: str) -> str | None:
+def _level_in(layer: Layer, code: str) -> str | None:
     """Returns the level that a layer gives to a code, or None."""
     said = layer.said.get("severity")
     return None if said is None else said.value.get(code)
@@ -260,7 +260,7 @@ FOUND, VARIABLES, NAMED = 0, 1, 2
 DEFAULTS = Settings()
 
 
-def merged(layers: Iterable[Layer]) -> Settings:
+def merge(layers: Iterable[Layer]) -> Settings:
     """Returns the settings of all layers; their order changes nothing but the order of origins."""
     found = tuple(each for each in layers if each.said)
     said: dict[str, Sequence[Said]] = {}

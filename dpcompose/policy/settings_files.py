@@ -54,7 +54,7 @@ def names(spec: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((os.path.abspath(spec), real(spec))))
 
 
-def found_layers(spec: str) -> list[Layer]:
+def layers_around(spec: str) -> list[Layer]:
     """Returns the layers of the settings files around a spec, those of the nearest folder first.
 
     They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
@@ -69,7 +69,7 @@ def found_layers(spec: str) -> list[Layer]:
     return found
 
 
-def explicit(path: str) -> File:
+def named_file(path: str) -> File:
     """Returns the settings file at a path that somebody named; its overrides are below the working
     folder.
 
@@ -78,7 +78,7 @@ def explicit(path: str) -> File:
     if not path:
         raise BadSettings("--settings: the name of the file is empty; is a variable not set?")
     data = _bytes(path)
-    found = None if data is None else parsed_file(path, data, os.getcwd(), _path_in_messages(path))
+    found = None if data is None else parse_file(path, data, os.getcwd(), _path_in_messages(path))
     if found is None:
         why = "no file that can be read" if data is None else f"without a table [tool.{_TABLE}]"
         raise BadSettings(f"{_path_in_messages(path)} is {why}")
@@ -107,12 +107,12 @@ def _in(folder: str) -> Iterator[File]:
         if name == OWN and target not in (OWN, SHARED):
             # What a link leads to is not told: it may be any file of this machine.
             raise BadSettings(f"{_path_in_messages(path)} is a link to what is no settings file")
-        file = parsed_file(path, data, folder, _path_in_messages(path))
+        file = parse_file(path, data, folder, _path_in_messages(path))
         if file is not None:
             yield file
 
 
-def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
+def parse_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
     """Returns the settings in a file that is called `path`; None for a pyproject.toml without any.
 
     `folder`: what the paths of its overrides are below. Raises BadSettings, which calls it `shown`.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.source.limits import MAX_DOCUMENTS
-from dpcompose.source.text import decoded
+from dpcompose.source.text import decode
 
 # No scalar of YAML 1.2 can hold such a line (rule c-forbidden): it is a mark wherever it stands.
 _MARK = re.compile(r"^(?:---|\.\.\.)(?=[ \t\n]|\Z)", re.MULTILINE)
@@ -37,7 +37,7 @@ def documents(data: bytes) -> Iterator[Document]:
         yield Document(data)
         return
     try:
-        text = decoded(data, "")
+        text = decode(data, "")
     except InvalidSpec:  # its reader reports it
         yield Document(data)
         return

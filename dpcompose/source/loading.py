@@ -4,7 +4,7 @@ from dpcompose.errors import InvalidSpec
 from dpcompose.memory import without_garbage_collection
 from dpcompose.source.positions import Lines, Source
 from dpcompose.source.reader import Reader
-from dpcompose.source.text import check_text, decoded
+from dpcompose.source.text import check_text, decode
 
 
 def load(data: bytes | str, name: str, lines_above: int = 0) -> Source:
@@ -23,7 +23,7 @@ def load_all(data: bytes | str, name: str) -> list[Source]:
 
 def _read(data: bytes | str, name: str, several: bool, lines_above: int = 0) -> list[Source]:
     """Returns the documents in `data`; where not `several`, a second one is a fault."""
-    text = decoded(data, name)
+    text = decode(data, name)
     lines = Lines(text, lines_above)
     reader = Reader(lines, several)
     if check_text(text, reader.faults):

@@ -11,7 +11,7 @@ from dpcompose.source.positions import Lines
 from dpcompose.source.syntax import NO_TAGS
 
 
-def decoded(data: bytes | str, name: str) -> str:
+def decode(data: bytes | str, name: str) -> str:
     """Returns the text of a file with newlines as line ends. Raises InvalidSpec."""
     limit = MAX_BYTES if has_libyaml() else MAX_BYTES_WITHOUT_LIBYAML
     if len(data) > limit:

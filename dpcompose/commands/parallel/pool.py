@@ -63,10 +63,10 @@ def spread(
             yield result
             del result  # it may be large, and the next item may take long
 
-    from dpcompose.commands.parallel.workers import shared_out
+    from dpcompose.commands.parallel.workers import results_of_workers
 
     pace = _Pace(usual / jobs)
-    for each in shared_out(_chunks(rest, pace, jobs), work, jobs, ending):
+    for each in results_of_workers(_chunks(rest, pace, jobs), work, jobs, ending):
         pace.done += 1
         yield each
 

@@ -115,7 +115,7 @@ class _Worker:
         self.results.close()
 
 
-def shared_out(
+def results_of_workers(
     chunks: Iterator[list[_Item]],
     work: Callable[[_Item], _Result],
     jobs: int,
@@ -141,15 +141,15 @@ def shared_out(
                 worker.end()
 
 
-def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
+def run_within(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
     """Returns the result of `work`, held to the limits `most`. Raises TooMuch."""
-    (found,) = each_alone(most, [None], lambda _: work())
+    (found,) = run_each_within(most, [None], lambda _: work())
     if isinstance(found, bounds.TooMuch):
         raise found
     return found
 
 
-def each_alone(
+def run_each_within(
     most: bounds.Most, items: Sequence[_Item], work: Callable[[_Item], _Result]
 ) -> Iterator[_Result | bounds.TooMuch]:
     """Yields the result of `work` for each item, or a TooMuch if it exceeds the limits, in order.
@@ -171,9 +171,9 @@ def each_alone(
         return
     bounds.warm_up()
     ending: Ending[int, _Result | bounds.TooMuch] = Ending(
-        most.patience, lambda _, how: bounds.ended(most, how)
+        most.patience, lambda _, how: bounds.limit_error(most, how)
     )
-    yield from shared_out(([each] for each in range(len(items))), held, 1, ending)
+    yield from results_of_workers(([each] for each in range(len(items))), held, 1, ending)
 
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:

@@ -124,7 +124,7 @@ class Repository:
         """Returns everything in a commit by its path from the root, with `/`. Raises BadCall."""
         listing = ("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
         found = {}
-        for line in self._printed("git cannot list what the revision holds", *listing)[:-1]:
+        for line in self._fields("git cannot list what the revision holds", *listing)[:-1]:
             fields, _, path = line.partition(b"\t")
             mode, _, name = fields.split()
             found[os.fsdecode(path)] = TreeEntry(_KINDS.get(mode, "file"), name.decode("ascii"))
@@ -137,7 +137,7 @@ class Repository:
         without its whole history.
         """
         options = ("--topo-order", "-M", "--diff-filter=AR", "--name-status")
-        return dict(_came(self._log(*options, commit)))
+        return dict(_parse_added(self._log(*options, commit)))
 
     def changes(
         self, commit: str, paths: Sequence[str], merges: bool = False
@@ -150,14 +150,14 @@ class Repository:
         """
         walk = ("--merges", "--full-history") if merges else ("--first-parent",)
         options = (*walk, "-m", "--raw", "--no-renames", "--no-abbrev")
-        return list(_changed(self._log(*options, commit, paths=paths)))
+        return list(_parse_changes(self._log(*options, commit, paths=paths)))
 
     def _log(self, *arguments: str, paths: Sequence[str] = ()) -> Iterator[bytes]:
         """Returns the fields of `git log` for a commit, the last argument; the oldest first."""
         if self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
             raise BadCall(f"the clone is shallow, without its whole history: {_DEEPER}")
         *options, commit = arguments
-        fields = self._printed(
+        fields = self._fields(
             "git cannot list when files came",
             "log", "-z", "--reverse", *options, "--no-show-signature", "--no-ext-diff",
             "--no-textconv", "--format=format:%H %ct", "--end-of-options", commit, "--", *paths,
@@ -167,7 +167,7 @@ class Repository:
     def tracked(self) -> list[str]:
         """Returns the paths of the index, which the next commit will contain. Raises BadCall."""
         listing = ("ls-files", "-z", "--cached", "--full-name")
-        return [*map(os.fsdecode, self._printed("git cannot read its index", *listing)[:-1])]
+        return [*map(os.fsdecode, self._fields("git cannot read its index", *listing)[:-1])]
 
     def read(self, entry: TreeEntry, most: int) -> bytes:
         """Returns the bytes of a file or a link; if it has more than `most`, blanks, one more.
@@ -218,7 +218,7 @@ class Repository:
         """Runs git on this repository and returns what it printed. Raises BadCall."""
         return _run(self._call(*arguments), self.root)
 
-    def _printed(self, complaint: str, *arguments: str) -> list[bytes]:
+    def _fields(self, complaint: str, *arguments: str) -> list[bytes]:
         """Returns the fields that git prints, ended by null bytes. Raises BadCall."""
         done = self._run(*arguments)
         if done.returncode != 0:
@@ -247,7 +247,7 @@ def repository(folder: str) -> Repository:
     entry = os.path.realpath(os.path.join(root, GIT))
     if top != root:
         raise BadCall(f"git finds the files of the repository of {root} elsewhere, in {top}")
-    if directory != (_named_by(entry) if os.path.isfile(entry) else entry):
+    if directory != (_gitdir_of(entry) if os.path.isfile(entry) else entry):
         raise BadCall(f"{os.path.join(root, GIT)} does not name the repository that git finds")
     above = work_tree(os.path.dirname(directory))
     if above is not None and not is_below(directory, os.path.join(os.path.realpath(above), GIT)):
@@ -263,7 +263,7 @@ def _path_from_git(program: str, root: str, what: str) -> str:
     return os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
-def _named_by(file: str) -> str | None:
+def _gitdir_of(file: str) -> str | None:
     """Returns the folder that a file `.git` names, as in a submodule or a further work tree."""
     with suppress(OSError), open(file, "rb") as stream:
         start, _, name = stream.read(2**16).partition(b": ")
@@ -331,7 +331,7 @@ def _commit(order: int, name: bytes, time: bytes) -> AddedIn:
     return AddedIn(order, name.decode("ascii", "replace"), day)
 
 
-def _came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
+def _parse_added(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
     """Yields each file with the commit that added it, from `git log -z --name-status`.
 
     The output lists `HASH TIME`, then a status and its paths. A renamed file keeps its commit.
@@ -353,7 +353,7 @@ def _came(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
             status = next(tokens, b"")
 
 
-def _changed(tokens: Iterator[bytes]) -> Iterator[tuple[AddedIn, list[FileChange]]]:
+def _parse_changes(tokens: Iterator[bytes]) -> Iterator[tuple[AddedIn, list[FileChange]]]:
     """Yields each commit with its changes of files, from the output of `git log -z --raw`."""
     here: list[FileChange] = []
     for order, token in enumerate(filter(None, tokens)):

@@ -14,7 +14,7 @@ from dpcompose.commands.globs import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.git import AddedIn, FileChange
-from dpcompose.commands.repository.renames import renamed
+from dpcompose.commands.repository.renames import match_renames
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
 
@@ -294,7 +294,7 @@ class Past:
                 if _kind(path) == kind and not _is_there(self._here(path))
                 if (data := self._spec_at(path)) is not None
             }
-            found = self._renames[kind] = renamed(gone, dict(self._new(kind))) if gone else {}
+            found = self._renames[kind] = match_renames(gone, dict(self._new(kind))) if gone else {}
             self._was.update((now, was) for was, now in found.items())
         return self._renames[kind]
 
