@@ -11,7 +11,7 @@ from getpass import getuser
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
-from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
+from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.commands.policies import accepted_in
 from dpcompose.commands.run import Run
 from dpcompose.errors import InvalidSpec, printable, quoted
@@ -35,8 +35,7 @@ def accept_files(run: Run) -> ExitCode:
             complain(item.says)
             code = max(code, ExitCode.USAGE)
             continue
-        if would_overwrite(output, [item]):
-            raise BadCall(f"--output {output} would overwrite a spec")
+        refuse_overwrite([output], [item])
         try:
             specs[item] = [
                 (part.number or 1, _valid(part.data, item, part.lines_before))

@@ -12,7 +12,7 @@ from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, fault_without_quotes, read
-from dpcompose.commands.output import deliver, style_for, would_overwrite
+from dpcompose.commands.output import deliver, refuse_overwrite, style_for
 from dpcompose.commands.outputs import Told
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.repository.revision import Past
@@ -78,16 +78,14 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
             found.worse(ExitCode.USAGE, item.says)
             continue
         file = item if isinstance(item, str) else item[0]
-        if would_overwrite(output, [file]):
-            raise BadCall(f"--output {output} would overwrite a spec")
+        refuse_overwrite([output], [file])
         name = run.name(file)
         data = b""
         try:
             data = read(file) if isinstance(item, str) else item[1]
             found.held[file_of(name)] = data
             settings = policies.of(name)
-            read_here = run_within(run.most, partial(releases_of, data, name, settings))
-            for release in read_here:
+            for release in run_within(run.most, partial(releases_of, data, name, settings)):
                 found.releases.append(release)
                 source = release.resolved.source
                 wrong = of_population(source, release.resolved.population, settings)

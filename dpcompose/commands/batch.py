@@ -17,10 +17,10 @@ from dpcompose.commands.bounds import (
     warm_up,
     within,
 )
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
-from dpcompose.commands.output import would_overwrite
+from dpcompose.commands.output import refuse_overwrite
 from dpcompose.commands.outputs import By
 from dpcompose.commands.policies import audited
 from dpcompose.commands.progress import Progress, Waiting
@@ -218,9 +218,7 @@ class Batch:
         if isinstance(item, NoFile):
             return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
         if item != STANDARD_INPUT:
-            for path in self.written:
-                if would_overwrite(path, [item]):
-                    raise BadCall(f"--output {path} would overwrite a spec")
+            refuse_overwrite(self.written, [item])
             return _Input(item)
         try:
             return _Input(self.task.run.name(item), read(item))

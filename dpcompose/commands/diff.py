@@ -14,9 +14,9 @@ from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
 from dpcompose.commands.output import (
     deliver_all,
+    refuse_overwrite,
     style_for,
     to_standard_output,
-    would_overwrite,
 )
 from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, rendered
 from dpcompose.commands.parallel.workers import run_each_within
@@ -74,9 +74,7 @@ class Comparison:
             if isinstance(file, NoFile):
                 self._unreadable(file.says)
                 continue
-            for path in written:
-                if would_overwrite(path, [file]):
-                    raise BadCall(f"--output {path} would overwrite a spec")
+            refuse_overwrite(written, [file])
             try:
                 pair = past.pair(file)
                 if pair.key is not None:
@@ -216,9 +214,8 @@ def diff_files(run: Run) -> ExitCode:
     if files.count(STANDARD_INPUT) > 1:
         raise BadCall("standard input (-) can be read only once")
     written = [str(each.path) for each in outputs if not to_standard_output(each.path)]
-    for path in written:
-        if against is None and would_overwrite(path, files):
-            raise BadCall(f"--output {path} would overwrite a spec")
+    if against is None:
+        refuse_overwrite(written, files)
     increase = ["increase"] if run.fail_on_increase else []
     events, level = _failing([*run.events, *increase])
     comparison = Comparison(run, replace(run, fail_on=level).policies, events)

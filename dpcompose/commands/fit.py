@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.inputs import Unreadable, fault_without_quotes, name_of_file, read
-from dpcompose.commands.output import deliver, style_for, to_standard_output, would_overwrite
+from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
 from dpcompose.commands.outputs import Told
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Waiting, waiting_stream
@@ -51,8 +51,7 @@ def savings_of_file(run: Run) -> ExitCode:
     """Runs the command `savings` and returns its exit code. Raises BadCall."""
     if run.form == Told.MARKDOWN:
         raise BadCall("savings are printed as text or json")
-    if would_overwrite(run.path, [run.file]):
-        raise BadCall(f"--output {run.path} would overwrite a spec")
+    refuse_overwrite([run.path], [run.file])
     return _run_on_file(run, _savings)
 
 

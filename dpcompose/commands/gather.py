@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from stat import S_ISDIR, S_ISREG
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from dpcompose.commands.bounds import Most, TooMuch, within
 from dpcompose.commands.globs import is_entered, is_met, is_pattern, matches, parts_below, split
@@ -19,6 +19,9 @@ from dpcompose.places import GIT, is_below, real, strays, work_tree
 from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
+
+if TYPE_CHECKING:
+    from dpcompose.commands.repository.revision import Past
 
 _LONGEST_NAME = 2**16  # bytes of a name in a list of files
 _MOST_NAMES = 20  # names kept of what is left out
@@ -31,34 +34,21 @@ class NoFile(NamedTuple):
     says: str
 
 
-class Gone(Protocol):
-    """A set of former files, such as those of a revision, which arguments select as well."""
-
-    def path(self, file: str) -> str:
-        """Returns the identity of a file. Raises Unreadable where it can be none of them."""
-
-    def below(self, folder: str, yaml: bool) -> Iterable[str]:
-        """Returns the paths of former files (or YAML files) below a folder, with `/`."""
-
-    def was_spec(self, file: str) -> bool:
-        """Returns whether a former file was a spec."""
-
-
 @dataclass(slots=True)
 class Gathering:
     """The files that the arguments of a command select.
 
     `files_from`: a file with one name a line (or ended by null bytes), `-` for standard input.
-    `gone`: former files of a repository, which then also identifies files. As far as `items` has
-    come, `left_out` counts what was not selected, and `named` says whether the last file was named
-    by itself. `most`: the limits for looking into a file. A settings file stands for its folder,
-    whose specs it is about.
+    `gone`: a revision whose files are selected as well, and whose repository identifies files. As
+    far as `items` has come, `left_out` counts what was not selected, and `named` says whether the
+    last file was named by itself. `most`: the limits for looking into a file. A settings file
+    stands for its folder, whose specs it is about.
     """
 
     arguments: Sequence[str]
     files_from: str | None = None
     allow_empty: bool = False
-    gone: Gone | None = None
+    gone: Past | None = None
     most: Most = field(default_factory=Most)
     named: bool = field(default=False, init=False)
     _skipped: Counter[str] = field(default_factory=Counter, init=False)

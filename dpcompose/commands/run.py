@@ -18,7 +18,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.render import Format
 
 if TYPE_CHECKING:  # what reads specs is imported by the commands that do
-    from dpcompose.commands.gather import Gathering, Gone
+    from dpcompose.commands.gather import Gathering
     from dpcompose.commands.policies import Policies
     from dpcompose.commands.repository.revision import Past
 
@@ -164,8 +164,8 @@ class Run:
         named = self.stdin_filename if file == STANDARD_INPUT else None
         return named or name_of_file(file)
 
-    def gathering(self, gone: Gone | None = None) -> Gathering:
-        """Returns the selected files; `gone`: former files, which are selected as well."""
+    def gathering(self, gone: Past | None = None) -> Gathering:
+        """Returns the selected files; `gone`: a revision, whose files are selected as well."""
         from dpcompose.commands.gather import Gathering
         from dpcompose.commands.inputs import STANDARD_INPUT
 

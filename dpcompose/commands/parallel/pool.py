@@ -19,8 +19,7 @@ _Result = TypeVar("_Result")
 PATIENCE, LONG_PATIENCE, WORTH = 0.1, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
-_LARGEST_CHUNK = 32
-_CHUNK_SECONDS = 0.05
+_LARGEST_CHUNK, _CHUNK_SECONDS = 8, 0.02
 
 
 def cores() -> int:
@@ -40,11 +39,11 @@ def spread(
     """Yields the result of `work` for each item, in order, by up to `jobs` processes.
 
     The first items are done here: processes cost more than they save until there is much to do.
-    `work` must be a function of a module, or a partial of one. `ending`: see `shared_out`. `apart`:
-    whether nothing is done here.
+    `work` must be a function of a module, or a partial of one. `ending`: see `results_of_workers`.
+    `apart`: whether nothing is done here.
     """
     rest: Iterator[_Item] = iter(items)
-    usual, spent, longest, done = jobs * _CHUNK_SECONDS, 0.0, 0.0, 0
+    usual, spent, longest, done = _CHUNK_SECONDS / 4, 0.0, 0.0, 0
     while not apart:
         patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
         ahead = list(islice(rest, 1 if patient else _AHEAD))
@@ -65,30 +64,6 @@ def spread(
 
     from dpcompose.commands.parallel.workers import results_of_workers
 
-    pace = _Pace(usual / jobs)
-    for each in results_of_workers(_chunks(rest, pace, jobs), work, jobs, ending):
-        pace.done += 1
-        yield each
-
-
-class _Pace:
-    """The average number of seconds for each of the items that are `done`, from an estimate on."""
-
-    def __init__(self, first: float) -> None:
-        self._first, self._start, self.done = first, time.perf_counter(), 0
-
-    @property
-    def seconds(self) -> float:
-        """Returns the average time of an item, with the first estimate counted as a few items."""
-        spent = time.perf_counter() - self._start
-        return (self._first * _FEW + spent) / (_FEW + self.done)
-
-
-def _chunks(items: Iterator[_Item], pace: _Pace, jobs: int) -> Iterator[list[_Item]]:
-    """Yields the items in chunks that each take a process about the same short time."""
-    while True:
-        size = int(_CHUNK_SECONDS / max(pace.seconds * jobs, 1e-9))
-        chunk = list(islice(items, max(1, min(_LARGEST_CHUNK, size))))
-        if not chunk:
-            return
-        yield chunk
+    size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_SECONDS / max(usual, 1e-9))))
+    chunks = iter(lambda: list(islice(rest, size)), [])
+    yield from results_of_workers(chunks, work, jobs, ending)
