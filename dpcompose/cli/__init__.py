@@ -4,7 +4,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,7 +55,7 @@ def _options(
 
 
 def command(
-    panel: str | None, short: str, *given: Parameter, hidden: bool = False
+    panel: str | None, short: str, given: Sequence[Parameter], hidden: bool = False
 ) -> Callable[[Callable[["Run"], int]], Callable[["Run"], int]]:
     """Returns a decorator that makes a command of a function from a Run to an exit code.
 
@@ -83,17 +83,7 @@ def command(
     return declare
 
 
-@command(
-    ANALYSE,
-    "Certify the tightest bound of each spec.",
-    of.SPECS,
-    of.DELTAS,
-    of.AT_EPSILON,
-    of.RISK,
-    of.BY,
-    *of.ANALYZE,
-    *of.BOUNDS,
-)
+@command(ANALYSE, "Certify the tightest bound of each spec.", of.ANALYZE)
 def analyze(run: "Run") -> int:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
@@ -135,18 +125,7 @@ def analyze(run: "Run") -> int:
     return analyze_files(run)
 
 
-@command(
-    ANALYSE,
-    "Compare each spec with its budget.",
-    of.SPECS,
-    *of.CHECK_BUDGET,
-    of.AT_DELTA,
-    of.AT_EPSILON,
-    of.RISK,
-    of.ASSUMPTIONS,
-    *of.BOUNDS,
-    of.LEDGER,
-)
+@command(ANALYSE, "Compare each spec with its budget.", of.CHECK)
 def check(run: "Run") -> int:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
@@ -174,17 +153,7 @@ def check(run: "Run") -> int:
     return analyze_files(run, checking=True)
 
 
-@command(
-    REVIEW,
-    "Say what a change does to the bound.",
-    of.SPECS,
-    *of.DIFF,
-    of.FILES_FROM,
-    of.ALLOW_EMPTY,
-    *of.SOURCES,
-    of.STRICT,
-    *of.MOST,
-)
+@command(REVIEW, "Say what a change does to the bound.", of.DIFF)
 def diff(run: "Run") -> int:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
@@ -205,24 +174,7 @@ def diff(run: "Run") -> int:
     return diff_files(run)
 
 
-@command(
-    PLAN,
-    "Add up releases on the same people.",
-    of.SPECS,
-    *of.TOTAL_BUDGET,
-    of.TOTAL_AT_DELTA,
-    *of.TOTAL,
-    of.TOLD,
-    of.PATH,
-    of.COLOR,
-    of.WIDTH,
-    of.FILES_FROM,
-    of.STDIN_FILENAME,
-    of.ALLOW_EMPTY,
-    *of.SOURCES,
-    of.STRICT,
-    *of.MOST,
-)
+@command(PLAN, "Add up releases on the same people.", of.TOTAL)
 def total(run: "Run") -> int:
     """Add up what several releases on the same people cost.
 
@@ -244,14 +196,7 @@ def total(run: "Run") -> int:
     return total_of(run)
 
 
-@command(
-    REVIEW,
-    "Write what the authors of specs vouch for.",
-    of.SPECS,
-    *of.ACCEPT,
-    of.FILES_FROM,
-    of.ALLOW_EMPTY,
-)
+@command(REVIEW, "Write what the authors of specs vouch for.", of.ACCEPT)
 def accept(run: "Run") -> int:
     """Write what the authors of specs vouch for, and nothing can check, to FILE.
 
@@ -265,18 +210,7 @@ def accept(run: "Run") -> int:
     return accept_files(run)
 
 
-@command(
-    PLAN,
-    "Scale a spec to its budget.",
-    of.SPEC,
-    *of.FIT_BUDGET,
-    of.FREE,
-    of.PATH,
-    of.COLOR,
-    of.WIDTH,
-    *of.SOURCES,
-    *of.MOST,
-)
+@command(PLAN, "Scale a spec to its budget.", of.FIT)
 def fit(run: "Run") -> int:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
@@ -293,13 +227,7 @@ def fit(run: "Run") -> int:
     return fit_file(run)
 
 
-_SAVINGS = (
-    *(of.SPEC, of.SAVINGS_DELTA, of.TRIED, of.TOLD, of.PATH, of.COLOR, of.WIDTH, of.FULL),
-    *(*of.SOURCES, *of.MOST),
-)
-
-
-@command(PLAN, "Say what halving each mechanism saves.", *_SAVINGS)
+@command(PLAN, "Say what halving each mechanism saves.", of.SAVINGS)
 def savings(run: "Run") -> int:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
@@ -319,10 +247,10 @@ def sensitivity(run: "Run") -> int:
 
 
 sensitivity.__doc__ = savings.__doc__  # what its help page prints
-command(None, "", *_SAVINGS, hidden=True)(sensitivity)
+command(None, "", of.SAVINGS, hidden=True)(sensitivity)
 
 
-@command(LEARN, "List the theorem book.", of.WORDS, of.BOOK_FORMAT, of.COLOR, of.WIDTH)
+@command(LEARN, "List the theorem book.", of.THEOREMS)
 def theorems(run: "Run") -> int:
     """List the theorem book, or the entries with each WORD in their titles, bounds or uses.
 
@@ -341,12 +269,13 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     return identifiers(incomplete)
 
 
+_WORDS = of.argument("words", list[str], metavar="WORD", autocompletion=_complete)
+
+
 @command(
     LEARN,
     "Explain a theorem, a code, or a word of the spec language.",
-    of.argument("words", list[str], metavar="WORD", autocompletion=_complete),
-    of.COLOR,
-    of.WIDTH,
+    (_WORDS, of.COLOR, of.WIDTH),
 )
 def explain(run: "Run") -> int:
     """Explain a theorem, an example of the paper, the code of a finding, or a word of a spec.

@@ -58,35 +58,11 @@ def number(field: str, text: str, kind: Any = _TEXT, **more: Any) -> Parameter:
 
 SPECS = argument("files", _TEXTS, None, metavar="FILE")
 SPEC = argument("file", str, metavar="FILE")
-WORDS = argument("words", _TEXTS, None, metavar="WORD")
 
 # --- what is computed ----------------------------------------------------------------------------
 
-DELTAS = number(
-    "deltas",
-    "State the least ε at this δ, as in 1e-6; repeatable.",
-    _TEXTS,
-    flags="--delta --at-delta",
-)
-COMPARED_DELTAS = number("deltas", "Compare ε at this δ; repeatable.", _TEXTS, flags="--delta")
-AT_DELTA = number("at_delta", "State the least ε at this δ as well; repeatable.", _TEXTS)
-TOTAL_AT_DELTA = number("at_delta", "State ε at this δ; repeatable.", _TEXTS)
-SAVINGS_DELTA = number("deltas", "Look at the ε at this δ.", _TEXTS, flags="--delta")
 AT_EPSILON = number("at_epsilon", "State the least δ at this ε; repeatable.", _TEXTS)
 RISK = flag("risk", "State what an attacker gains: hits, success, advantage.")
-BY = option(
-    "by",
-    By | None,
-    "`attribute`: say what is learnt of each column that a root lists, by itself.",
-)
-ADVISE = option(
-    "advise",
-    bool | None,
-    "Say all that would make the bound less if it is true, or nothing of it; otherwise what saves "
-    "most.",
-    flags="--advise/--no-advise",
-    show_default=False,
-)
 
 
 def _budget(epsilon: str, delta: str) -> tuple[Parameter, ...]:
@@ -102,10 +78,6 @@ def _budget(epsilon: str, delta: str) -> tuple[Parameter, ...]:
     )
 
 
-CHECK_BUDGET = _budget("The budget's ε: 2, 0.5 or 17/10.", "Its δ, as in 1e-6.")
-FIT_BUDGET = _budget("The budget's ε.", "Its δ.")
-TOTAL_BUDGET = _budget("A budget's ε.", "Its δ.")
-
 # --- how it is printed ---------------------------------------------------------------------------
 
 
@@ -115,11 +87,6 @@ def _form(default: Any, text: str) -> Parameter:
 
 
 _WRITE = "Write results there, complete or not at all"
-FORMAT = _form(Format.TEXT, "How results are printed.")
-REVIEWED = _form(Reviewed.TEXT, "How changes are printed.")
-BOOK_FORMAT = option(
-    "form", BookFormat, "How the book is printed.", flags="--format", default=BookFormat.TEXT
-)
 TOLD = _form(Told.TEXT, "How results are printed.")
 PATH = option("path", _TEXT, f"{_WRITE}.", OUTPUT, flags="--output -o", metavar="FILE")
 OUTPUTS = option(
@@ -189,28 +156,13 @@ SOURCES = (
 )
 STRICT = flag("strict", "Exit with 2 where files of folders have no result.", FAILS)
 
-# --- all that is the option of one command, or of `analyze` and `check` --------------------------
+# --- the options of each command, in the order of its help page -----------------------------------
 
-ANALYZE = (
-    flag(
-        "quiet",
-        "Print the bound alone: `epsilon=1.7`, or `epsilon=6 delta=6e-5`.",
-        flags="--quiet -q",
-    ),
-    flag("bare", "Print one number alone: `1.7`. Its notion is yours."),
-    ADVISE,
-)
-ASSUMPTIONS = option(
-    "assumptions",
-    _TEXT,
-    "Assume nothing but what `dpcompose accept` wrote there.",
-    metavar="FILE",
-)
-BOUNDS = (
-    *(FORMAT, OUTPUTS, COLOR, WIDTH),
+_BOUNDS = (
+    _form(Format.TEXT, "How results are printed."),
+    *(OUTPUTS, COLOR, WIDTH),
     flag("brief", "Of a report the panel alone.", OUTPUT),
-    *(FULL, WHOLE),
-    *(FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
+    *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     option(
         "jobs",
         int | None,
@@ -246,13 +198,36 @@ BOUNDS = (
     flag("fix", "Show the certain corrections, and make them where that is agreed."),
     flag("yes", "Agree to --fix without being asked."),
 )
-LEDGER = option(
-    "ledger",
-    _TEXT,
-    "Whether FILE may join the releases there, under the budget of all.",
-    metavar="FOLDER",
+_QUIET = "Print the bound alone: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
+_DELTAS = "State the least ε at this δ, as in 1e-6; repeatable."
+_BY = "`attribute`: say what is learnt of each column that a root lists, by itself."
+_ADVISE = (
+    "Say all that would make the bound less if it is true, or nothing of it; otherwise what saves "
+    "most."
+)
+ANALYZE = (
+    SPECS,
+    number("deltas", _DELTAS, _TEXTS, flags="--delta --at-delta"),
+    *(AT_EPSILON, RISK),
+    option("by", By | None, _BY),
+    flag("quiet", _QUIET, flags="--quiet -q"),
+    flag("bare", "Print one number alone: `1.7`. Its notion is yours."),
+    option("advise", bool | None, _ADVISE, flags="--advise/--no-advise", show_default=False),
+    *_BOUNDS,
+)
+_ASSUMPTIONS = "Assume nothing but what `dpcompose accept` wrote there."
+_LEDGER = "Whether FILE may join the releases there, under the budget of all."
+CHECK = (
+    SPECS,
+    *_budget("The budget's ε: 2, 0.5 or 17/10.", "Its δ, as in 1e-6."),
+    number("at_delta", "State the least ε at this δ as well; repeatable.", _TEXTS),
+    *(AT_EPSILON, RISK),
+    option("assumptions", _TEXT, _ASSUMPTIONS, metavar="FILE"),
+    *_BOUNDS,
+    option("ledger", _TEXT, _LEDGER, metavar="FOLDER"),
 )
 DIFF = (
+    SPECS,
     option("against", _TEXT, "Compare each FILE with this git revision.", metavar="REV"),
     option(
         "events",
@@ -264,42 +239,52 @@ DIFF = (
     ),
     flag("fail_on_increase", "The same as --fail-on increase."),
     flag("allow_new", "Compare a named FILE that REV lacks with nothing."),
-    COMPARED_DELTAS,
-    *(REVIEWED, OUTPUTS, COLOR, WIDTH),
+    number("deltas", "Compare ε at this δ; repeatable.", _TEXTS, flags="--delta"),
+    _form(Reviewed.TEXT, "How changes are printed."),
+    *(OUTPUTS, COLOR, WIDTH),
     flag("brief", "Only how the bounds moved.", OUTPUT),
     flag("full", "Also the reasons in sentences, and what is as before.", OUTPUT),
-    WHOLE,
+    *(WHOLE, FILES_FROM, ALLOW_EMPTY, *SOURCES, STRICT, *MOST),
 )
+_FIXED = "All parameters were fixed before the first output; the reason is told."
 TOTAL = (
+    SPECS,
+    *_budget("A budget's ε.", "Its δ."),
+    number("at_delta", "State ε at this δ; repeatable.", _TEXTS),
     flag("everything", "Add up all specs, whatever population they name.", flags="--all"),
     flag("apart", "Take no dataset of two specs for the same because of its name."),
-    option(
-        "fixed",
-        _TEXT,
-        "All parameters were fixed before the first output; the reason is told.",
-        metavar="REASON",
-    ),
+    option("fixed", _TEXT, _FIXED, metavar="REASON"),
     option("filter", FilterKind | None, "The notion in which the budget is counted."),
     flag("remaining", "Say what one more mechanism may have."),
     option("as_of", _TEXT, "Add up the files of a revision of git.", metavar="REV"),
     flag("over_time", "Tell what was spent and left after each release."),
+    *(TOLD, PATH, COLOR, WIDTH, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
+    *(*SOURCES, STRICT, *MOST),
 )
-FREE = option(
-    "free",
-    _TEXTS,
-    "Scale this mechanism, times its weight, and no other; repeatable.",
-    metavar="NAME[=WEIGHT]",
-)
-TRIED = option("tried", int, "Try so many mechanisms.", flags="--most", default=100, min=1)
+_ACCEPTED = "Where accepted claims are."
 ACCEPT = (
-    option(
-        "path",
-        str,
-        "Where accepted claims are.",
-        flags="--output -o",
-        default="assumptions.lock",
-        metavar="FILE",
-    ),
+    SPECS,
+    option("path", str, _ACCEPTED, flags="--output -o", default="assumptions.lock", metavar="FILE"),
     option("person", _TEXT, "Who accepts; the user by default.", flags="--by", metavar="NAME"),
     option("day", _TEXT, "When; today by default.", flags="--on", metavar="DATE"),
+    *(FILES_FROM, ALLOW_EMPTY),
+)
+_FREE = "Scale this mechanism, times its weight, and no other; repeatable."
+FIT = (
+    SPEC,
+    *_budget("The budget's ε.", "Its δ."),
+    option("free", _TEXTS, _FREE, metavar="NAME[=WEIGHT]"),
+    *(PATH, COLOR, WIDTH, *SOURCES, *MOST),
+)
+SAVINGS = (
+    SPEC,
+    number("deltas", "Look at the ε at this δ.", _TEXTS, flags="--delta"),
+    option("tried", int, "Try so many mechanisms.", flags="--most", default=100, min=1),
+    *(TOLD, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
+)
+_BOOK = "How the book is printed."
+THEOREMS = (
+    argument("words", _TEXTS, None, metavar="WORD"),
+    option("form", BookFormat, _BOOK, flags="--format", default=BookFormat.TEXT),
+    *(COLOR, WIDTH),
 )
