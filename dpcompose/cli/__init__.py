@@ -4,58 +4,21 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Callable, Iterator, Sequence
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.models import CommandInfo
 
+from dpcompose.cli import options as of
 from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
-from dpcompose.cli.options import (
-    OUTPUT,
-    AdvantageOption,
-    AllOption,
-    AllowEmptyOption,
-    AtEpsilonOption,
-    BaselineOption,
-    BriefOption,
-    CertificateOption,
-    ChangedSinceOption,
-    ColorOption,
-    ExitZeroOption,
-    FailOnOption,
-    FilesFromOption,
-    FixOption,
-    FormatOption,
-    FullOption,
-    IsolatedOption,
-    JobsOption,
-    MaxMemoryOption,
-    MaxSecondsOption,
-    OutputOption,
-    OutputsOption,
-    PlannedOption,
-    RecheckOption,
-    RequireDeltaOption,
-    RequireRelationOption,
-    ReviewedOption,
-    RiskOption,
-    SettingsFromOption,
-    SettingsOption,
-    ShowSettingsOption,
-    Specs,
-    StdinFilenameOption,
-    StrictOption,
-    SuccessOption,
-    ToldOption,
-    WidthOption,
-    YesOption,
-)
-from dpcompose.commands.bounds import most_of
-from dpcompose.commands.formats import FilterKind, Planned, Reviewed, Told
-from dpcompose.commands.output import Color, look_of, print_out
-from dpcompose.commands.outputs import BookFormat, By, Format, SchemaOf, Shell, outputs_of
+from dpcompose.commands.exits import complain
+from dpcompose.commands.output import print_out
+from dpcompose.commands.outputs import SchemaOf, Shell
 from dpcompose.commands.streams import guard
+
+if TYPE_CHECKING:
+    from dpcompose.commands.run import Run
 
 #: The environment variable by which a shell asks for completions, or for the completion script.
 _COMPLETE = "_DPCOMPOSE_COMPLETE"
@@ -91,77 +54,37 @@ def _options(
     pass
 
 
-@app.command(
-    short_help="Certify the tightest bound of each spec.",
-    cls=HelpfulCommand,
-    rich_help_panel=ANALYSE,
-)
-def analyze(
-    files: Specs = None,
-    delta: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--delta",
-            "--at-delta",
-            metavar="NUMBER",
-            help="State the least ε at this δ, as in 1e-6; repeatable.",
-        ),
-    ] = None,
-    at_epsilon: AtEpsilonOption = None,
-    risk: RiskOption = False,
-    by: Annotated[
-        By | None,
-        typer.Option(
-            "--by",
-            help="`attribute`: say what is learnt of each column that a root lists, by itself.",
-        ),
-    ] = None,
-    form: FormatOption = Format.TEXT,
-    output: OutputsOption = None,
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", help="Print the bound alone: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
-        ),
-    ] = False,
-    bare: Annotated[
-        bool, typer.Option("--bare", help="Print one number alone: `1.7`. Its notion is yours.")
-    ] = False,
-    advise: Annotated[
-        bool | None,
-        typer.Option(
-            "--advise/--no-advise",
-            help="Say all that would make the bound less if it is true, or nothing of it; "
-            "otherwise what saves most.",
-            show_default=False,
-        ),
-    ] = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-    brief: BriefOption = False,
-    full: FullOption = False,
-    whole: AllOption = False,
-    files_from: FilesFromOption = None,
-    stdin_filename: StdinFilenameOption = None,
-    allow_empty: AllowEmptyOption = False,
-    jobs: JobsOption = None,
-    max_seconds: MaxSecondsOption = None,
-    max_memory: MaxMemoryOption = None,
-    fail_on: FailOnOption = None,
-    exit_zero: ExitZeroOption = False,
-    require_relation: RequireRelationOption = None,
-    require_delta: RequireDeltaOption = None,
-    isolated: IsolatedOption = False,
-    settings: SettingsOption = None,
-    settings_from: SettingsFromOption = None,
-    show_settings: ShowSettingsOption = False,
-    changed_since: ChangedSinceOption = None,
-    strict: StrictOption = False,
-    recheck: RecheckOption = False,
-    certificate: CertificateOption = None,
-    fix: FixOption = False,
-    yes: YesOption = False,
-) -> None:
+def command(
+    panel: str | None, short: str, given: Sequence[Parameter], hidden: bool = False
+) -> Callable[[Callable[["Run"], int]], Callable[["Run"], int]]:
+    """Returns a decorator that makes a command of a function from a Run to an exit code.
+
+    `panel`: where the list of commands shows it, with `short`. `given`: its options, in the order
+    of its help page.
+    """
+
+    def declare(function: Callable[["Run"], int]) -> Callable[["Run"], int]:
+        """Adds the command to the program, and returns the function as it is."""
+
+        def called(**values: Any) -> None:
+            """Runs the command with the values of its options, and ends with its exit code."""
+            from dpcompose.commands.run import Run
+
+            present = {name: value for name, value in values.items() if value is not None}
+            raise typer.Exit(function(Run(**present)))
+
+        called.__name__, called.__doc__ = function.__name__, function.__doc__
+        called.__signature__ = Signature(given)  # type: ignore[attr-defined]
+        app.command(short_help=short, cls=HelpfulCommand, rich_help_panel=panel, hidden=hidden)(
+            called
+        )
+        return function
+
+    return declare
+
+
+@command(ANALYSE, "Certify the tightest bound of each spec.", of.ANALYZE)
+def analyze(run: "Run") -> int:
     """Certify the tightest bound of each spec, with the theorem and the reasoning.
 
     FILE is a spec, a folder (its *.yaml and *.yml files that have the key `dpcompose`, and those of
@@ -198,100 +121,13 @@ def analyze(
     same meaning, a number in another notation, a misspelt key. It shows them, asks on a terminal
     (elsewhere nothing is written without --yes), and goes on with what is then in the files.
     """
-    from dpcompose.commands.analysis import Selection, Strictness, analyze_files
-    from dpcompose.commands.goals import points_of
-    from dpcompose.commands.policies import Sources
+    from dpcompose.commands.analysis import analyze_files
 
-    look = look_of(color, width, brief, full, whole)
-    outputs = [*(output or ()), *([] if certificate is None else [f"certificate={certificate}"])]
-    points = points_of(delta, at_epsilon, risk=risk)
-    points = points._replace(attributes=by is By.ATTRIBUTE)
-    most = most_of(max_seconds, max_memory)
-    selection = Selection(
-        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
-    )
-    sources = Sources(isolated, settings or (), settings_from)
-    strictness = Strictness(
-        fail_on,
-        exit_zero,
-        require_relation,
-        require_delta,
-        sources,
-        show_settings,
-        strict=strict,
-        recheck=recheck,
-    )
-    raise typer.Exit(
-        analyze_files(selection, strictness, points, form, outputs, quiet, look, advise, bare)
-    )
+    return analyze_files(run)
 
 
-@app.command(
-    short_help="Compare each spec with its budget.", cls=HelpfulCommand, rich_help_panel=ANALYSE
-)
-def check(
-    files: Specs = None,
-    epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="The budget's ε: 2, 0.5 or 17/10.")
-    ] = None,
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ, as in 1e-6.")] = None,
-    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
-    mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
-    advantage: AdvantageOption = None,
-    success: SuccessOption = None,
-    baseline: BaselineOption = None,
-    at_delta: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--at-delta", metavar="NUMBER", help="State the least ε at this δ as well; repeatable."
-        ),
-    ] = None,
-    at_epsilon: AtEpsilonOption = None,
-    risk: RiskOption = False,
-    form: FormatOption = Format.TEXT,
-    output: OutputsOption = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-    brief: BriefOption = False,
-    full: FullOption = False,
-    whole: AllOption = False,
-    files_from: FilesFromOption = None,
-    stdin_filename: StdinFilenameOption = None,
-    allow_empty: AllowEmptyOption = False,
-    jobs: JobsOption = None,
-    max_seconds: MaxSecondsOption = None,
-    max_memory: MaxMemoryOption = None,
-    fail_on: FailOnOption = None,
-    exit_zero: ExitZeroOption = False,
-    require_relation: RequireRelationOption = None,
-    require_delta: RequireDeltaOption = None,
-    isolated: IsolatedOption = False,
-    settings: SettingsOption = None,
-    settings_from: SettingsFromOption = None,
-    show_settings: ShowSettingsOption = False,
-    assumptions: Annotated[
-        str | None,
-        typer.Option(
-            "--assumptions",
-            metavar="FILE",
-            help="Assume nothing but what `dpcompose accept` wrote there.",
-        ),
-    ] = None,
-    changed_since: ChangedSinceOption = None,
-    strict: StrictOption = False,
-    recheck: RecheckOption = False,
-    certificate: CertificateOption = None,
-    fix: FixOption = False,
-    yes: YesOption = False,
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            "--ledger",
-            metavar="FOLDER",
-            help="Whether FILE may join the releases there, under the budget of all.",
-        ),
-    ] = None,
-) -> None:
+@command(ANALYSE, "Compare each spec with its budget.", of.CHECK)
+def check(run: "Run") -> int:
     """Compare each spec with its budget: what was spent, on what, and what is left.
 
     FILE is a spec, a folder (its *.yaml and *.yml files that have the key `dpcompose`, and those of
@@ -309,109 +145,17 @@ def check(
     the release would pass it. With --changed-since REV too it fails where a release that FOLDER had
     there is gone or says less (DPC223), and counts it as it was; FILE may be left out.
     """
-    from dpcompose.commands.analysis import Selection, Strictness, check_files
-    from dpcompose.commands.goals import limit_of, points_of
-    from dpcompose.commands.policies import Sources
-
-    look = look_of(color, width, brief, full, whole)
-    outputs = [*(output or ()), *([] if certificate is None else [f"certificate={certificate}"])]
-    limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
-    points = points_of(at_delta, at_epsilon, "at-delta", risk)
-    most = most_of(max_seconds, max_memory)
-    selection = Selection(
-        files or (), files_from, stdin_filename, allow_empty, jobs, changed_since, most, fix, yes
-    )
-    sources = Sources(isolated, settings or (), settings_from)
-    if ledger is not None:
+    if run.ledger is not None:
         from dpcompose.commands.join import join_ledger
 
-        others = {
-            "--at-epsilon": at_epsilon,
-            "--risk": risk,
-            "--fail-on": fail_on,
-            "--require-relation": require_relation,
-            "--require-delta": require_delta,
-            "--assumptions": assumptions,
-            "--show-settings": show_settings,
-            "--recheck": recheck,
-            "--certificate": certificate,
-            "--fix": fix,
-            "--exit-zero": exit_zero,
-        }
-        unused = [name for name, given in others.items() if given]
-        raise typer.Exit(
-            join_ledger(
-                selection, ledger, limit, points, unused, sources, strict, form, output, look
-            )
-        )
-    strictness = Strictness(
-        fail_on,
-        exit_zero,
-        require_relation,
-        require_delta,
-        sources,
-        show_settings,
-        assumptions,
-        strict,
-        recheck,
-    )
-    raise typer.Exit(check_files(selection, strictness, limit, points, form, outputs, look))
+        return join_ledger(run, run.ledger)
+    from dpcompose.commands.analysis import analyze_files
+
+    return analyze_files(run, checking=True)
 
 
-@app.command(
-    short_help="Say what a change does to the bound.", cls=HelpfulCommand, rich_help_panel=REVIEW
-)
-def diff(
-    files: Specs = None,
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="REV", help="Compare each FILE with this git revision."),
-    ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-on",
-            metavar="EVENT,...",
-            help="Exit with 1 at an increase, a new-assumption, budget-raised, population-changed, "
-            "removed-spec, settings-changed; or at a new finding of a level; repeatable.",
-        ),
-    ] = None,
-    fail_on_increase: Annotated[
-        bool, typer.Option("--fail-on-increase", help="The same as --fail-on increase.")
-    ] = False,
-    allow_new: Annotated[
-        bool,
-        typer.Option("--allow-new", help="Compare a named FILE that REV lacks with nothing."),
-    ] = False,
-    delta: Annotated[
-        list[str] | None,
-        typer.Option("--delta", metavar="NUMBER", help="Compare ε at this δ; repeatable."),
-    ] = None,
-    form: ReviewedOption = Reviewed.TEXT,
-    output: OutputsOption = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Only how the bounds moved.", rich_help_panel=OUTPUT)
-    ] = False,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="Also the reasons in sentences, and what is as before.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    whole: AllOption = False,
-    files_from: FilesFromOption = None,
-    allow_empty: AllowEmptyOption = False,
-    isolated: IsolatedOption = False,
-    settings: SettingsOption = None,
-    settings_from: SettingsFromOption = None,
-    strict: StrictOption = False,
-    max_seconds: MaxSecondsOption = None,
-    max_memory: MaxMemoryOption = None,
-) -> None:
+@command(REVIEW, "Say what a change does to the bound.", of.DIFF)
+def diff(run: "Run") -> int:
     """Say what a change of specs does to their bounds: by how much, and because of what.
 
     `diff OLD NEW` compares two files; `diff --against REV FILE...` compares files, folders and
@@ -426,94 +170,13 @@ def diff(
     are listed, from warnings on, and exit with 1 where those of `analyze` would (--fail-on error,
     warning or note). The settings are those of the new file.
     """
-    from dpcompose.commands.analysis import Selection
     from dpcompose.commands.diff import diff_files
-    from dpcompose.commands.goals import points_of
-    from dpcompose.commands.policies import Sources
 
-    deltas = points_of(delta, None).deltas
-    most = most_of(max_seconds, max_memory)
-    selection = Selection(files or (), files_from, None, allow_empty, most=most)
-    sources = Sources(isolated, settings or (), settings_from)
-    failing = [*(fail_on or ()), *(["increase"] if fail_on_increase else [])]
-    raise typer.Exit(
-        diff_files(
-            selection,
-            against,
-            deltas,
-            failing,
-            allow_new,
-            sources,
-            strict,
-            outputs_of(output, form),
-            look_of(color, width, brief, full, whole),
-        )
-    )
+    return diff_files(run)
 
 
-@app.command(
-    short_help="Add up releases on the same people.", cls=HelpfulCommand, rich_help_panel=PLAN
-)
-def total(
-    files: Specs = None,
-    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget's ε.")] = None,
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ.")] = None,
-    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
-    mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
-    advantage: AdvantageOption = None,
-    success: SuccessOption = None,
-    baseline: BaselineOption = None,
-    at_delta: Annotated[
-        list[str] | None,
-        typer.Option("--at-delta", metavar="NUMBER", help="State ε at this δ; repeatable."),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Add up all specs, whatever population they name.")
-    ] = False,
-    apart: Annotated[
-        bool,
-        typer.Option(
-            "--apart", help="Take no dataset of two specs for the same because of its name."
-        ),
-    ] = False,
-    fixed: Annotated[
-        str | None,
-        typer.Option(
-            "--fixed",
-            metavar="REASON",
-            help="All parameters were fixed before the first output; the reason is told.",
-        ),
-    ] = None,
-    counted: Annotated[
-        FilterKind | None,
-        typer.Option("--filter", help="The notion in which the budget is counted."),
-    ] = None,
-    remaining: Annotated[
-        bool,
-        typer.Option("--remaining", help="Say what one more mechanism may have."),
-    ] = False,
-    as_of: Annotated[
-        str | None,
-        typer.Option("--as-of", metavar="REV", help="Add up the files of a revision of git."),
-    ] = None,
-    over_time: Annotated[
-        bool,
-        typer.Option("--over-time", help="Tell what was spent and left after each release."),
-    ] = False,
-    form: ToldOption = Told.TEXT,
-    output: OutputOption = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-    files_from: FilesFromOption = None,
-    stdin_filename: StdinFilenameOption = None,
-    allow_empty: AllowEmptyOption = False,
-    isolated: IsolatedOption = False,
-    settings: SettingsOption = None,
-    settings_from: SettingsFromOption = None,
-    strict: StrictOption = False,
-    max_seconds: MaxSecondsOption = None,
-    max_memory: MaxMemoryOption = None,
-) -> None:
+@command(PLAN, "Add up releases on the same people.", of.TOTAL)
+def total(run: "Run") -> int:
     """Add up what several releases on the same people cost.
 
     FILE is a spec, a folder, a pattern, or - for standard input. Specs that name the same
@@ -529,50 +192,13 @@ def total(
     them, and it is an error (DPC223) if a commit took one of them out or made it less; --as-of REV
     adds up those of a revision, under the settings of now.
     """
-    from dpcompose.commands.analysis import Selection
-    from dpcompose.commands.goals import limit_of, points_of
-    from dpcompose.commands.policies import Sources
     from dpcompose.commands.total import total_of
-    from dpcompose.planning.totals import TotalAsked
 
-    limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
-    asked = TotalAsked(
-        limit,
-        points_of(at_delta, None, "at-delta").deltas,
-        everything,
-        apart,
-        fixed,
-        None if counted is None else counted.notion,
-        remaining,
-        over_time,
-    )
-    most = most_of(max_seconds, max_memory)
-    selection = Selection(files or (), files_from, stdin_filename, allow_empty, most=most)
-    sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(
-        total_of(selection, asked, sources, strict, form, output, look_of(color, width), as_of)
-    )
+    return total_of(run)
 
 
-@app.command(
-    short_help="Write what the authors of specs vouch for.",
-    cls=HelpfulCommand,
-    rich_help_panel=REVIEW,
-)
-def accept(
-    files: Specs = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where accepted claims are.")
-    ] = "assumptions.lock",
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="NAME", help="Who accepts; the user by default.")
-    ] = None,
-    on: Annotated[
-        str | None, typer.Option("--on", metavar="DATE", help="When; today by default.")
-    ] = None,
-    files_from: FilesFromOption = None,
-    allow_empty: AllowEmptyOption = False,
-) -> None:
+@command(REVIEW, "Write what the authors of specs vouch for.", of.ACCEPT)
+def accept(run: "Run") -> int:
     """Write what the authors of specs vouch for, and nothing can check, to FILE.
 
     `check --assumptions FILE` then fails where a spec assumes anything else. Each entry of a spec
@@ -581,40 +207,12 @@ def accept(
     of now.
     """
     from dpcompose.commands.accept import accept_files
-    from dpcompose.commands.analysis import Selection
 
-    selection = Selection(files or (), files_from, None, allow_empty)
-    raise typer.Exit(accept_files(selection, output, by, on))
+    return accept_files(run)
 
 
-@app.command(short_help="Scale a spec to its budget.", cls=HelpfulCommand, rich_help_panel=PLAN)
-def fit(
-    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
-    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="The budget's ε.")] = None,
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its δ.")] = None,
-    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in ρ (zCDP).")] = None,
-    mu: Annotated[str | None, typer.Option(metavar="NUMBER", help="A budget in μ (GDP).")] = None,
-    advantage: AdvantageOption = None,
-    success: SuccessOption = None,
-    baseline: BaselineOption = None,
-    free: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--free",
-            metavar="NAME[=WEIGHT]",
-            help="Scale this mechanism, times its weight, and no other; repeatable.",
-        ),
-    ] = None,
-    form: PlannedOption = Planned.TEXT,
-    output: OutputOption = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-    isolated: IsolatedOption = False,
-    settings: SettingsOption = None,
-    settings_from: SettingsFromOption = None,
-    max_seconds: MaxSecondsOption = None,
-    max_memory: MaxMemoryOption = None,
-) -> None:
+@command(PLAN, "Scale a spec to its budget.", of.FIT)
+def fit(run: "Run") -> int:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
     FILE is a spec, - is standard input. The budget is that of the flags, of the spec (`budget:`),
@@ -627,79 +225,35 @@ def fit(
     document with the spec.
     """
     from dpcompose.commands.fit import fit_file
-    from dpcompose.commands.goals import limit_of
-    from dpcompose.commands.policies import Sources
 
-    limit = limit_of(epsilon, delta, rho, mu, advantage, success, baseline)
-    most = most_of(max_seconds, max_memory)
-    sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(
-        fit_file(file, limit, free or [], sources, form, output, look_of(color, width), most)
-    )
+    return fit_file(run)
 
 
-@app.command(
-    short_help="Say what halving each mechanism saves.", cls=HelpfulCommand, rich_help_panel=PLAN
-)
-def savings(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
-    delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="Look at the ε at this δ.")
-    ] = None,
-    tried: Annotated[int, typer.Option("--most", min=1, help="Try so many mechanisms.")] = 100,
-    form: PlannedOption = Planned.TEXT,
-    output: OutputOption = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-    full: FullOption = False,
-    isolated: IsolatedOption = False,
-    settings: SettingsOption = None,
-    settings_from: SettingsFromOption = None,
-    max_seconds: MaxSecondsOption = None,
-    max_memory: MaxMemoryOption = None,
-) -> None:
+@command(PLAN, "Say what halving each mechanism saves.", of.SAVINGS)
+def savings(run: "Run") -> int:
     """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
 
     FILE is a spec, - is standard input. The number is the ε at the δ of the budget, or at the first
     δ that the spec asks for; without one the bound. What is not in the worst change saves nothing.
     Doubled is the noise as it is stated: a scale, σ, or the variance of Skellam noise.
     """
-    from dpcompose.commands.exits import complain
-    from dpcompose.commands.fit import savings as run_savings
-    from dpcompose.commands.goals import points_of
-    from dpcompose.commands.policies import Sources
+    from dpcompose.commands.fit import savings_of_file
 
-    if context.info_name == "sensitivity":
-        complain("`sensitivity` is called `savings` now; this name goes at the end of 2027")
-    deltas = points_of([delta] if delta is not None else None, None).deltas
-    at = deltas[0] if deltas else None
-    most = most_of(max_seconds, max_memory)
-    sources = Sources(isolated, settings or (), settings_from)
-    raise typer.Exit(
-        run_savings(
-            file, at, tried, sources, form, output, look_of(color, width, False, full), most
-        )
-    )
+    return savings_of_file(run)
 
 
-#: The name of `savings` until October 2026.
-app.command("sensitivity", hidden=True, cls=HelpfulCommand)(savings)
+def sensitivity(run: "Run") -> int:
+    """Runs `savings` by the name that it had until October 2026."""
+    complain("`sensitivity` is called `savings` now; this name goes at the end of 2027")
+    return savings(run)
 
 
-@app.command(
-    short_help="List the theorem book.",
-    cls=HelpfulCommand,
-    rich_help_panel=LEARN,
-)
-def theorems(
-    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", hidden=True)] = None,
-    form: Annotated[
-        BookFormat, typer.Option("--format", help="How the book is printed.")
-    ] = BookFormat.TEXT,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-) -> None:
+sensitivity.__doc__ = savings.__doc__  # what its help page prints
+command(None, "", of.SAVINGS, hidden=True)(sensitivity)
+
+
+@command(LEARN, "List the theorem book.", of.THEOREMS)
+def theorems(run: "Run") -> int:
     """List the theorem book, or the entries with each WORD in their titles, bounds or uses.
 
     A WORD may be a notion (pure, approx, zcdp, gdp), a source (GMPS24), a part of a title
@@ -707,7 +261,7 @@ def theorems(
     """
     from dpcompose.commands.explain import list_theorems
 
-    list_theorems(words or [], form, look_of(color, width))
+    return list_theorems(run)
 
 
 def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -717,26 +271,15 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     return identifiers(incomplete)
 
 
-def _complete_example(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Yields the names of example specs with their titles, for shell completion."""
-    from dpcompose.commands.starter import examples as known
-
-    return ((name, title) for name, title in known().items() if name.startswith(incomplete))
+_WORDS = of.argument("words", list[str], metavar="WORD", autocompletion=_complete)
 
 
-@app.command(
-    short_help="Explain a theorem, a code, or a word of the spec language.",
-    cls=HelpfulCommand,
-    rich_help_panel=LEARN,
+@command(
+    LEARN,
+    "Explain a theorem, a code, or a word of the spec language.",
+    (_WORDS, of.COLOR, of.WIDTH),
 )
-def explain(
-    words: Annotated[
-        list[str],
-        typer.Argument(metavar="WORD", autocompletion=_complete, hidden=True),
-    ],
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-) -> None:
+def explain(run: "Run") -> int:
     """Explain a theorem, an example of the paper, the code of a finding, or a word of a spec.
 
     WORD is any key or value of the spec language, such as cap, stated_on, zcdp or adaptivity (what
@@ -747,9 +290,34 @@ def explain(
 
     theorem:, example:, code: or word: before it says which is meant.
     """
-    from dpcompose.commands.explain import explain as show
+    from dpcompose.commands.explain import explain_words
 
-    show(" ".join(words), look_of(color, width))
+    return explain_words(run)
+
+
+def _complete_example(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Yields the names of example specs with their titles, for shell completion."""
+    from dpcompose.commands.starter import examples as known
+
+    return ((name, title) for name, title in known().items() if name.startswith(incomplete))
+
+
+_EXAMPLE = of.argument("words", str | None, None, metavar="NAME", autocompletion=_complete_example)
+
+
+@command(
+    LEARN,
+    "List or print the specs that come with dpcompose.",
+    (_EXAMPLE, of.COLOR, of.WIDTH),
+)
+def examples(run: "Run") -> int:
+    """List the specs that come with dpcompose, or print the one of that NAME.
+
+    Each is a real or typical release with its bound in a comment at its end.
+    """
+    from dpcompose.commands.starter import show_examples
+
+    return show_examples(run)
 
 
 @app.command(short_help="Print a completion script.", cls=HelpfulCommand, rich_help_panel=LEARN)
@@ -801,30 +369,6 @@ def init(
     write_starter(file, force)
 
 
-@app.command(
-    short_help="List or print the specs that come with dpcompose.",
-    cls=HelpfulCommand,
-    rich_help_panel=LEARN,
-)
-def examples(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", autocompletion=_complete_example, hidden=True)
-    ] = None,
-    color: ColorOption = Color.AUTO,
-    width: WidthOption = None,
-) -> None:
-    """List the specs that come with dpcompose, or print the one of that NAME.
-
-    Each is a real or typical release with its bound in a comment at its end.
-    """
-    from dpcompose.commands.starter import list_examples, print_example
-
-    if name is None:
-        list_examples(look_of(color, width))
-    else:
-        print_example(name)
-
-
 def run() -> None:
     """Runs the command line; ends in SystemExit."""
     guard()  # help texts are written to standard output by typer
@@ -834,11 +378,7 @@ def run() -> None:
 
 def _build_only(wanted: list[str]) -> None:
     """Drops all commands but the one in `wanted`, since typer inspects every option of each."""
-    named = [each for each in app.registered_commands if [_name(each)] == wanted]
+    commands = app.registered_commands
+    named = [each for each in commands if [getattr(each.callback, "__name__", "")] == wanted]
     if named:  # else: a global option, a mistake, or a shell completion
-        app.registered_commands[:] = named
-
-
-def _name(command: CommandInfo) -> str | None:
-    """Returns the name by which a command is called."""
-    return command.name or (command.callback and command.callback.__name__)
+        commands[:] = named

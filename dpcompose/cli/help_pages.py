@@ -102,6 +102,9 @@ COMMON: dict[str, tuple[str, ...]] = {
 #: Where a command keeps whether `-h`, not `--help`, was typed.
 _SHORT = "dpcompose.short_help"
 
+#: The names of commands by their former names.
+_FORMER = {"sensitivity": "savings"}
+
 #: The exit codes of a run with their meanings.
 EXIT_CODES = (
     ("0", "fine"),
@@ -121,7 +124,7 @@ def help_end(command: str | None, style: Style) -> str:
     from dpcompose.render.pages import panel
 
     if command is not None:
-        return panel("Examples", EXAMPLES.get(command, ()), style)
+        return panel("Examples", EXAMPLES[_FORMER.get(command, command)], style)
     says = "the same for every command and format; of several files the largest code wins"
     return panel("Exit codes", EXIT_CODES, style, says)
 

@@ -1,265 +1,291 @@
-"""The options that several commands share, each with its help text and its panel."""
+"""The options of the commands: each is declared once, with its help text and its panel."""
 
 # No `from __future__ import annotations`: typer would parse them as text at each start.
 
-from typing import Annotated
+from inspect import Parameter
+from typing import Annotated, Any
 
 import typer
 
 from dpcompose.commands.exits import FailOn
-from dpcompose.commands.formats import Planned, Reviewed, Told
 from dpcompose.commands.output import Color
-from dpcompose.commands.outputs import Format
+from dpcompose.commands.outputs import BookFormat, By, FilterKind, Format, Planned, Reviewed, Told
 
 #: The panels of options on a help page.
-FILES, OUTPUT, FAILS, SETTINGS, LIMITS = "Files", "Output", "What fails", "Settings", "Limits"
+OUTPUT, FILES, FAILS, SETTINGS, LIMITS = "Output", "Files", "What fails", "Settings", "Limits"
 
-_JOBS = "How many processes may work; 0 for as many as there are cores, which is usual."
+_TEXT, _TEXTS = str | None, list[str] | None
 
-FormatOption = Annotated[
-    Format,
-    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
-]
-ReviewedOption = Annotated[
-    Reviewed,
-    typer.Option("--format", help="How changes are printed.", rich_help_panel=OUTPUT),
-]
-ToldOption = Annotated[
-    Told,
-    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
-]
-PlannedOption = Annotated[
-    Planned,
-    typer.Option("--format", help="How results are printed.", rich_help_panel=OUTPUT),
-]
-AtEpsilonOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--at-epsilon",
-        metavar="NUMBER",
-        help="State the least δ at this ε; repeatable.",
-    ),
-]
-RiskOption = Annotated[
-    bool,
-    typer.Option("--risk", help="State what an attacker gains: hits, success, advantage."),
-]
-AdvantageOption = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="A budget in an attacker's advantage: 0.1."),
-]
-SuccessOption = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="One in its chance of success, from a --baseline."),
-]
-BaselineOption = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="Its chance without the data, or with another record."),
-]
-OutputOption = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write results there, complete or not at all.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-OutputsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="[FORMAT=]FILE",
-        help="Write results there, complete or not at all; FORMAT=FILE, repeatable, does so "
-        "beside what is printed.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-# Hidden from the list of arguments: the help text above says all about it.
-Specs = Annotated[list[str] | None, typer.Argument(metavar="FILE", hidden=True)]
-FilesFromOption = Annotated[
-    str | None,
-    typer.Option(
-        "--files-from",
-        metavar="FILE",
-        help="Read names of files there, one a line.",
-        rich_help_panel=FILES,
-    ),
-]
-StdinFilenameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--stdin-filename",
-        metavar="FILE",
-        help="What to call standard input.",
-        rich_help_panel=FILES,
-    ),
-]
-AllowEmptyOption = Annotated[
-    bool,
-    typer.Option(
-        "--allow-empty", help="Accept folders and patterns without a spec.", rich_help_panel=FILES
-    ),
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", metavar="N", envvar="DPCOMPOSE_JOBS", help=_JOBS, rich_help_panel=LIMITS
-    ),
-]
-MaxSecondsOption = Annotated[
-    float | None,
-    typer.Option(
-        "--max-seconds",
+
+def argument(field: str, kind: Any, default: Any = Parameter.empty, **more: Any) -> Parameter:
+    """Returns an argument that sets a field of `Run`; help pages do not list it."""
+    info = typer.Argument(hidden=True, **more)
+    return Parameter(
+        field, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
+
+
+def option(
+    field: str,
+    kind: Any,
+    text: str,
+    panel: str | None = None,
+    *,
+    flags: str = "",
+    default: Any = None,
+    **more: Any,
+) -> Parameter:
+    """Returns an option that sets a field of `Run`, with its help text.
+
+    `flags`: separated by blanks; if empty, the one that is called like the field.
+    """
+    names = flags.split() or [f"--{field.replace('_', '-')}"]
+    info = typer.Option(*names, help=text, rich_help_panel=panel, **more)
+    return Parameter(
+        field, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
+
+
+def flag(field: str, text: str, panel: str | None = None, **more: Any) -> Parameter:
+    """Returns an option without a value."""
+    return option(field, bool, text, panel, default=False, **more)
+
+
+def number(field: str, text: str, kind: Any = _TEXT, **more: Any) -> Parameter:
+    """Returns an option whose value is an exact number, or several such numbers."""
+    return option(field, kind, text, metavar="NUMBER", **more)
+
+
+SPECS = argument("files", _TEXTS, None, metavar="FILE")
+SPEC = argument("file", str, metavar="FILE")
+
+# --- what is computed ----------------------------------------------------------------------------
+
+AT_EPSILON = number("at_epsilon", "State the least δ at this ε; repeatable.", _TEXTS)
+RISK = flag("risk", "State what an attacker gains: hits, success, advantage.")
+
+
+def _budget(epsilon: str, delta: str) -> tuple[Parameter, ...]:
+    """Returns the options that give a budget; the help texts of the first two differ."""
+    return (
+        number("epsilon", epsilon),
+        number("delta", delta),
+        number("rho", "A budget in ρ (zCDP)."),
+        number("mu", "A budget in μ (GDP)."),
+        number("advantage", "A budget in an attacker's advantage: 0.1."),
+        number("success", "One in its chance of success, from a --baseline."),
+        number("baseline", "Its chance without the data, or with another record."),
+    )
+
+
+# --- how it is printed ---------------------------------------------------------------------------
+
+
+def _form(default: Any, text: str) -> Parameter:
+    """Returns the option --format, with the formats of `default`."""
+    return option("form", type(default), text, OUTPUT, flags="--format", default=default)
+
+
+_WRITE = "Write results there, complete or not at all"
+TOLD = _form(Told.TEXT, "How results are printed.")
+PLANNED = _form(Planned.TEXT, "How results are printed.")
+PATH = option("path", _TEXT, f"{_WRITE}.", OUTPUT, flags="--output -o", metavar="FILE")
+OUTPUTS = option(
+    "output",
+    _TEXTS,
+    f"{_WRITE}; FORMAT=FILE, repeatable, does so beside what is printed.",
+    OUTPUT,
+    flags="--output -o",
+    metavar="[FORMAT=]FILE",
+)
+COLOR = option(
+    "color",
+    Color,
+    "auto: on a terminal, minding NO_COLOR and FORCE_COLOR.",
+    OUTPUT,
+    default=Color.AUTO,
+)
+_WIDTH = "Columns; those of the terminal, 100 in a pipe."
+WIDTH = option("width", int | None, _WIDTH, OUTPUT, metavar="N")
+FULL = flag("full", "Everything, in sentences too; of several specs each report.", OUTPUT)
+WHOLE = flag("whole", "Of several specs list those that are fine too.", OUTPUT, flags="--all")
+
+# --- what is read, and what is asked of it -------------------------------------------------------
+
+FILES_FROM = option(
+    "files_from", _TEXT, "Read names of files there, one a line.", FILES, metavar="FILE"
+)
+STDIN_FILENAME = option(
+    "stdin_filename", _TEXT, "What to call standard input.", FILES, metavar="FILE"
+)
+ALLOW_EMPTY = flag("allow_empty", "Accept folders and patterns without a spec.", FILES)
+MOST = (
+    option(
+        "max_seconds",
+        float | None,
+        "How long a spec may take; one that takes longer is invalid.",
+        LIMITS,
         metavar="N",
         envvar="DPCOMPOSE_MAX_SECONDS",
-        help="How long a spec may take; one that takes longer is invalid.",
-        rich_help_panel=LIMITS,
     ),
-]
-MaxMemoryOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-memory",
+    option(
+        "max_memory",
+        int | None,
+        "How much memory a spec may take, beside the program's own; likewise.",
+        LIMITS,
         metavar="MB",
         envvar="DPCOMPOSE_MAX_MEMORY",
-        help="How much memory a spec may take, beside the program's own; likewise.",
-        rich_help_panel=LIMITS,
     ),
-]
-FailOnOption = Annotated[
-    FailOn | None,
-    typer.Option(
-        "--fail-on", help="The least level of a finding that exits with 1.", rich_help_panel=FAILS
-    ),
-]
-RequireRelationOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--require-relation",
-        metavar="NAME",
-        help="A relation to protect; repeatable: one of them.",
-        rich_help_panel=FAILS,
-    ),
-]
-RequireDeltaOption = Annotated[
-    str | None,
-    typer.Option(
-        "--require-delta",
-        metavar="NUMBER",
-        help="The largest δ of budgets and bounds.",
-        rich_help_panel=FAILS,
-    ),
-]
-IsolatedOption = Annotated[
-    bool,
-    typer.Option(
-        "--isolated",
-        envvar="DPCOMPOSE_ISOLATED",
-        help="Leave settings files alone that no option names.",
-        rich_help_panel=SETTINGS,
-    ),
-]
-SettingsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--settings",
+)
+_ISOLATED = "Leave settings files alone that no option names."
+SOURCES = (
+    flag("isolated", _ISOLATED, SETTINGS, envvar="DPCOMPOSE_ISOLATED"),
+    option(
+        "settings",
+        _TEXTS,
+        "Ask for what this settings file asks for as well; repeatable.",
+        SETTINGS,
         metavar="FILE",
-        help="Ask for what this settings file asks for as well; repeatable.",
-        rich_help_panel=SETTINGS,
     ),
-]
-SettingsFromOption = Annotated[
-    str | None,
-    typer.Option(
-        "--settings-from",
+    option(
+        "settings_from",
+        _TEXT,
+        "Ask for what the settings files of this git revision ask for as well.",
+        SETTINGS,
         metavar="REV",
-        help="Ask for what the settings files of this git revision ask for as well.",
-        rich_help_panel=SETTINGS,
     ),
-]
-StrictOption = Annotated[
-    bool,
-    typer.Option(
-        "--strict", help="Exit with 2 where files of folders have no result.", rich_help_panel=FAILS
-    ),
-]
-RecheckOption = Annotated[
-    bool,
-    typer.Option("--recheck", help="Have the stand-alone checker go through each certificate."),
-]
-CertificateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--certificate",
-        metavar="FILE",
-        help="Write the claims that prove the bounds there, for the stand-alone checker.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-ChangedSinceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--changed-since",
-        metavar="REV",
-        help="Leave files that are as in REV of git.",
-        rich_help_panel=FILES,
-    ),
-]
-FixOption = Annotated[
-    bool,
-    typer.Option("--fix", help="Show the certain corrections, and make them where that is agreed."),
-]
-YesOption = Annotated[bool, typer.Option("--yes", help="Agree to --fix without being asked.")]
-ShowSettingsOption = Annotated[
-    bool,
-    typer.Option(
-        "--show-settings",
-        help="Print what is set for each spec, and where; end.",
-        rich_help_panel=SETTINGS,
-    ),
-]
-ExitZeroOption = Annotated[
-    bool,
-    typer.Option(
-        "--exit-zero", help="Exit with 0 in place of 1; 2 and 3 stay.", rich_help_panel=FAILS
-    ),
-]
-ColorOption = Annotated[
-    Color,
-    typer.Option(
-        "--color",
-        help="auto: on a terminal, minding NO_COLOR and FORCE_COLOR.",
-        rich_help_panel=OUTPUT,
-    ),
-]
+)
+STRICT = flag("strict", "Exit with 2 where files of folders have no result.", FAILS)
 
+# --- the options of each command, in the order of its help page -----------------------------------
 
-WidthOption = Annotated[
-    int | None,
-    typer.Option(
-        "--width",
+_BOUNDS = (
+    _form(Format.TEXT, "How results are printed."),
+    *(OUTPUTS, COLOR, WIDTH),
+    flag("brief", "Of a report the panel alone.", OUTPUT),
+    *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
+    option(
+        "jobs",
+        int | None,
+        "How many processes may work; 0 for as many as there are cores, which is usual.",
+        LIMITS,
+        flags="--jobs -j",
         metavar="N",
-        help="Columns; those of the terminal, 100 in a pipe.",
-        rich_help_panel=OUTPUT,
+        envvar="DPCOMPOSE_JOBS",
     ),
-]
-BriefOption = Annotated[
-    bool, typer.Option("--brief", help="Of a report the panel alone.", rich_help_panel=OUTPUT)
-]
-FullOption = Annotated[
-    bool,
-    typer.Option(
-        "--full",
-        help="Everything, in sentences too; of several specs each report.",
-        rich_help_panel=OUTPUT,
+    *MOST,
+    option("fail_on", FailOn | None, "The least level of a finding that exits with 1.", FAILS),
+    flag("exit_zero", "Exit with 0 in place of 1; 2 and 3 stay.", FAILS),
+    option(
+        "require_relation",
+        _TEXTS,
+        "A relation to protect; repeatable: one of them.",
+        FAILS,
+        metavar="NAME",
     ),
-]
-AllOption = Annotated[
-    bool,
-    typer.Option(
-        "--all", help="Of several specs list those that are fine too.", rich_help_panel=OUTPUT
+    number("require_delta", "The largest δ of budgets and bounds.", panel=FAILS),
+    STRICT,
+    *SOURCES,
+    flag("show_settings", "Print what is set for each spec, and where; end.", SETTINGS),
+    option("changed_since", _TEXT, "Leave files that are as in REV of git.", FILES, metavar="REV"),
+    flag("recheck", "Have the stand-alone checker go through each certificate."),
+    option(
+        "certificate",
+        _TEXT,
+        "Write the claims that prove the bounds there, for the stand-alone checker.",
+        OUTPUT,
+        metavar="FILE",
     ),
-]
+    flag("fix", "Show the certain corrections, and make them where that is agreed."),
+    flag("yes", "Agree to --fix without being asked."),
+)
+_QUIET = "Print the bound alone: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
+_DELTAS = "State the least ε at this δ, as in 1e-6; repeatable."
+_BY = "`attribute`: say what is learnt of each column that a root lists, by itself."
+_ADVISE = (
+    "Say all that would make the bound less if it is true, or nothing of it; otherwise what saves "
+    "most."
+)
+ANALYZE = (
+    SPECS,
+    number("deltas", _DELTAS, _TEXTS, flags="--delta --at-delta"),
+    *(AT_EPSILON, RISK),
+    option("by", By | None, _BY),
+    flag("quiet", _QUIET, flags="--quiet -q"),
+    flag("bare", "Print one number alone: `1.7`. Its notion is yours."),
+    option("advise", bool | None, _ADVISE, flags="--advise/--no-advise", show_default=False),
+    *_BOUNDS,
+)
+_ASSUMPTIONS = "Assume nothing but what `dpcompose accept` wrote there."
+_LEDGER = "Whether FILE may join the releases there, under the budget of all."
+CHECK = (
+    SPECS,
+    *_budget("The budget's ε: 2, 0.5 or 17/10.", "Its δ, as in 1e-6."),
+    number("at_delta", "State the least ε at this δ as well; repeatable.", _TEXTS),
+    *(AT_EPSILON, RISK),
+    option("assumptions", _TEXT, _ASSUMPTIONS, metavar="FILE"),
+    *_BOUNDS,
+    option("ledger", _TEXT, _LEDGER, metavar="FOLDER"),
+)
+DIFF = (
+    SPECS,
+    option("against", _TEXT, "Compare each FILE with this git revision.", metavar="REV"),
+    option(
+        "events",
+        _TEXTS,
+        "Exit with 1 at an increase, a new-assumption, budget-raised, population-changed, "
+        "removed-spec, settings-changed; or at a new finding of a level; repeatable.",
+        flags="--fail-on",
+        metavar="EVENT,...",
+    ),
+    flag("fail_on_increase", "The same as --fail-on increase."),
+    flag("allow_new", "Compare a named FILE that REV lacks with nothing."),
+    number("deltas", "Compare ε at this δ; repeatable.", _TEXTS, flags="--delta"),
+    _form(Reviewed.TEXT, "How changes are printed."),
+    *(OUTPUTS, COLOR, WIDTH),
+    flag("brief", "Only how the bounds moved.", OUTPUT),
+    flag("full", "Also the reasons in sentences, and what is as before.", OUTPUT),
+    *(WHOLE, FILES_FROM, ALLOW_EMPTY, *SOURCES, STRICT, *MOST),
+)
+_FIXED = "All parameters were fixed before the first output; the reason is told."
+TOTAL = (
+    SPECS,
+    *_budget("A budget's ε.", "Its δ."),
+    number("at_delta", "State ε at this δ; repeatable.", _TEXTS),
+    flag("everything", "Add up all specs, whatever population they name.", flags="--all"),
+    flag("apart", "Take no dataset of two specs for the same because of its name."),
+    option("fixed", _TEXT, _FIXED, metavar="REASON"),
+    option("filter", FilterKind | None, "The notion in which the budget is counted."),
+    flag("remaining", "Say what one more mechanism may have."),
+    option("as_of", _TEXT, "Add up the files of a revision of git.", metavar="REV"),
+    flag("over_time", "Tell what was spent and left after each release."),
+    *(TOLD, PATH, COLOR, WIDTH, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
+    *(*SOURCES, STRICT, *MOST),
+)
+_ACCEPTED = "Where accepted claims are."
+ACCEPT = (
+    SPECS,
+    option("path", str, _ACCEPTED, flags="--output -o", default="assumptions.lock", metavar="FILE"),
+    option("person", _TEXT, "Who accepts; the user by default.", flags="--by", metavar="NAME"),
+    option("day", _TEXT, "When; today by default.", flags="--on", metavar="DATE"),
+    *(FILES_FROM, ALLOW_EMPTY),
+)
+_FREE = "Scale this mechanism, times its weight, and no other; repeatable."
+FIT = (
+    SPEC,
+    *_budget("The budget's ε.", "Its δ."),
+    option("free", _TEXTS, _FREE, metavar="NAME[=WEIGHT]"),
+    *(PLANNED, PATH, COLOR, WIDTH, *SOURCES, *MOST),
+)
+SAVINGS = (
+    SPEC,
+    number("deltas", "Look at the ε at this δ.", _TEXTS, flags="--delta"),
+    option("tried", int, "Try so many mechanisms.", flags="--most", default=100, min=1),
+    *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
+)
+_BOOK = "How the book is printed."
+THEOREMS = (
+    argument("words", _TEXTS, None, metavar="WORD"),
+    option("form", BookFormat, _BOOK, flags="--format", default=BookFormat.TEXT),
+    *(COLOR, WIDTH),
+)

@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from getpass import getuser
 
-from dpcompose.commands.analysis import Selection
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
-from dpcompose.commands.output import deliver, to_standard_output, would_overwrite
+from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.commands.policies import accepted_in
+from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import InvalidSpec, printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
@@ -24,19 +24,19 @@ from dpcompose.source import Source, documents, load
 _LONGEST_NAME = 200
 
 
-def accept_files(selection: Selection, output: str, by: str | None, on: str | None) -> ExitCode:
+def accept_files(run: Run) -> ExitCode:
     """Runs the command `accept` and returns its exit code. Raises BadCall."""
-    if STANDARD_INPUT in selection.files:
+    output = run.path or ""
+    if STANDARD_INPUT in run.files:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")
     specs: dict[str, list[tuple[int, Source]]] = {}
     code = ExitCode.FINE
-    for item in selection.gathering().items():
+    for item in run.gathering().items():
         if isinstance(item, NoFile):
             complain(item.says)
             code = max(code, ExitCode.USAGE)
             continue
-        if would_overwrite(output, [item]):
-            raise BadCall(f"--output {output} would overwrite a spec")
+        refuse_overwrite([output], [item])
         try:
             specs[item] = [
                 (part.number or 1, _valid(part.data, item, part.lines_before))
@@ -51,7 +51,8 @@ def accept_files(selection: Selection, output: str, by: str | None, on: str | No
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return code
-    by, on = _user() if by is None else _name(by), _today() if on is None else _day(on)
+    by = _user() if run.person is None else _name(run.person)
+    on = _today() if run.day is None else _day(run.day)
     with _by_turns(output):
         accepted = updated(_old(output), specs, by, on)
         text = written(accepted)

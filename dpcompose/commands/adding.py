@@ -6,23 +6,17 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NoReturn
 
-from dpcompose.commands.analysis import Selection
-from dpcompose.commands.bounds import TooMuch
+from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.formats import Told
 from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import (
-    STANDARD_INPUT,
-    Unreadable,
-    name_of_file,
-    read,
-    unquoting_fault,
-)
-from dpcompose.commands.output import Look, deliver, style_for, would_overwrite
-from dpcompose.commands.parallel.workers import alone
-from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, fault_without_quotes, read
+from dpcompose.commands.output import deliver, refuse_overwrite, style_for
+from dpcompose.commands.outputs import Told
+from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
@@ -57,46 +51,41 @@ class Gathered:
             complain(says)
 
 
-def nothing_added(code: ExitCode) -> ExitCode:
-    """Prints that there is no sum, for a reason already given, and returns the exit code."""
-    # A sum without one of its terms would be too small.
-    complain("nothing was added up, since not every spec could be read")
-    return code
+def end_without_sum(code: ExitCode, why: str | None = None) -> NoReturn:
+    """Ends the run, since a sum without one of its terms would be too small.
 
-
-def read_all(
-    found: Gathered,
-    selection: Selection,
-    sources: Sources,
-    strict: bool,
-    output: str | None,
-    past: Past | None = None,
-) -> None:
-    """Reads all selected specs into `found`, as they are or as they were. Raises BadCall.
-
-    `past`: the revision whose files are meant, None for the files of now.
+    `why`: the reason, where it was not printed already.
     """
-    policies = policies_of(sources)
+    if why is not None:
+        complain(why)
+    complain("nothing was added up, since not every spec could be read")
+    raise SystemExit(code)
+
+
+def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered:
+    """Returns all selected specs, as they are or as they were. Raises BadCall.
+
+    `output`: where the sum is written. `past`: the revision whose files are meant, None for the
+    files of now.
+    """
+    policies = run.policies
+    found = Gathered()
     said: set[str] = set()
-    gathering = selection.gathering()
-    items = gathering.items() if past is None else _as_they_were(selection, past)
+    gathering = run.gathering()
+    items = gathering.items() if past is None else _specs_of_revision(run, past)
     for item in items:
         if isinstance(item, NoFile):
             found.worse(ExitCode.USAGE, item.says)
             continue
         file = item if isinstance(item, str) else item[0]
-        if would_overwrite(output, [file]):
-            raise BadCall(f"--output {output} would overwrite a spec")
-        name = name_of_file(file)
-        if file == STANDARD_INPUT and selection.stdin_filename is not None:
-            name = selection.stdin_filename
+        refuse_overwrite([output], [file])
+        name = run.name(file)
         data = b""
         try:
             data = read(file) if isinstance(item, str) else item[1]
             found.held[file_of(name)] = data
             settings = policies.of(name)
-            read_here = alone(selection.most, partial(releases_of, data, name, settings))
-            for release in read_here:
+            for release in run_within(run.most, partial(releases_of, data, name, settings)):
                 found.releases.append(release)
                 source = release.resolved.source
                 wrong = of_population(source, release.resolved.population, settings)
@@ -108,22 +97,23 @@ def read_all(
             found.worse(ExitCode.USAGE, None if str(error) in said else str(error))
             said.add(str(error))
         except InvalidSpec as error:
-            complain_of(unquoting_fault(error, data))
+            complain_of(fault_without_quotes(error, data))
             found.worse(ExitCode.INVALID)
         except TooMuch as error:
             found.worse(ExitCode.INVALID, f"{name}: {error}")
     if past is None and (out := gathering.left_out).untold:
-        complain(out.summary + (f": {', '.join(out.names)}" if strict else ""))
-        found.worse(ExitCode.USAGE if strict else ExitCode.FINE)
+        complain(out.summary + (f": {', '.join(out.names)}" if run.strict else ""))
+        found.worse(ExitCode.USAGE if run.strict else ExitCode.FINE)
+    return found
 
 
-def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
+def _specs_of_revision(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
     """Yields the selected specs of a revision with their content. Raises BadCall."""
-    if selection.files_from is not None or STANDARD_INPUT in selection.files:
+    if run.files_from is not None or STANDARD_INPUT in run.files:
         raise BadCall("--as-of takes files and folders by name")
     past.verify()
     none = True
-    for file in selection.files:
+    for file in run.files:
         try:
             for each in past.specs(file):
                 none = False
@@ -133,31 +123,26 @@ def _as_they_were(selection: Selection, past: Past) -> Iterator[tuple[str, bytes
             none = False
     if none:
         says = f"there was no spec in {past.revision}"
-        yield NoFile(past.revision, f"{', '.join(selection.files)}: {says}")
+        yield NoFile(past.revision, f"{', '.join(run.files)}: {says}")
 
 
-def added_up(releases: Sequence[Release], asked: TotalAsked, selection: Selection) -> Sum | None:
-    """Returns the total of each population; None, with a complaint, where limits are exceeded."""
+def totals_of(releases: Sequence[Release], asked: TotalAsked, most: Most) -> Sum:
+    """Returns the total of each population; ends the run where limits are exceeded."""
     try:
-        return alone(selection.most, partial(add_up, releases, asked))
+        return run_within(most, partial(add_up, releases, asked))
     except TooMuch as error:
         complain(f"nothing was added up: {error}")
-        return None
+        raise SystemExit(ExitCode.INVALID) from error
 
 
-def tell(
-    found: Sum | None, gathered: Gathered, form: Told, output: str | None, look: Look
-) -> ExitCode:
+def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -> ExitCode:
     """Prints the totals and returns the exit code. Raises BadCall."""
-    if found is None:
-        return ExitCode.INVALID
     code = ExitCode.FINE
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")
-    style = style_for(output, look)
-    match form:
+    match Told(run.form):
         case Told.TEXT:
-            pieces = render.text(found, style)
+            pieces = render.text(found, style_for(output, run.look))
         case Told.MARKDOWN:
             pieces = within_summary(render.markdown(found))
         case Told.JSON:

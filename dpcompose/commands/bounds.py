@@ -55,7 +55,7 @@ class Most(NamedTuple):
         return None if self.seconds is None else self.seconds + _GRACE
 
 
-def most_of(seconds: float | None, megabytes: int | None) -> Most:
+def limits_of(seconds: float | None, megabytes: int | None) -> Most:
     """Returns the limits that the flags --max-seconds and --max-memory set. Raises BadCall."""
     if seconds is not None:
         if not 0 < seconds <= _LONGEST:
@@ -82,7 +82,7 @@ def within(most: Most) -> Iterator[None]:
             yield
         return
     except _Late:
-        error = ended(most, None)
+        error = limit_error(most, None)
     except MemoryError:
         if most.megabytes is None:
             raise
@@ -95,7 +95,7 @@ def within(most: Most) -> Iterator[None]:
     raise error
 
 
-def ended(most: Most, how: str | None) -> TooMuch:
+def limit_error(most: Most, how: str | None) -> TooMuch:
     """Returns the error for a spec whose time was over, or whose process ended as `how` says."""
     if how is not None:
         return TooMuch(f"not analysed: {how}")
@@ -174,22 +174,22 @@ def _memory(megabytes: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (before, highest))
 
 
-def held_to(most: Most, name: str, work: Callable[[], Report]) -> Report:
+def report_within(most: Most, name: str, work: Callable[[], Report]) -> Report:
     """Returns the report that `work` makes, or one that the spec `name` exceeds its limits."""
     try:
         with within(most):
             return work()
     except TooMuch as error:
-        return not_analysed(name, error)
+        return limit_report(name, error)
 
 
-def not_analysed(name: str, error: TooMuch) -> Report:
+def limit_report(name: str, error: TooMuch) -> Report:
     """Returns the report on a spec that exceeds its limits."""
     from dpcompose.report import Report  # imported here, since every start imports this file
 
-    return Report(name, "", "invalid", findings=(finding(error),))
+    return Report(name, "", "invalid", findings=(limit_finding(error),))
 
 
-def finding(error: TooMuch) -> Diagnostic:
+def limit_finding(error: TooMuch) -> Diagnostic:
     """Returns the finding on a spec that exceeds its limits."""
     return Diagnostic(TOO_MUCH, str(error), None, _HINT)

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from dpcompose.commands.adding import file_of, release_of
 from dpcompose.commands.bounds import Most, within
-from dpcompose.commands.ledger_audit import Found, changed, gone
-from dpcompose.commands.parallel.workers import alone
+from dpcompose.commands.ledger_audit import Found, changed_finding, gone_finding
+from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.policies import Policies
-from dpcompose.commands.repository.history import AddedIn, FileChange
+from dpcompose.commands.repository.git import AddedIn, FileChange
 from dpcompose.commands.repository.revision import Past
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import InvalidSpec
@@ -54,9 +54,9 @@ class _Chronicle:
     lives: dict[str, list[_Life]] = field(default_factory=dict)
     lost: list[_Life] = field(default_factory=list)
 
-    def goes_on(self, commit: AddedIn, changes: Sequence[tuple[str, FileChange]]) -> None:
+    def apply(self, commit: AddedIn, changes: Sequence[tuple[str, FileChange]]) -> None:
         """Applies one more commit. Raises Unreadable, BadSettings, TooMuch."""
-        before = [*(life for name, _ in changes for life in self._taken(name)), *self.lost]
+        before = [*(life for name, _ in changes for life in self._take_releases(name)), *self.lost]
         came = [(name, each.new) for name, each in changes if each.new is not None]
         if not before:
             self.blobs.update((file_of(name), (blob, commit)) for name, blob in came)
@@ -82,7 +82,7 @@ class _Chronicle:
             if id(fresh) not in known:
                 self.lives.setdefault(fresh.file, []).append(_Life([(fresh, commit)]))
 
-    def _taken(self, name: str) -> list[_Life]:
+    def _take_releases(self, name: str) -> list[_Life]:
         """Removes and returns the releases of a file, which changes in this commit."""
         file = file_of(name)
         if file not in self.blobs:
@@ -97,16 +97,16 @@ class _Chronicle:
         settings = self.policies.of(name)
         for part in documents(data) if data is not None else ():
             with suppress(InvalidSpec):
-                found.append(alone(self.most, partial(release_of, part, name, settings)))
+                found.append(run_within(self.most, partial(release_of, part, name, settings)))
         return found
 
-    def now(self) -> list[Release]:
+    def releases_now(self) -> list[Release]:
         """Returns the releases after the last commit."""
         kept = [life.last for lives in self.lives.values() for life in lives]
         untouched = self.blobs.items()
         return kept + [each for name, (blob, _) in untouched for each in self._read(name, blob)]
 
-    def dropped(
+    def merge_findings(
         self, merges: Iterable[tuple[AddedIn, Sequence[tuple[str, FileChange]]]]
     ) -> Iterator[Found]:
         """Yields a finding for each release of a merge's parent that is gone or weaker now.
@@ -115,7 +115,7 @@ class _Chronicle:
         first-parent history never had that.
         """
         known = {(life.last.file, content(life.last)) for life in self.lost}
-        now = self.now()
+        now = self.releases_now()
         for commit, changes in merges:
             for name, change in changes:
                 for release in () if change.old is None else self._read(name, change.old):
@@ -125,19 +125,19 @@ class _Chronicle:
                     [became] = since([release], now, self.limit)
                     if became.new is None:
                         says = f"was taken out by the merge {_commit_and_day(commit)}"
-                        _, source, finding = gone(release, says, "as it was")
+                        _, source, finding = gone_finding(release, says, "as it was")
                         yield f"{release.label}@{commit.commit[:9]}", source, finding
                     elif became.less:
                         says, path = became.less[0]
                         says = f"was changed by the merge {_commit_and_day(commit)}: {says}"
-                        yield changed(became.new, says, path)
+                        yield changed_finding(became.new, says, path)
 
     def findings(self) -> Iterator[Found]:
         """Yields a finding for each release that was removed, or weakened by some commit."""
         for life in self.lost:
             release, commit = life.versions[-1]
             assert life.out is not None
-            _, source, finding = gone(
+            _, source, finding = gone_finding(
                 release, f"was taken out by {_commit_and_day(life.out)}", "as it was"
             )
             yield f"{release.label}@{commit.commit[:9]}", source, finding
@@ -145,7 +145,7 @@ class _Chronicle:
             for (old, _), (_, commit) in pairwise(life.versions):
                 first = next(less(old, life.last, self.limit), None)
                 if first is not None:
-                    yield changed(
+                    yield changed_finding(
                         life.last, f"was changed by {_commit_and_day(commit)}: {first[0]}", first[1]
                     )
                     break
@@ -156,7 +156,7 @@ def _commit_and_day(commit: AddedIn) -> str:
     return f"{commit.commit[:9]} of {commit.date}"
 
 
-def looked_through(
+def history_findings(
     past: Past, folders: Sequence[str], policies: Policies, most: Most, limit: Budget | None
 ) -> list[Found]:
     """Returns findings for releases in folders that commits up to a revision removed or weakened.
@@ -165,7 +165,7 @@ def looked_through(
     """
     found = _Chronicle(past, policies, most, limit)
     for commit, changes in past.changes(folders):
-        found.goes_on(commit, changes)
+        found.apply(commit, changes)
     merges = past.changes(folders, merges=True)
     with within(most):
-        return [*found.findings(), *found.dropped(merges)]
+        return [*found.findings(), *found.merge_findings(merges)]

@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
 
-from dpcompose.commands.analysis import Selection
-from dpcompose.commands.bounds import Most, TooMuch, finding
-from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.formats import Reviewed
+from dpcompose.commands.bounds import TooMuch, limit_finding
+from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
 from dpcompose.commands.output import (
-    Look,
     deliver_all,
+    refuse_overwrite,
     style_for,
     to_standard_output,
-    would_overwrite,
 )
-from dpcompose.commands.outputs import Output, Rendering, rendered
-from dpcompose.commands.parallel.workers import each_alone
-from dpcompose.commands.policies import Policies, Revision, Sources, audited, policies_of
+from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, rendered
+from dpcompose.commands.parallel.workers import run_each_within
+from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.run import Run
 from dpcompose.commands.show_settings import toml
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change, refused
 from dpcompose.planning.review_stops import EVENTS, Event
-from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merged
+from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
 from dpcompose.render import diff_json, diff_text, github, review, sarif
 from dpcompose.render.inline import within_summary
 from dpcompose.report import LeftOut
@@ -41,18 +38,15 @@ from dpcompose.source import documents, is_spec
 class Comparison:
     """Compares two versions of specs one after the other; `code` is the worst exit code so far.
 
-    `deltas`: at which δ's to compare ε, beside those of specs and settings. `failing`: the events
-    that are failures. `before`: the settings files of the revision. `strict`: whether what is left
-    out is a failure. `most`: the limits for both versions of a spec together. `left_out`: counts
-    what is left out, once all is compared.
+    `policies`: the settings that apply to each spec. `failing`: the events that are failures.
+    `before`: the settings files of the revision. `left_out`: counts what is left out, once all is
+    compared.
     """
 
+    run: Run
     policies: Policies
-    deltas: tuple[Fraction, ...]
     failing: Container[Event]
     before: Revision | None = None
-    strict: bool = False
-    most: Most = field(default_factory=Most)
     code: ExitCode = field(default=ExitCode.FINE, init=False)
     left_out: LeftOut = field(default_factory=LeftOut, init=False)
     _unread: int = field(default=0, init=False)
@@ -69,7 +63,7 @@ class Comparison:
         self.left_out = LeftOut(self._unread)
 
     def since(
-        self, past: Past, gathering: Gathering, allow_new: bool, written: Sequence[str]
+        self, past: Past, gathering: Gathering, written: Sequence[str]
     ) -> Iterator[Change | Invalid]:
         """Yields the changes of each file since a revision; of a renamed one once.
 
@@ -80,9 +74,7 @@ class Comparison:
             if isinstance(file, NoFile):
                 self._unreadable(file.says)
                 continue
-            for path in written:
-                if would_overwrite(path, [file]):
-                    raise BadCall(f"--output {path} would overwrite a spec")
+            refuse_overwrite(written, [file])
             try:
                 pair = past.pair(file)
                 if pair.key is not None:
@@ -93,7 +85,7 @@ class Comparison:
             except Unreadable as error:
                 self._unreadable(error)
                 continue
-            if pair.old is None and gathering.named and not allow_new:
+            if pair.old is None and gathering.named and not self.run.allow_new:
                 hint = "--allow-new compares it with nothing"
                 self._unreadable(f"{file} is not in {past.revision} ({hint})")
                 continue
@@ -102,7 +94,7 @@ class Comparison:
                 before = None  # it was there, but was no spec
             yield from self._changes(before, after, f"@{past.revision}")
         self.left_out = gathering.left_out._replace(unread=self._unread)
-        if self.strict and self.left_out.untold:
+        if self.run.strict and self.left_out.untold:
             self.code = max(self.code, ExitCode.USAGE)
 
     def _changes(
@@ -122,17 +114,27 @@ class Comparison:
                 self._unreadable(error)
                 self._said.add(str(error))
             return
-        terms = _terms(settings, self.deltas)
+        wanted = () if settings.delta is None else (settings.delta,)
+        terms = SameTerms(
+            tuple(dict.fromkeys((*self.run.asked_deltas, *wanted))),  # those of flags first
+            settings.defaults,
+            settings.ceilings,
+            partial(audited, settings),
+            "note" if settings.fail_on == "note" else "warning",
+        )
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         pairs = list(zip_longest(before, after))
-        changes = each_alone(self.most, pairs, lambda pair: change(*pair, terms))
+        changes = run_each_within(self.run.most, pairs, lambda pair: change(*pair, terms))
         for (was, now), made in zip(pairs, changes, strict=True):
             if isinstance(made, TooMuch):
-                made = refused(was, now, finding(made))
-            found = self._judged(made, settings, told)
-            yield _unquoting(found, held) if isinstance(found, Invalid) else found
+                made = refused(was, now, limit_finding(made))
+            found = self._with_events(made, settings, told)
+            if isinstance(found, Invalid):  # without the text of files that are no specs
+                shown = (without_quotes([each], held[each.file]) for each in found.reports)
+                found = replace(found, reports=tuple(each for some in shown for each in some))
+            yield found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
         """Returns sentences on the settings of a file that changed. Raises BadSettings."""
@@ -143,7 +145,7 @@ class Comparison:
             was = self.policies.settings_of(old)
         else:
             try:
-                was = merged(self.before.layers(old))
+                was = merge(self.before.layers(old))
             except BadSettings as error:
                 return (f"the settings as they were cannot be read: {error}",)
         found = []
@@ -154,7 +156,7 @@ class Comparison:
                 found.append(f"`{key}` of the settings is {after}, and was {before}")
         return tuple(found)
 
-    def _judged(
+    def _with_events(
         self, found: Change | Invalid, settings: Settings, told: tuple[str, ...]
     ) -> Change | Invalid:
         """Returns a change with its settings and failing events, and updates the exit code."""
@@ -177,27 +179,6 @@ class Comparison:
         self.code = max(self.code, ExitCode.USAGE)
 
 
-def _terms(settings: Settings, deltas: tuple[Fraction, ...]) -> SameTerms:
-    """Returns what settings ask of both versions, with the δ of flags first."""
-    wanted = () if settings.delta is None else (settings.delta,)
-    return SameTerms(
-        tuple(dict.fromkeys((*deltas, *wanted))),
-        settings.defaults,
-        settings.ceilings,
-        partial(audited, settings),
-        "note" if settings.fail_on == "note" else "warning",
-    )
-
-
-def _unquoting(found: Invalid, held: dict[str, bytes]) -> Invalid:
-    """Returns the faults of a spec without the text of files that are no specs.
-
-    `held`: the content of each file.
-    """
-    shown = (unquoting([report], held[report.file]) for report in found.reports)
-    return replace(found, reports=tuple(each for reports in shown for each in reports))
-
-
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     """Returns the documents of a file as versions; `when` names the revision."""
     return [
@@ -206,8 +187,8 @@ def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
     ]
 
 
-def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
-    """Returns the events that fail, and the setting for the level of findings. Raises BadCall."""
+def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], FailOn | None]:
+    """Returns the events that fail, and the least level of findings that does. Raises BadCall."""
     given = [each.strip() for name in names for each in name.split(",")]
     levels = [each for each in LEVELS if each in given]
     for each in given:
@@ -217,66 +198,54 @@ def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], dict[str, str]]:
             legal = ", ".join((*EVENTS, *LEVELS))
             raise BadCall(f"--fail-on {each}: it is none of them; {offer}possible: {legal}")
     events = tuple(each for each in EVENTS if each in given)
-    return events, {"fail-on": levels[0]} if levels else {}
+    return events, FailOn(levels[0]) if levels else None
 
 
-def diff_files(
-    selection: Selection,
-    against: str | None,
-    deltas: tuple[Fraction, ...],
-    failing: Sequence[str],
-    allow_new: bool,
-    sources: Sources,
-    strict: bool,
-    outputs: Sequence[Output[Reviewed]],
-    look: Look,
-) -> ExitCode:
+def diff_files(run: Run) -> ExitCode:
     """Runs the command `diff` and returns its exit code. Raises BadCall."""
-    files = selection.files
-    if against is None and (len(files) != 2 or selection.files_from is not None):
+    outputs = outputs_of(run.output, Reviewed(run.form))
+    files, against = run.files, run.against
+    if against is None and (len(files) != 2 or run.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")
-    if against is None and allow_new:
+    if against is None and run.allow_new:
         raise BadCall("--allow-new goes with --against")
     if against is not None and STANDARD_INPUT in files:
         raise BadCall("--against compares files: standard input (-) is in no revision")
     if files.count(STANDARD_INPUT) > 1:
         raise BadCall("standard input (-) can be read only once")
     written = [str(each.path) for each in outputs if not to_standard_output(each.path)]
-    for path in written:
-        if against is None and would_overwrite(path, files):
-            raise BadCall(f"--output {path} would overwrite a spec")
-    events, level = _failing(failing)
-    policies = policies_of(sources, level)
-    run = Comparison(policies, deltas, events, strict=strict, most=selection.most)
+    if against is None:
+        refuse_overwrite(written, files)
+    increase = ["increase"] if run.fail_on_increase else []
+    events, level = _failing([*run.events, *increase])
+    comparison = Comparison(run, replace(run, fail_on=level).policies, events)
     with ExitStack() as stack:
         if against is None:
-            found = run.of_two(files[0], files[1])
+            found = comparison.of_two(files[0], files[1])
         else:
             past = stack.enter_context(closing(Past(against)))
             past.verify()
-            run.before = Revision(past)
-            found = run.since(past, selection.gathering(past), allow_new, written)
-        pieces = rendered(found, [_rendering(each, look, run) for each in outputs])
+            comparison.before = Revision(past)
+            found = comparison.since(past, run.gathering(past), written)
+        pieces = rendered(found, [_rendering(each, comparison) for each in outputs])
         github = [at for at, each in enumerate(outputs) if each.form is Reviewed.GITHUB]
         deliver_all(pieces, [each.path for each in outputs], github)
-    if run.left_out.untold:
-        names = f": {', '.join(run.left_out.names)}" if strict else ""
-        complain(run.left_out.summary + names)
-    return run.code
+    if comparison.left_out.untold:
+        names = f": {', '.join(comparison.left_out.names)}" if run.strict else ""
+        complain(comparison.left_out.summary + names)
+    return comparison.code
 
 
-def _rendering(
-    output: Output[Reviewed], look: Look, run: Comparison
-) -> Rendering[Change | Invalid]:
+def _rendering(output: Output[Reviewed], comparison: Comparison) -> Rendering[Change | Invalid]:
     """Returns the function that renders the changes for one output."""
-    style = style_for(output.path, look)
+    style = style_for(output.path, comparison.run.look)
     match output.form:
         case Reviewed.TEXT:
             return lambda found: diff_text.text(found, style)
         case Reviewed.MARKDOWN:
-            return lambda found: within_summary(review.markdown(found, lambda: run.left_out))
+            return lambda found: within_summary(review.markdown(found, lambda: comparison.left_out))
         case Reviewed.JSON:
-            return lambda found: diff_json.json(found, lambda: run.left_out)
+            return lambda found: diff_json.json(found, lambda: comparison.left_out)
         case Reviewed.GITHUB:
             return lambda found: github.render(review.problems_of(found), style, False)
         case Reviewed.SARIF:

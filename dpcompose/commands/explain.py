@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Any
+from importlib import import_module
 
-from dpcompose.commands.exits import BadCall
-from dpcompose.commands.output import Look, print_out, style_for
+from dpcompose.commands.exits import BadCall, ExitCode
+from dpcompose.commands.output import print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
+from dpcompose.commands.run import Run
 from dpcompose.errors import nearest, quoted
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import book, matching, shape
@@ -27,37 +28,37 @@ _ALIKE = 0.75
 Page = Callable[[Style], str]
 
 
-def list_theorems(words: list[str], form: BookFormat, look: Look) -> None:
+def list_theorems(run: Run) -> ExitCode:
     """Runs the command `theorems`. Raises BadCall where no theorem contains all of the words."""
-    entries = matching(" ".join(words))
+    look, entries = run.look, matching(" ".join(run.words))
     if not entries:
-        raise BadCall(f"no theorem has all of {', '.join(map(quoted, words))} in what it says")
-    if form is BookFormat.TEXT:
+        raise BadCall(f"no theorem has all of {', '.join(map(quoted, run.words))} in what it says")
+    if run.form == BookFormat.TEXT:
         from dpcompose.render.pages import theorem_table
 
         print_out(theorem_table(entries, style_for(None, look)))
-        return
+        return ExitCode.FINE
     from dpcompose.render.json import dumped
 
-    shapes = shape(entries)
-    print_out(dumped(shapes, indent=2) if form is BookFormat.JSON else "".join(map(dumped, shapes)))
+    shapes, one = shape(entries), run.form == BookFormat.JSON
+    print_out(dumped(shapes, indent=2) if one else "".join(map(dumped, shapes)))
+    return ExitCode.FINE
 
 
-def explain(identifier: str, look: Look) -> None:
+def explain_words(run: Run) -> ExitCode:
     """Runs the command `explain`. Raises BadCall for an unknown identifier.
 
     `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
+    look, identifier = run.look, " ".join(run.words)
     kind, _, name = identifier.strip().casefold().rpartition(":")
     among = _KINDS if not kind else (kind,) if kind in _KINDS else ()
     page = next(filter(None, (_FINDERS[each](name.strip()) for each in among)), None)
     if page is None:
-        raise BadCall(
-            _unknown(
-                identifier, [known for each in among or _KINDS for known in _titles_of_kind(each)]
-            )
-        )
+        known = [title for each in among or _KINDS for title in _titles_of_kind(each)]
+        raise BadCall(_unknown(identifier, known))
     print_out(page(style_for(None, look)))
+    return ExitCode.FINE
 
 
 def _theorem(name: str) -> Page | None:
@@ -77,9 +78,7 @@ def _theorem(name: str) -> Page | None:
     if entry is None and name.endswith(".*"):
         some = [each for key, each in ids.items() if key.startswith(name[:-1])]
         return partial(theorem_table, some) if some else None
-    if entry is None:
-        return None
-    return partial(theorem_page, entry)
+    return None if entry is None else partial(theorem_page, entry)
 
 
 def _example(name: str) -> Page | None:
@@ -168,38 +167,19 @@ def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 
+#: The modules and functions of schemas, where these are not among those of `render.schemas`.
+_SCHEMAS = {
+    SchemaOf.SPEC: ("spec", "json_schema"),
+    SchemaOf.RESULT: ("render.result_schema", "result_schema"),
+}
+
+
 def print_schema(of: SchemaOf) -> None:
     """Runs the command `schema`."""
     from dpcompose.render.json import dumped
 
-    print_out(dumped(_schema(of), indent=2))
-
-
-def _schema(of: SchemaOf) -> dict[str, Any]:
-    """Returns the JSON Schema of a document."""
-    if of is SchemaOf.SPEC:
-        from dpcompose.spec import json_schema
-
-        return json_schema()
-    if of is SchemaOf.RESULT:
-        from dpcompose.render.result_schema import result_schema
-
-        return result_schema()
-    from dpcompose.render import schemas
-
-    match of:
-        case SchemaOf.DIFF:
-            return schemas.diff_schema()
-        case SchemaOf.TOTAL:
-            return schemas.total_schema()
-        case SchemaOf.FIT:
-            return schemas.fit_schema()
-        case SchemaOf.SAVINGS:
-            return schemas.savings_schema()
-        case SchemaOf.ASSUMPTIONS:
-            return schemas.assumptions_schema()
-        case SchemaOf.CERTIFICATE:
-            return schemas.certificate_schema()
+    home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
+    print_out(dumped(getattr(import_module(f"dpcompose.{home}"), name)(), indent=2))
 
 
 def _unknown(identifier: str, known: list[str]) -> str:

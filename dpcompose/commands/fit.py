@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
-from typing import TextIO
 
-from dpcompose.commands.bounds import Most, TooMuch
+from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.formats import Planned
-from dpcompose.commands.inputs import Unreadable, name_of_file, read, unquoting_fault
-from dpcompose.commands.output import Look, deliver, style_for, to_standard_output, would_overwrite
-from dpcompose.commands.parallel.workers import alone
-from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.inputs import Unreadable, fault_without_quotes, name_of_file, read
+from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
+from dpcompose.commands.outputs import Planned
+from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Waiting, waiting_stream
+from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -26,7 +25,7 @@ from dpcompose.planning.edits import Edit, KeyEdit, edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
-from dpcompose.policy.settings import BadSettings
+from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render import savings_table
 from dpcompose.render.console import grid, printed
 from dpcompose.render.headlines import judged
@@ -39,61 +38,76 @@ from dpcompose.source import Source, documents, load
 _MOST_LISTED = 6
 
 
-def _watched(most: Most) -> TextIO | None:
-    """Returns the stream for progress; None where a process is forked, which ends threads."""
-    return None if most.is_limited else waiting_stream(False)
-
-
 class Several(Exception):
     """Raised for a file of several documents where one is due; its message says where they are."""
 
 
-def fit_file(
-    file: str,
-    limit: Budget | None,
-    free: Sequence[str],
-    sources: Sources,
-    form: Planned,
-    output: str | None,
-    look: Look,
-    most: Most,
-) -> ExitCode:
+def fit_file(run: Run) -> ExitCode:
     """Runs the command `fit` and returns its exit code. Raises BadCall."""
-    policies = policies_of(sources)
+    return _run_on_file(run, _fit)
+
+
+def savings_of_file(run: Run) -> ExitCode:
+    """Runs the command `savings` and returns its exit code. Raises BadCall."""
+    refuse_overwrite([run.path], [run.file])
+    return _run_on_file(run, _savings)
+
+
+def _run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], None]) -> ExitCode:
+    """Returns the exit code of `work` on the file of a run, with what goes wrong reported.
+
+    `work` is given the content of the file, its name in reports and its settings.
+    """
+    policies, name, data = run.policies, name_of_file(run.file), b""
     try:
-        data = read(file)
-        settings = policies.of(name_of_file(file))
-
-        def fitting() -> tuple[Fitted, str, str | None, bool]:
-            """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
-            source = _valid(_one(data, "fit"), name_of_file(file))
-            names = parameters(source)
-            scaled = dict(_free(each, names) for each in free)
-            fitted = min(
-                (
-                    fit(source, limit, scaled, each, waiting.step)
-                    for each in settings.defaults or (None,)
-                ),
-                key=lambda each: each.scale,
-            )
-            written, contradicts = fitted.text, None
-            if limit is not None:
-                written = with_budget(load(written, name_of_file(file)), limit)
-                contradicts = _own_budget(written, name_of_file(file), limit)
-            by_settings = any(fitted.limit is each for each in settings.defaults)
-            return fitted, written, contradicts, by_settings
-
-        with Waiting("fitting", _watched(most), "scales tried") as waiting:
-            fitted, written, contradicts, by_settings = alone(most, fitting)
+        data = read(run.file)
+        work(run, data, name, policies.of(name))
+    except InvalidSpec as error:
+        complain_of(fault_without_quotes(error, data))
+        return ExitCode.INVALID
     except (Unreadable, BadSettings) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
-        return _refused(name_of_file(file), error, data)
-    except Unfit as error:
-        complain(f"{name_of_file(file)}: {error}")
-        return ExitCode.FAILED if error.over else ExitCode.USAGE
-    changed = _changed_numbers(load(data, name_of_file(file)), load(written, name_of_file(file)))
+    except (Several, Unscalable, TooMuch, Unfit, NoBound) as error:
+        complain(f"{name}: {error}")
+        if isinstance(error, TooMuch):
+            return ExitCode.INVALID
+        over = isinstance(error, NoBound) or (isinstance(error, Unfit) and error.over)
+        return ExitCode.FAILED if over else ExitCode.USAGE
+    return ExitCode.FINE
+
+
+def _waiting(run: Run, says: str, unit: str) -> Waiting:
+    """Returns what shows progress: nothing where a process is forked, which ends threads."""
+    return Waiting(says, None if run.most.is_limited else waiting_stream(False), unit)
+
+
+def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
+    """Prints the fitted spec, and on standard error what was changed."""
+    limit = run.limit
+
+    def fitting() -> tuple[Fitted, str, str | None, bool]:
+        """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
+        source = _valid(_single_document(data, "fit"), name)
+        names = parameters(source)
+        scaled = dict(_weighted(each, names) for each in run.free)
+        fitted = min(
+            (
+                fit(source, limit, scaled, each, waiting.step)
+                for each in settings.defaults or (None,)
+            ),
+            key=lambda each: each.scale,
+        )
+        written, contradicts = fitted.text, None
+        if limit is not None:
+            written = with_budget(load(written, name), limit)
+            contradicts = _own_budget(written, name, limit)
+        by_settings = any(fitted.limit is each for each in settings.defaults)
+        return fitted, written, contradicts, by_settings
+
+    with _waiting(run, "fitting", "scales tried") as waiting:
+        fitted, written, contradicts, by_settings = run_within(run.most, fitting)
+    changed = _changed_numbers(load(data, name), load(written, name))
     remarks = [contradicts] if contradicts else []
     if fitted.doubtful:
         remarks.insert(
@@ -101,20 +115,39 @@ def fit_file(
             f"each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: see that the "
             "mechanism still has all of them",
         )
-    if form is Planned.JSON:
-        deliver(
-            savings_table.fit_json(name_of_file(file), fitted, changed, remarks, written), output
-        )
-        return ExitCode.FINE
-    _tell(_change_rows(changed), look)
+    if run.form == Planned.JSON:
+        deliver(savings_table.fit_json(name, fitted, changed, remarks, written), run.path)
+        return
+    if rows := _change_rows(changed):
+        style = style_for(None, run.look)
+        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
+        sys.stderr.write(text)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     for says in (_scale_in_words(fitted, origin), *remarks):
-        complain(f"{name_of_file(file)}: {says}")
-    text = _as_it_was(written, data)
-    if os.environ.get("GITHUB_ACTIONS") and to_standard_output(output) and Inert()(text) != text:
+        complain(f"{name}: {says}")
+    text = _with_line_ends(written, data)
+    printing = to_standard_output(run.path)
+    if os.environ.get("GITHUB_ACTIONS") and printing and Inert()(text) != text:
         raise BadCall("the spec has text that a log takes for a command: -o FILE writes it to one")
-    deliver([text], output, raw=True)
-    return ExitCode.FINE
+    deliver([text], run.path, raw=True)
+
+
+def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
+    """Prints what halving each mechanism saves."""
+    delta = run.asked_deltas[-1] if run.deltas else None
+    default = next(iter(settings.defaults), None)
+
+    def halving() -> Savings:
+        """Returns what halving each mechanism saves."""
+        source = _valid(_single_document(data, "savings"), name)
+        return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
+
+    with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
+        found = run_within(run.most, halving)
+    if run.form == Planned.JSON:
+        deliver(savings_table.json(name, found), run.path)
+    else:
+        deliver(savings_table.text(name, found, style_for(run.path, run.look)), run.path)
 
 
 #: So many changed parameters are listed.
@@ -130,19 +163,13 @@ def _changed_numbers(old: Source, new: Source) -> list[tuple[Edit, KeyEdit]]:
 
 def _change_rows(changed: Sequence[tuple[Edit, KeyEdit]]) -> list[tuple[str, str]]:
     """Returns changed numbers as rows: `gradients`, `σ 1.1 → 1.2253`."""
-    rows = [
-        (each.name or "budget", _changed_number(key.name, key.old, key.new))
-        for each, key in changed
-    ]
+    rows = []
+    for each, key in changed:
+        last = key.name.rpartition(".")[2]
+        change = f"{_SIGNS.get(last, last)} {_six_digits(key.old)} → {_six_digits(key.new)}"
+        rows.append((each.name or "budget", change.strip()))
     more = len(rows) - _MOST_CHANGED
     return [*rows[:_MOST_CHANGED], (f"and {more} more", "")] if more > 0 else rows
-
-
-def _changed_number(key: str, old: str | None, new: str | None) -> str:
-    """Returns a number before and now, each with six digits."""
-    last = key.rpartition(".")[2]
-    sign = _SIGNS.get(last, last)
-    return f"{sign} {_six_digits(old)} → {_six_digits(new)}".strip()
 
 
 def _six_digits(text: str | None) -> str:
@@ -151,14 +178,6 @@ def _six_digits(text: str | None) -> str:
         return decimal_up(parse(text or "", {}), 6)
     except ExpressionError:
         return text or "nothing"
-
-
-def _tell(rows: Sequence[tuple[str, str]], look: Look) -> None:
-    """Prints rows on standard error."""
-    if rows:
-        style = style_for(None, look)
-        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
-        sys.stderr.write(text)
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
@@ -173,16 +192,7 @@ def _own_budget(text: str, name: str, limit: Budget) -> str | None:
     return f"{says}, and is not met: {word}: {rest}"
 
 
-def _refused(name: str, error: Exception, data: bytes) -> ExitCode:
-    """Reports why a file is no valid spec or cannot be scaled, and returns the exit code."""
-    if isinstance(error, InvalidSpec):
-        complain_of(unquoting_fault(error, data))
-        return ExitCode.INVALID
-    complain(f"{name}: {error}")
-    return ExitCode.INVALID if isinstance(error, TooMuch) else ExitCode.USAGE
-
-
-def _one(data: bytes, command: str) -> bytes:
+def _single_document(data: bytes, command: str) -> bytes:
     """Returns the content of a file if it is a single document. Raises Several."""
     starts = [str(each.lines_before + 1) for each in documents(data)]
     if len(starts) == 1:
@@ -202,9 +212,8 @@ def _valid(data: bytes, name: str) -> Source:
     return source
 
 
-def _free(text: str, names: object) -> tuple[str, Fraction]:
+def _weighted(text: str, names: Container[str]) -> tuple[str, Fraction]:
     """Returns a mechanism and its weight from `NAME` or `NAME=WEIGHT`. Raises BadCall."""
-    assert isinstance(names, dict)
     name, equals, weight = text.rpartition("=")
     if text in names or not equals:
         return text, Fraction(1)
@@ -235,53 +244,9 @@ def _scale_in_words(fitted: Fitted, origin: str) -> str:
     )
 
 
-def _as_it_was(text: str, data: bytes) -> str:
+def _with_line_ends(text: str, data: bytes) -> str:
     """Returns the text with the line ends and the byte order mark of the file."""
     returns = data.count(b"\r\n")
     if returns and returns == data.count(b"\n"):
         text = text.replace("\n", "\r\n")
     return "\ufeff" + text if data.startswith(b"\xef\xbb\xbf") else text
-
-
-def savings(
-    file: str,
-    delta: Fraction | None,
-    tried: int,
-    sources: Sources,
-    form: Planned,
-    output: str | None,
-    look: Look,
-    most: Most,
-) -> ExitCode:
-    """Runs the command `savings` and returns its exit code. Raises BadCall."""
-    if would_overwrite(output, [file]):
-        raise BadCall(f"--output {output} would overwrite a spec")
-    name, policies = name_of_file(file), policies_of(sources)
-    try:
-        data = read(file)
-        settings = policies.of(name)
-        default = next(iter(settings.defaults), None)
-
-        def halving() -> Savings:
-            """Returns what halving each mechanism saves."""
-            source = _valid(_one(data, "savings"), name)
-            return savings_of(source, delta, tried, default, settings.delta, waiting.step)
-
-        with Waiting("halving one at a time", _watched(most), "mechanisms tried") as waiting:
-            found = alone(most, halving)
-    except (Unreadable, BadSettings) as error:
-        complain(str(error))
-        return ExitCode.USAGE
-    except (InvalidSpec, Several, Unscalable, TooMuch) as error:
-        return _refused(name, error, data)
-    except NoBound as error:
-        complain(f"{name}: {error}")
-        return ExitCode.FAILED
-    style = style_for(output, look)
-    pieces = (
-        savings_table.json(name, found)
-        if form is Planned.JSON
-        else savings_table.text(name, found, style)
-    )
-    deliver(pieces, output)
-    return ExitCode.FINE

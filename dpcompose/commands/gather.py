@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from stat import S_ISDIR, S_ISREG
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.globs import is_entered, is_met, is_pattern, left, matches, split
+from dpcompose.commands.globs import is_entered, is_met, is_pattern, matches, parts_below, split
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, name_of_file, read
 from dpcompose.commands.once import Once
 from dpcompose.places import GIT, is_below, real, strays, work_tree
 from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
+
+if TYPE_CHECKING:
+    from dpcompose.commands.repository.revision import Past
 
 _LONGEST_NAME = 2**16  # bytes of a name in a list of files
 _MOST_NAMES = 20  # names kept of what is left out
@@ -30,34 +34,21 @@ class NoFile(NamedTuple):
     says: str
 
 
-class Gone(Protocol):
-    """A set of former files, such as those of a revision, which arguments select as well."""
-
-    def path(self, file: str) -> str:
-        """Returns the identity of a file. Raises Unreadable where it can be none of them."""
-
-    def below(self, folder: str, yaml: bool) -> Iterable[str]:
-        """Returns the paths of former files (or YAML files) below a folder, with `/`."""
-
-    def was_spec(self, file: str) -> bool:
-        """Returns whether a former file was a spec."""
-
-
 @dataclass(slots=True)
 class Gathering:
     """The files that the arguments of a command select.
 
     `files_from`: a file with one name a line (or ended by null bytes), `-` for standard input.
-    `gone`: former files of a repository, which then also identifies files. As far as `items` has
-    come, `left_out` counts what was not selected, and `named` says whether the last file was named
-    by itself. `most`: the limits for looking into a file. A settings file stands for its folder,
-    whose specs it is about.
+    `gone`: a revision whose files are selected as well, and whose repository identifies files. As
+    far as `items` has come, `left_out` counts what was not selected, and `named` says whether the
+    last file was named by itself. `most`: the limits for looking into a file. A settings file
+    stands for its folder, whose specs it is about.
     """
 
     arguments: Sequence[str]
     files_from: str | None = None
     allow_empty: bool = False
-    gone: Gone | None = None
+    gone: Past | None = None
     most: Most = field(default_factory=Most)
     named: bool = field(default=False, init=False)
     _skipped: Counter[str] = field(default_factory=Counter, init=False)
@@ -70,7 +61,7 @@ class Gathering:
         if self.files_from is not None or len(self.arguments) != 1:
             return False
         name = self.arguments[0]
-        several = _is(os.path.isdir, name) or is_pattern(name) or _is_settings(name)
+        several = _is_folder(name) or is_pattern(name) or _is_settings(name)
         return name == STANDARD_INPUT or not several
 
     @property
@@ -80,7 +71,10 @@ class Gathering:
 
     def items(self) -> Iterator[str | NoFile]:
         """Yields each selected file once, at its first place, and each problem where it occurs."""
-        for each in self._all():
+        found = chain.from_iterable(map(self._files_of, self.arguments))
+        if self.files_from is not None:
+            found = chain(found, self._files_of_list(self.files_from))
+        for each in found:
             if isinstance(each, NoFile) or each == STANDARD_INPUT or self._first(each):
                 yield each
 
@@ -93,33 +87,25 @@ class Gathering:
         except Unreadable:
             return self._once.first_named(os.path.abspath(name))
 
-    def _all(self) -> Iterator[str | NoFile]:
-        """Yields the files of all arguments and lists, repeated ones included."""
-        for argument in self.arguments:
-            yield from self._meant(argument)
-        if self.files_from is not None:
-            yield from self._files_of_list(self.files_from)
+    def _files_of(self, name: str, listed: bool = False) -> Iterator[str | NoFile]:
+        """Yields the files of one argument: a pattern, a folder, a settings file or a file.
 
-    def _meant(self, name: str) -> Iterator[str | NoFile]:
-        """Yields the files of one argument: a pattern, a folder, a settings file or a file."""
+        `listed`: whether the name stands in a list, where no name is a pattern or standard input.
+        """
         self.named = False
-        if is_pattern(name):
+        if not listed and is_pattern(name):
             yield from self._or_none(self._pattern(name), name, f"nothing matches {name}")
-        elif name != STANDARD_INPUT and _is(os.path.isdir, name):
+        elif (listed or name != STANDARD_INPUT) and _is_folder(name):
             yield from self._or_none(self._folder(name), name, f"no specs in {name}")
         elif _is_settings(name):
             yield from self._folder(os.path.dirname(name) or os.curdir)
         else:
-            yield from self._files_of_name(name)
-
-    def _files_of_name(self, name: str) -> Iterator[str]:
-        """Yields a file named by itself, and the former specs below a folder of that name."""
-        self.named = False
-        gone = list(self._lost(name))
-        yield from gone
-        self.named = True
-        if not gone or os.path.lexists(name):
-            yield name
+            name = f".{os.sep}-" if listed and name == STANDARD_INPUT else name
+            gone = list(self._lost(name))  # former specs below a folder of that name
+            yield from gone
+            self.named = True
+            if not gone or os.path.lexists(name):
+                yield name
 
     def _folder(self, name: str) -> Iterator[str | NoFile]:
         """Yields the specs of a folder, and those that it had."""
@@ -145,7 +131,7 @@ class Gathering:
         if self.gone is not None:
             for path in self.gone.below(start, is_yaml(pattern)):
                 name = os.path.join(start, *path.split("/"))
-                more = left(tuple(path.split("/")), rest)
+                more = parts_below(tuple(path.split("/")), rest)
                 below = more is not None and (not more or (is_yaml(path) and is_met(more)))
                 if below and self._is_lost(name):
                     yield name
@@ -257,32 +243,21 @@ class Gathering:
     def _files_of_list(self, source: str) -> Iterator[str | NoFile]:
         """Yields the files that a list of names selects."""
 
-        def meant() -> Iterator[str | NoFile]:
+        def files(stream: BinaryIO, where: str) -> Iterator[str | NoFile]:
             """Yields the files of each name in the list."""
-            for name in names:
-                if _is_settings(name):
-                    yield from self._meant(name)
-                elif _is(os.path.isdir, name):
-                    yield from self._or_none(self._folder(name), name, f"no specs in {name}")
-                else:
-                    yield from self._files_of_name(
-                        f".{os.sep}-" if name == STANDARD_INPUT else name
-                    )
+            found = chain.from_iterable(self._files_of(name, True) for name in _names(stream))
+            return self._or_none(found, name_of_file(source), f"no files are listed {where}")
 
         try:
             if source != STANDARD_INPUT and (why := strays(source)) is not None:
                 yield NoFile(source, f"cannot read the list of files {source}: {why}")
             elif source != STANDARD_INPUT:
                 with open(source, "rb") as stream:
-                    names = _names(stream)
-                    yield from self._or_none(meant(), source, f"no files are listed in {source}")
+                    yield from files(stream, f"in {source}")
             elif sys.stdin is None:
                 yield NoFile(name_of_file(source), "cannot read standard input: it is closed")
             else:
-                names = _names(sys.stdin.buffer)
-                yield from self._or_none(
-                    meant(), name_of_file(source), "no files are listed on standard input"
-                )
+                yield from files(sys.stdin.buffer, "on standard input")
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             yield NoFile(name_of_file(source), f"cannot read the list of files {source}: {why}")
@@ -316,19 +291,16 @@ def _decoded(names: Iterable[bytes], end: bytes) -> Iterator[str]:
             yield os.fsdecode(name)
 
 
-def _is(test: Callable[[str], bool], name: str) -> bool:
-    """Returns the result of a test on a path; False where the path is impossible."""
+def _is_folder(name: str) -> bool:
+    """Returns whether a path is that of a folder; False where the path is impossible."""
     try:
-        return test(name)
+        return os.path.isdir(name)
     except (OSError, ValueError):  # ValueError: a null byte in the name
         return False
 
 
 def _is_settings(name: str) -> bool:
     """Returns whether a file has the name of a settings file."""
-    if not name.endswith(".toml"):
-        return False
-
     return os.path.basename(name) in (OWN, SHARED)
 
 

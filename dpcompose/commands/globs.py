@@ -32,17 +32,17 @@ def split(pattern: str) -> tuple[str, tuple[str, ...]]:
     return os.path.join("", *parts[:start]), parts[start:]
 
 
-def left(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
+def parts_below(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
     """Returns the parts of a path below what matches a pattern; None if nothing of it matches."""
     if not pattern or not path:
         return None if pattern else path
     if pattern[0] == "**":
-        found = left(path, pattern[1:])
+        found = parts_below(path, pattern[1:])
         deeper = found is None and len(path) > 1 and path[0][0] != "."
-        return left(path[1:], pattern) if deeper else found
+        return parts_below(path[1:], pattern) if deeper else found
     if path[0][0] == "." and path[0] != pattern[0]:
         return None
-    return left(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
+    return parts_below(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
 
 
 def matches(pattern: str) -> list[str]:

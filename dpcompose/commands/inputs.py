@@ -53,7 +53,7 @@ def read(file: str) -> bytes:
         raise Unreadable(f"cannot read {name_of_file(file)}: {why}") from error
 
 
-def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
+def without_quotes(reports: Sequence[Report], data: bytes) -> list[Report]:
     """Returns the reports on a file, without any of its text if the file is no spec.
 
     Such a file may be anything that a link, or an argument by mistake, leads to.
@@ -64,7 +64,7 @@ def unquoting(reports: Sequence[Report], data: bytes) -> list[Report]:
     return [replace(bad, findings=_unquoted(bad.findings), lines=(), document=None)]
 
 
-def unquoting_fault(error: InvalidSpec, data: bytes) -> InvalidSpec:
+def fault_without_quotes(error: InvalidSpec, data: bytes) -> InvalidSpec:
     """Returns the fault of a file, without any of its text if the file is no spec."""
     return error if is_spec(data) else InvalidSpec(_unquoted(error.diagnostics), error.file)
 

@@ -7,65 +7,54 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 
-from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
-from dpcompose.commands.analysis import Selection
+from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.formats import Told
-from dpcompose.commands.goals import AskedPoints
-from dpcompose.commands.ledger_audit import LedgerAudit, as_before, can_look_up, looked_up
-from dpcompose.commands.output import Look
-from dpcompose.commands.outputs import Format
-from dpcompose.commands.policies import Sources, policies_of
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, refuse_unknown_ledger
+from dpcompose.commands.outputs import Told
+from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, quoted
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, Total, TotalAsked
 from dpcompose.policy.codes import POPULATION
 from dpcompose.source import Source
 
+#: Options of `check` that concern single specs.
+_OF_ONE = (
+    "at_epsilon risk fail_on require_relation require_delta assumptions show_settings recheck "
+    "certificate fix exit_zero"
+)
 
-def join_ledger(
-    selection: Selection,
-    ledger: str,
-    limit: Budget | None,
-    points: AskedPoints,
-    unused: Sequence[str],
-    sources: Sources,
-    strict: bool,
-    form: Format,
-    outputs: Sequence[str] | None,
-    look: Look,
-) -> ExitCode:
+
+def join_ledger(run: Run, ledger: str) -> ExitCode:
     """Runs `check --ledger` and returns its exit code. Raises BadCall.
 
     Only the populations of the new releases are looked at. With a revision, releases are new if the
-    folder did not have them there, and what it had is compared with what it has. `unused`: options
-    that are given but concern only single specs. `strict`: whether what is left out is a failure.
+    folder did not have them there, and what it had is compared with what it has.
     """
+    unused = [f"--{name.replace('_', '-')}" for name in _OF_ONE.split() if getattr(run, name)]
     if unused:
         raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
-    if form not in [*Told] or len(outputs or ()) > 1 or "=" in "".join(outputs or ()):
+    if run.form not in [*Told] or len(run.output) > 1 or "=" in "".join(run.output):
         raise BadCall("--ledger prints one output, as text, json or markdown")
-    output = next(iter(outputs or ()), None)
-    asked = TotalAsked(limit, points.deltas, since=selection.changed_since)
-    found, known = Gathered(), Gathered()
-    past = selection.past()
+    output = next(iter(run.output), None)
+    asked = TotalAsked(run.limit, run.asked_deltas, since=run.changed_since)
+    found, known, standing = Gathered(), Gathered(), LedgerAudit()
+    past = run.past()
     with nullcontext() if past is None else closing(past):
         if past is not None:
-            can_look_up(past, ledger)
-        folder = selection._replace(files=[ledger], files_from=None, stdin_filename=None)
-        all_of_it = past is not None and not selection.files and selection.files_from is None
+            refuse_unknown_ledger(past, ledger)
+        all_of_it = past is not None and not run.files and run.files_from is None
         if not all_of_it:
-            read_all(found, selection, sources, strict, output)
+            found = read_all(run, output)
         if past is None or os.path.lexists(ledger):
-            folder = folder._replace(allow_empty=selection.allow_empty or past is not None)
-            read_all(known, folder, sources, strict, output)
+            empty = run.allow_empty or past is not None
+            folder = replace(run, files=[ledger], files_from=None, stdin_filename=None)
+            known = read_all(replace(folder, allow_empty=empty), output)
         code = max(found.code, known.code)
-        standing = LedgerAudit()
-        if past is not None and code is ExitCode.FINE:
-            standing, code = looked_up(past, folder, known, limit, sources)
-    if code is not ExitCode.FINE:
-        return nothing_added(code)
+        if code is not ExitCode.FINE:
+            end_without_sum(code)
+        if past is not None:
+            standing = audit_ledger(run, past, [ledger], known)
     there = {os.path.realpath(each.file): each for each in known.releases}
     names = {os.path.realpath(each.file) for each in found.releases}
     outside = [each for each in found.releases if os.path.realpath(each.file) not in there]
@@ -77,7 +66,7 @@ def join_ledger(
             "--ledger: a new release names no `population:`, and releases on the same people add "
             "up by it"
         )
-    found.wrong += _of_their_own(new, standing, sources)
+    found.wrong += _new_populations(run, new, standing)
     is_new = {id(each) for each in new}
     about = {each.resolved.population for each in [*meant, *outside, *standing.rewritten]}
 
@@ -89,21 +78,17 @@ def join_ledger(
 
     found.wrong += known.wrong
     found.asking = found.asking or known.asking
-    total = added_up(of(known.releases), asked, selection)
+    total = totals_of(of(known.releases), asked, run.most)
     if standing.rewritten:  # also with the record as it was: the worse total counts
-        as_it_was = added_up(of(standing.counted(known.releases)), asked, selection)
-        total = None if total is None or as_it_was is None else _worse(total, as_it_was)
-    if total is not None:
-        total = replace(
-            total,
-            totals=tuple(replace(e, checked=standing.of(e.population)) for e in total.totals),
-            findings=tuple(standing.findings),
-        )
-    return max(tell(total, found, Told(form.value), output, look), standing.code)
+        as_it_was = totals_of(of(standing.counted(known.releases)), asked, run.most)
+        total = _worse_totals(total, as_it_was)
+    totals = tuple(replace(e, checked=standing.of(e.population)) for e in total.totals)
+    total = replace(total, totals=totals, findings=tuple(standing.findings))
+    return max(print_totals(total, found, run, output), standing.code)
 
 
-def _of_their_own(
-    new: Sequence[Release], standing: LedgerAudit, sources: Sources
+def _new_populations(
+    run: Run, new: Sequence[Release], standing: LedgerAudit
 ) -> Iterator[tuple[Source, Diagnostic]]:
     """Yields a finding for each new release on people of whom the ledger had none.
 
@@ -113,7 +98,7 @@ def _of_their_own(
     known = {each.old.resolved.population for each in standing.entries}
     if not known:
         return
-    policies = policies_of(as_before(sources, standing.revision))
+    policies = run.as_before(standing.revision).policies
     for each in new:
         name, source = each.resolved.population, each.resolved.source
         listed = policies.of(source.name).populations
@@ -127,7 +112,7 @@ def _of_their_own(
         yield source, Diagnostic(POPULATION, says, source.span(("population",)), hint)
 
 
-def _worse(one: Sum, other: Sum) -> Sum:
+def _worse_totals(one: Sum, other: Sum) -> Sum:
     """Returns for each population the worse of its totals in two sums."""
     found: dict[str | None, Total] = {}
     for each in (*other.totals, *one.totals):

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from dpcompose.commands.adding import Gathered, file_of, release_of
-from dpcompose.commands.analysis import Selection
+from dpcompose.commands.adding import Gathered, end_without_sum, file_of, release_of
 from dpcompose.commands.bounds import TooMuch, within
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.globs import is_pattern
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
-from dpcompose.commands.parallel.workers import alone
-from dpcompose.commands.policies import Policies, Sources, policies_of
+from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.policies import Policies
 from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
 from dpcompose.planning.releases import Release, amounts
@@ -98,7 +98,7 @@ def is_unnamed(file: str) -> bool:
     return file == STANDARD_INPUT or is_pattern(file)
 
 
-def can_look_up(past: Past, ledger: str) -> None:
+def refuse_unknown_ledger(past: Past, ledger: str) -> None:
     """Raises BadCall unless a folder exists now or in a revision."""
     if is_unnamed(ledger):
         raise BadCall("--ledger with --changed-since takes a folder by its name")
@@ -110,29 +110,16 @@ def can_look_up(past: Past, ledger: str) -> None:
         raise BadCall(f"--ledger {ledger}: it is neither here nor in {past.revision}")
 
 
-def as_before(sources: Sources, revision: str) -> Sources:
-    """Returns the sources of settings that a change cannot alter: those of the revision."""
-    if sources.isolated or sources.revision is not None:
-        return sources
-    return Sources(True, sources.files, revision)
+def audit_ledger(
+    run: Run, past: Past, names: Sequence[str], known: Gathered, counted: bool = True
+) -> LedgerAudit:
+    """Returns the comparison of a ledger's releases with a revision. Raises BadCall, SystemExit.
 
-
-def looked_up(
-    past: Past,
-    folder: Selection,
-    known: Gathered,
-    limit: Budget | None,
-    sources: Sources,
-    counted: bool = True,
-) -> tuple[LedgerAudit, ExitCode]:
-    """Returns the comparison of a ledger's releases with a revision, and an exit code for failures.
-
-    `limit`: the budget of flags. `counted`: whether what is gone or declares less is counted as it
-    was, with the budgets of the revision. The settings that decide the levels of findings are those
-    of the revision. Raises BadCall.
+    `names`: the files and folders of the ledger; `known`: its releases of now. `counted`: whether
+    what is gone or declares less is counted as it was, with the budgets of the revision. The
+    settings that decide the levels of findings are those of the revision.
     """
-    names = folder.files
-    now, before = policies_of(sources), policies_of(as_before(sources, past.revision))
+    limit, now, before = run.limit, run.policies, run.as_before(past.revision).policies
     found = LedgerAudit(past.revision)
     same: set[str] = set()
     old: list[Release] = []
@@ -148,36 +135,34 @@ def looked_up(
             for part in documents(data):
                 try:
                     read_part = partial(release_of, part, file, settings, when)
-                    old.append(alone(folder.most, read_part))
+                    old.append(run_within(run.most, read_part))
                 except InvalidSpec:
                     number = "" if part.number is None else f" (document {part.number})"
                     invalid.append((file, file + when + number))
         found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
         rest = [each for each in known.releases if each.file not in same]
-        with within(folder.most):
+        with within(run.most):
             found.entries += since(old, rest, limit)
-            told = [*_rewritten(found, counted), *_invalid(found, invalid, rest)]
+            told = [*_rewrite_findings(found, counted), *_invalid(found, invalid, rest)]
         if counted and limit is None:
-            told += _raised(found, known, now, before)
+            told += _raised_budgets(found, known, now, before)
         for file, source, finding in told:
             found.note(file, source, finding, before)
     except Unreadable as error:
-        complain(f"cannot read {', '.join(names)} in {past.revision}: {error}")
-        return found, ExitCode.USAGE
+        why = f"cannot read {', '.join(names)} in {past.revision}: {error}"
+        end_without_sum(ExitCode.USAGE, why)
     except BadSettings as error:
-        complain(str(error))
-        return found, ExitCode.USAGE
+        end_without_sum(ExitCode.USAGE, str(error))
     except TooMuch as error:
-        complain(f"{', '.join(names)} in {past.revision}: {error}")
-        return found, ExitCode.INVALID
-    return found, ExitCode.FINE
+        end_without_sum(ExitCode.INVALID, f"{', '.join(names)} in {past.revision}: {error}")
+    return found
 
 
 #: A file, its source where there is one, and a finding on it.
 Found = tuple[str, Source | None, Diagnostic]
 
 
-def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
+def _rewrite_findings(found: LedgerAudit, counted: bool) -> Iterator[Found]:
     """Yields a finding for each release that is gone, or declares less than in the revision.
 
     `counted`: whether it is counted as it was there.
@@ -186,17 +171,18 @@ def _rewritten(found: LedgerAudit, counted: bool) -> Iterator[Found]:
     as_it_was = ", and is counted as it was there" if counted else ""
     for each in found.entries:
         if each.new is None:
-            yield gone(
+            yield gone_finding(
                 each.old,
                 f"is gone since {revision}{as_it_was}",
                 f"as in {revision} (merge that if it is newer)",
             )
             continue
         for says, path in each.less:
-            yield changed(each.new, f"has changed since {revision}{as_it_was}: {says}", path)
+            says = f"has changed since {revision}{as_it_was}: {says}"
+            yield changed_finding(each.new, says, path)
 
 
-def gone(release: Release, says: str, restore: str) -> Found:
+def gone_finding(release: Release, says: str, restore: str) -> Found:
     """Returns the finding that a release no longer exists; `restore`: how to bring it back."""
     source = release.resolved.source
     bounds = certify(release.resolved.problem).bounds
@@ -209,7 +195,7 @@ def gone(release: Release, says: str, restore: str) -> Found:
     return source.name, source, Diagnostic(REWRITTEN, f"a release{spent} {says}", place, hint)
 
 
-def changed(release: Release, says: str, path: Path) -> Found:
+def changed_finding(release: Release, says: str, path: Path) -> Found:
     """Returns the finding that a release is no longer as it was."""
     source = release.resolved.source
     hint = (
@@ -242,7 +228,7 @@ def _invalid(
         yield source.name, source, Diagnostic(REWRITTEN, says, None, hint, "warning")
 
 
-def _raised(
+def _raised_budgets(
     found: LedgerAudit, known: Gathered, now: Policies, before: Policies
 ) -> Iterator[Found]:
     """Yields a finding for each budget of the settings that was smaller then, and still holds."""

@@ -7,9 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, for_complaints
-from dpcompose.commands.gather import Gathering, NoFile
+from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.replace import Unwritable, replaced
+from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import Fix
 from dpcompose.planning.corrections import Corrected, changed_lines, corrected
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
 
 
-def mend(gathering: Gathering, agreed: bool, past: Past | None = None) -> ExitCode:
+def mend(run: Run, past: Past | None) -> ExitCode:
     """Shows what the certain corrections change, writes them if agreed, returns the exit code.
 
-    `agreed`: nobody is asked. Without a terminal to ask on nothing is written. `past`: files that
+    With --yes nobody is asked. Without a terminal to ask on nothing is written. `past`: files that
     are as they were in it are left alone. Raises BadCall.
     """
-    if STANDARD_INPUT in (*gathering.arguments, gathering.files_from):
+    if STANDARD_INPUT in (*run.files, run.files_from):
         raise BadCall("--fix takes files: standard input (-) cannot be written to, nor read twice")
     found: dict[str, tuple[bytes, Corrected]] = {}
-    for item in gathering.items():
+    for item in run.gathering().items():
         if isinstance(item, NoFile) or item in found:
             continue
         with suppress(Unreadable):  # the analysis reports it
@@ -50,7 +51,7 @@ def mend(gathering: Gathering, agreed: bool, past: Past | None = None) -> ExitCo
         complain_lines(difference(item, lines, Fix(replacements), style))
     count = sum(change.count for _, change in found.values())
     what = f"{plural(count, 'correction')} in {plural(len(found), 'file')}"
-    if not agreed and not _agreed(what):
+    if not run.yes and not _agreed(what):
         return ExitCode.FINE
     return _write(found, what)
 

@@ -6,11 +6,12 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import Literal, NamedTuple, TextIO
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.streams import closed, unprintable
+from dpcompose.commands.streams import unprintable
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.logs import Inert
 
@@ -36,19 +37,6 @@ class Look(NamedTuple):
     width: int | None = None
     detail: Literal["brief", "usual", "full"] = "usual"
     whole: bool = False
-
-
-def look_of(
-    color: Color, width: int | None, brief: bool = False, full: bool = False, whole: bool = False
-) -> Look:
-    """Returns the look that the flags of a command ask for. Raises BadCall."""
-    if brief and full:
-        raise BadCall("--brief and --full: one of them")
-    if width is not None and width < NARROWEST:
-        raise BadCall(f"--width {width}: at least {NARROWEST} columns are due")
-    if width is not None and width > MOST_COLUMNS:
-        raise BadCall(f"--width {width}: at most {MOST_COLUMNS} columns make sense")
-    return Look(color, width, "brief" if brief else "full" if full else "usual", whole)
 
 
 def style_for(path: str | None, look: Look) -> Style:
@@ -175,7 +163,7 @@ def _print(text: str) -> None:
     """Writes text to standard output at once. Raises SystemExit where that fails."""
     stream = sys.stdout
     if stream is None:
-        closed()
+        unprintable(None)
     try:
         stream.write(transliterated(text, stream.encoding or "utf-8"))
         stream.flush()
@@ -183,14 +171,12 @@ def _print(text: str) -> None:
         unprintable(stream, error)
 
 
-def would_overwrite(path: str | None, files: Sequence[str]) -> bool:
-    """Returns whether writing to `path` would overwrite one of `files`."""
-    return not to_standard_output(path) and any(_same(str(path), each) for each in files)
-
-
-def _same(one: str, other: str) -> bool:
-    """Returns whether two paths lead to one existing file."""
-    try:
-        return os.path.isfile(one) and os.path.samefile(one, other)
-    except (OSError, ValueError):
-        return False
+def refuse_overwrite(paths: Iterable[str | None], files: Iterable[str]) -> None:
+    """Raises BadCall if writing to one of `paths` would overwrite one of `files`."""
+    for path in paths:
+        if to_standard_output(path):
+            continue
+        for file in files:
+            with suppress(OSError, ValueError):  # ValueError: a null byte in the name
+                if os.path.isfile(str(path)) and os.path.samefile(str(path), file):
+                    raise BadCall(f"--output {path} would overwrite a spec")

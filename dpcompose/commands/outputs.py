@@ -4,21 +4,66 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import tee
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dpcompose.commands.exits import BadCall, complain
 from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
 from dpcompose.render import Format as Format
 
+if TYPE_CHECKING:
+    from dpcompose.core.notions.notion import Notion
+
 
 class By(StrEnum):
     """By what a bound is also asked for, beside what a spec protects."""
 
     ATTRIBUTE = "attribute"
+
+
+class Reviewed(StrEnum):
+    """The formats of `diff`."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+class Told(StrEnum):
+    """The formats of `total`."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+class Planned(StrEnum):
+    """The formats of `fit` and `savings`."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class FilterKind(StrEnum):
+    """The notions in which a filter counts a budget, where parameters are chosen along the way."""
+
+    PURE = "pure"
+    APPROX = "approx"
+    ZCDP = "zcdp"
+    GDP = "gdp"
+
+    @property
+    def notion(self) -> Notion:
+        """Returns the notion itself."""
+        from dpcompose.core.notions.notion import Notion
+
+        return Notion(self.value)
 
 
 class BookFormat(StrEnum):
@@ -62,7 +107,7 @@ class Output(Generic[_Form]):
     path: str | None = None
 
 
-def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form], ...]:
+def outputs_of(values: Sequence[str], form: _Form) -> tuple[Output[_Form], ...]:
     """Returns the outputs that `--format` and every `--output` ask for, the main one first.
 
     `FORMAT=FILE` adds an output; a plain `FILE` is where the main one goes, which has the format
@@ -70,12 +115,12 @@ def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form]
     """
     plain: list[str] = []
     named: list[Output[_Form]] = []
-    for value in values or ():
-        output = _output_of_format(value, type(form))
-        if output is None:
-            plain.append(value)
+    for value in values:
+        name, equals, path = value.partition("=")
+        if equals and name.isalpha():
+            named.append(Output(_form_named(name, path, type(form)), path))
         else:
-            named.append(output)
+            plain.append(value)
     if len(plain) > 1:
         raise BadCall(
             f"--output {plain[0]} and --output {plain[1]}: one file for --format {form}; "
@@ -86,52 +131,40 @@ def outputs_of(values: Sequence[str] | None, form: _Form) -> tuple[Output[_Form]
         found = (printed[0], *(each for each in named if each is not printed[0]))
     else:
         found = (Output(form, plain[0] if plain else None), *named)
-        if plain and form == "text" and (meant := _ending(plain[0], type(form))):
+        meant = plain[0].rpartition(".")[2].lower() if plain else ""
+        if form == "text" != meant and meant in set(type(form)):
             complain(f"{plain[0]} is written as text: -o {meant}={plain[0]} writes {meant}")
     _refuse_twice(found)
     return found
 
 
-def _ending(path: str, forms: type[StrEnum]) -> str | None:
-    """Returns the format that the ending of a file names; None if it names none."""
-    ending = path.rpartition(".")[2].lower()
-    return ending if ending in set(forms) and ending != "text" else None
-
-
-def _output_of_format(value: str, forms: type[_Form]) -> Output[_Form] | None:
-    """Returns the output that `FORMAT=FILE` asks for; None if the value is a plain file."""
-    name, equals, path = value.partition("=")
-    if not equals or not name.isalpha():
-        return None
+def _form_named(name: str, path: str, forms: type[_Form]) -> _Form:
+    """Returns the format that `FORMAT=FILE` names. Raises BadCall."""
     if name not in set(forms):
         near = nearest(name, list(forms))
         offer = f"; did you mean {near}={path}?" if near else ";"
         raise BadCall(
-            f"--output {value}: {name} is no format ({', '.join(forms)}){offer} "
-            f"a file of that name is ./{value}"
+            f"--output {name}={path}: {name} is no format ({', '.join(forms)}){offer} "
+            f"a file of that name is ./{name}={path}"
         )
     if not path:
-        raise BadCall(f"--output {value}: a file is due after the =, as in {name}=FILE")
-    return Output(forms(name), path)
+        raise BadCall(f"--output {name}=: a file is due after the =, as in {name}=FILE")
+    return forms(name)
 
 
 def _refuse_twice(outputs: Sequence[Output[_Form]]) -> None:
     """Raises BadCall where two outputs go to one file."""
     seen: set[str] = set()
     for each in outputs:
-        place = "-" if to_standard_output(each.path) else _target(str(each.path))
+        place = "-"
+        if not to_standard_output(each.path):
+            place = str(each.path)
+            with suppress(ValueError):  # a null byte: opening the file reports it
+                place = os.path.realpath(place)
         if place in seen and place != os.devnull:
             where = "standard output" if place == "-" else each.path
             raise BadCall(f"two outputs go to {where}")
         seen.add(place)
-
-
-def _target(path: str) -> str:
-    """Returns the path of a file with links followed."""
-    try:
-        return os.path.realpath(path)
-    except ValueError:  # a null byte: opening the file reports it
-        return path
 
 
 #: A function that yields the pieces of one output.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,34 +11,23 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, 
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION
 from dpcompose.policy.environment import from_environment
-from dpcompose.policy.settings import DEFAULTS, NAMED, BadSettings, Layer, Settings, layer, merged
+from dpcompose.policy.settings import DEFAULTS, NAMED, BadSettings, Layer, Settings, layer, merge
 from dpcompose.policy.settings_files import (
     OWN,
     SHARED,
     File,
-    explicit,
-    found_layers,
+    layers_around,
+    named_file,
     names,
-    parsed_file,
+    parse_file,
 )
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
+    from dpcompose.commands.run import Run
     from dpcompose.policy.accepted import Accepted
     from dpcompose.report import Report
     from dpcompose.source import Source
-
-
-class Sources(NamedTuple):
-    """The sources of settings beside the environment and flags.
-
-    `isolated`: whether settings files that nobody names are ignored. `files`: those that are named.
-    `revision`: a git revision, whose settings files count as well.
-    """
-
-    isolated: bool = False
-    files: Sequence[str] = ()
-    revision: str | None = None
 
 
 @dataclass(slots=True)
@@ -66,7 +54,7 @@ class Revision:
                 if any(each.root and each.folder != at for each in found):
                     break
                 shown = f"{os.path.relpath(path)}@{self.past.revision}"
-                file = parsed_file(path, data, at, printable(shown))
+                file = parse_file(path, data, at, printable(shown))
                 found += [] if file is None else [file]
             self._around[folder] = tuple(found)
         return self._around[folder]
@@ -93,15 +81,15 @@ class Policies(NamedTuple):
         if self.revision is not None:
             named += self.revision.layers(name)
         named = [each._replace(strength=NAMED) for each in named]
-        return merged([*named, *self.over, *self._layers_of_files(name)])
+        return merge([*named, *self.over, *self._layers_of_files(name)])
 
     def settings_of(self, file: str) -> Settings:
         """Returns the settings of the files around a file that nobody named. Raises BadSettings."""
-        return merged(self._layers_of_files(_path(file)))
+        return merge(self._layers_of_files(_path(file)))
 
     def _layers_of_files(self, name: str) -> list[Layer]:
         """Returns the layers of the settings files around a file; none if isolated."""
-        return [] if self.isolated else found_layers(name)
+        return [] if self.isolated else layers_around(name)
 
 
 def _path(file: str) -> str:
@@ -109,26 +97,29 @@ def _path(file: str) -> str:
     return file if file != name_of_file(STANDARD_INPUT) else os.curdir + os.sep + "-"
 
 
-def policies_of(sources: Sources, flags: Mapping[str, object] | None = None) -> Policies:
-    """Returns the policies of a call, with `flags` by the key that they set. Raises BadCall."""
-    given = flags or {}
+def policies_of(run: Run) -> Policies:
+    """Returns the sources of settings of a run, those of its flags first. Raises BadCall."""
+    flags = {
+        "fail-on": None if run.fail_on is None else run.fail_on.value,
+        "require-relation": list(run.require_relation) or None,
+        "require-delta": run.require_delta,
+    }
+    given = {key: value for key, value in flags.items() if value is not None}
     variables = {key: value for key, value in os.environ.items() if key.startswith("DPCOMPOSE")}
-    if not given and not variables and not sources.files and sources.revision is None:
-        return Policies(sources.isolated)
-
     try:
         found = [from_environment(variables)]
         found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
-        named = tuple(explicit(each) for each in sources.files)
+        named = tuple(named_file(each) for each in run.settings)
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None
-    if sources.revision is not None:
+    if run.settings_from is not None:
         from dpcompose.commands.repository.revision import Past
 
-        revision = Revision(Past(sources.revision, "--settings-from"))
+        revision = Revision(Past(run.settings_from, "--settings-from"))
     over = tuple(each for each in found if each is not None)
-    return Policies(sources.isolated, over, named, revision)
+    accepted = None if run.assumptions is None else accepted_in(run.assumptions)
+    return Policies(run.isolated, over, named, revision, accepted)
 
 
 def audited(

@@ -9,8 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import NoReturn, TextIO
+from typing import NamedTuple, NoReturn, TextIO
 
 from dpcompose.commands.parallel.interrupts import held_back
 from dpcompose.places import is_below, work_tree
@@ -25,8 +24,7 @@ class Unwritable(Exception):
     """A file cannot be written; the message names it and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """A file being written: `temporary` becomes `final`; None where it is written to at once."""
 
     path: str
@@ -38,26 +36,6 @@ class _Target:
         """Writes text. Raises Unwritable."""
         with _naming(self.path):
             self.stream.write(text)
-
-    def close(self) -> None:
-        """Closes the stream. Raises Unwritable."""
-        with _naming(self.path):
-            self.stream.close()
-
-    def replace(self) -> None:
-        """Moves the temporary file to its final place. Raises Unwritable."""
-        if self.temporary is not None:
-            with _naming(self.path):
-                os.chmod(self.temporary, _mode(self.final))
-                os.replace(self.temporary, self.final)
-
-    def abandon(self) -> None:
-        """Closes the stream and removes the temporary file, if it is still there."""
-        with suppress(OSError):
-            self.stream.close()
-        if self.temporary is not None:
-            with suppress(OSError):  # gone if it was moved to its final place
-                os.unlink(self.temporary)
 
 
 @contextmanager
@@ -76,12 +54,20 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
                 _open(path, targets)
             yield [target.write for target in targets]
             for target in targets:
-                target.close()
+                with _naming(target.path):
+                    target.stream.close()
             for target in targets:
-                target.replace()
+                if target.temporary is not None:
+                    with _naming(target.path):
+                        os.chmod(target.temporary, _mode(target.final))
+                        os.replace(target.temporary, target.final)
         finally:
             for target in targets:
-                target.abandon()
+                with suppress(OSError):
+                    target.stream.close()
+                if target.temporary is not None:
+                    with suppress(OSError):  # gone if it was moved to its final place
+                        os.unlink(target.temporary)
 
 
 def _open(path: str, targets: list[_Target]) -> None:

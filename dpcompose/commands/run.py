@@ -1,366 +1,232 @@
-"""Analyses many files independently; the largest exit code wins."""
+"""What a command is asked for: the values of its options, and what they mean."""
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from dpcompose.commands.bounds import Most, TooMuch, ended, held_to, not_analysed, warm_up, within
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.goals import AskedPoints
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, unquoting
-from dpcompose.commands.output import would_overwrite
-from dpcompose.commands.policies import Policies, audited
-from dpcompose.commands.progress import Progress, Waiting
-from dpcompose.core.notions.guarantee import Budget
-from dpcompose.errors import LEVELS, Diagnostic, in_order
-from dpcompose.memory import settle
-from dpcompose.policy.settings import BadSettings, Settings
-from dpcompose.render.problems import UNREADABLE, counted
-from dpcompose.report import Extent, Report
-from dpcompose.source import Document, documents
+from dpcompose.commands.bounds import Most, limits_of
+from dpcompose.commands.exits import BadCall, FailOn
+from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
+from dpcompose.commands.outputs import By, FilterKind
+from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.render import Format
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what reads specs is imported by the commands that do
+    from dpcompose.commands.gather import Gathering
+    from dpcompose.commands.policies import Policies
     from dpcompose.commands.repository.revision import Past
 
 
-#: So many findings of a valid spec are listed; the code of the finding that counts the others.
-MAX_LISTED, MORE = 1_000, "DPC017"
-
-
-class FileTask(NamedTuple):
-    """What to do with every file.
-
-    `limit` replaces the budget of every spec. `points`: further δ's and ε's to state bounds at.
-    `checking`: whether the budget decides the exit code. `stdin_name`: the name of standard input.
-    `policies`: the sources of settings. `most`: the limits of each spec. `recheck`: whether the
-    stand-alone checker goes through every certificate; `certificate`: whether reports carry theirs.
-    `advise`: whether to look for statements that would make a bound less, True for all of them;
-    None: as the settings say, where `advisable`. `extent`: how much of the report is filled in for
-    one spec, `of_many`: for each of several.
-    """
-
-    limit: Budget | None = None
-    points: AskedPoints = AskedPoints()
-    checking: bool = False
-    stdin_name: str | None = None
-    policies: Policies = Policies()
-    most: Most = Most()
-    recheck: bool = False
-    certificate: bool = False
-    extent: Extent = "all"
-    of_many: Extent = "all"
-    advisable: bool = False
-    advise: bool | None = None
-
-    def advised(self, settings: Settings) -> bool:
-        """Returns whether a report says what would make its bound less."""
-        wanted = settings.advise if self.advise is None else self.advise
-        return self.advisable and wanted
-
-
-class _Input(NamedTuple):
-    """A file to read, or one with the content that was read already."""
-
-    file: str
-    data: bytes | None = None
-
-
-@dataclass(slots=True)
-class _Outcome:
-    """The result of one file: reports, lines for standard error, and its worst exit code.
-
-    `name`: its name where there is no report. `fault`: an internal error of dpcompose.
-    """
-
-    reports: list[Report] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-    code: ExitCode = ExitCode.FINE
-    fault: Exception | None = None
-    name: str = ""
-
-    def worse(self, code: ExitCode, complaint: str | None = None) -> None:
-        """Records an exit code, and a line for standard error."""
-        self.code = max(self.code, code)
-        if complaint is not None:
-            self.complaints.append(complaint)
-
-
-class Faulty(Exception):
-    """An internal error of dpcompose in another process; the message is its traceback."""
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
-    """Analyses files; `code` is the worst exit code so far, `unread` counts files without a report.
+    """The options of a call, each as it was given; those that a command lacks have their defaults.
 
-    `jobs`: the number of processes. `watched`: the stream where progress is shown. `written`: files
-    that the results go to, which must not be among those that are read. `strict`: whether what is
-    left out is a failure. `past`: files that are as they were in this revision are counted as
-    `unchanged`.
+    The properties and methods return what the options mean, and raise BadCall where they mean
+    nothing.
     """
 
-    task: FileTask
-    jobs: int = 1
-    watched: TextIO | None = None
-    written: Sequence[str] = ()
+    # What is read, and by how many processes.
+    files: Sequence[str] = ()
+    file: str = ""
+    words: Sequence[str] = ()
+    files_from: str | None = None
+    stdin_filename: str | None = None
+    allow_empty: bool = False
+    changed_since: str | None = None
+    against: str | None = None
+    allow_new: bool = False
+    as_of: str | None = None
+    ledger: str | None = None
+    fix: bool = False
+    yes: bool = False
+    jobs: int | None = None
+    max_seconds: float | None = None
+    max_memory: int | None = None
+
+    # What is computed.
+    epsilon: str | None = None
+    delta: str | None = None
+    rho: str | None = None
+    mu: str | None = None
+    advantage: str | None = None
+    success: str | None = None
+    baseline: str | None = None
+    deltas: Sequence[str] = ()
+    at_delta: Sequence[str] = ()
+    at_epsilon: Sequence[str] = ()
+    risk: bool = False
+    by: By | None = None
+    advise: bool | None = None
+    recheck: bool = False
+    everything: bool = False
+    apart: bool = False
+    fixed: str | None = None
+    filter: FilterKind | None = None
+    remaining: bool = False
+    over_time: bool = False
+    free: Sequence[str] = ()
+    tried: int = 0
+    person: str | None = None
+    day: str | None = None
+
+    # What makes it fail.
+    fail_on: FailOn | None = None
+    events: Sequence[str] = ()
+    fail_on_increase: bool = False
+    exit_zero: bool = False
     strict: bool = False
-    past: Past | None = None
-    unchanged: int = field(default=0, init=False)
-    code: ExitCode = field(default=ExitCode.FINE, init=False)
-    unread: int = field(default=0, init=False)
-    _fault: Exception | None = field(default=None, init=False)
-    _said: set[str] = field(default_factory=set, init=False)
+    require_relation: Sequence[str] = ()
+    require_delta: str | None = None
+    assumptions: str | None = None
+    isolated: bool = False
+    settings: Sequence[str] = ()
+    settings_from: str | None = None
+    show_settings: bool = False
 
-    def reports(self, gathering: Gathering) -> Generator[Report]:
-        """Yields a report for every document of every file, in order; unread files have one too.
+    # What is printed and written.
+    form: StrEnum = Format.TEXT
+    output: Sequence[str] = ()
+    path: str | None = None
+    certificate: str | None = None
+    quiet: bool = False
+    bare: bool = False
+    color: Color = Color.AUTO
+    width: int | None = None
+    brief: bool = False
+    full: bool = False
+    whole: bool = False
 
-        The last report counts what was left out, if anything was.
-        """
-        items: Iterable[str | NoFile] = (
-            each for each in gathering.items() if not self._is_as_before(each)
-        )
-        total = 0
-        if self.watched is not None:  # the bar needs the number of files
-            items = list(items)
-            total = len(items)
-        alone = gathering.single
-        progress = Progress(total, None if alone else self.watched)
-        apart = self.task.most.is_limited  # then processes are forked, and no thread may draw
-        waiting = Waiting("analysing", self.watched if alone and not apart else None)
-        outcomes, done = self._outcomes(items), 0
-        try:
-            waiting.__enter__()
-            for outcome in outcomes:
-                waiting.clear()
-                done += 1
-                if done == 2:  # a single spec ends before there is much garbage
-                    settle()
-                progress.step()
-                if outcome.complaints or outcome.fault:
-                    progress.clear()
-                for each in outcome.complaints:
-                    if each not in self._said:  # many specs can have the same settings
-                        complain(each)
-                        self._said.add(each)
-                self.code = max(self.code, outcome.code)
-                self._fault = self._fault or outcome.fault
-                yield from outcome.reports or [self._without(outcome)]
-        finally:
-            outcomes.close()  # it ends the other processes
-            progress.clear()
-            waiting.clear()
-        found = gathering.left_out._replace(unread=self.unread)
-        if self.strict and found.untold:
-            self.code = max(self.code, ExitCode.USAGE)
-        if found.summary:
-            yield counted(found, self.strict)
+    def __post_init__(self) -> None:
+        """Raises BadCall for a bad value, before anything is read."""
+        _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.most
 
-    def _is_as_before(self, item: str | NoFile) -> bool:
-        """Returns whether a file is as it was in the past revision, and counts it as unchanged."""
-        if self.past is None or isinstance(item, NoFile) or item == STANDARD_INPUT:
-            return False
-        try:
-            same = self.past.has(item, read(item))
-        except Unreadable:
-            return False
-        self.unchanged += same
-        return same
-
-    def _without(self, outcome: _Outcome) -> Report:
-        """Returns the report of a file that could not be read, and counts it."""
-        self.unread += 1
-        says = " ".join(outcome.complaints)
-        finding = Diagnostic(UNREADABLE, says, None)
-        return Report(outcome.name, "", "unreadable", findings=(finding,))
-
-    def finish(self) -> ExitCode:
-        """Returns the exit code. Raises the first internal error of dpcompose, if there was one."""
-        if isinstance(self._fault, Faulty):
-            complain_lines(str(self._fault))
-            complain("this is a fault of dpcompose, not of the spec")
-            return ExitCode.FAULT
-        if self._fault is not None:
-            raise self._fault
-        return self.code
-
-    def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
-        """Yields the result of each file, by one process or several."""
-        inputs = (self._taken(item) for item in items)
-        specs, apart = 0, self.task.most.is_limited
-        if apart:
-            warm_up()
-        while specs < 2:  # a single readable spec is reported in full
-            given = next(inputs, None)
-            if given is None:
-                return
-            (outcome,) = (
-                self._spread(self.task, [given], apart) if apart else [_examined(self.task, given)]
+    @cached_property
+    def limit(self) -> Budget | None:
+        """Returns the budget that the flags give, None without any."""
+        given = {
+            name: (_probability if name in ("delta", *RISKS) else _number)(name, text)
+            for name in LIMITS
+            if (text := getattr(self, name)) is not None
+        }
+        if not given:
+            return None
+        names = " and ".join(f"--{name}" for name in given)
+        if list(given) == ["delta"]:
+            raise BadCall(
+                "--delta is the budget's δ and needs --epsilon (to state ε at a δ: --at-delta)"
             )
-            specs += len(outcome.reports)
-            yield outcome
-        task = self.task._replace(extent=self.task.of_many)
-        if self.jobs == 1 and not apart:
-            yield from (_examined(task, each) for each in inputs)
-        else:
-            yield from self._spread(task, inputs, apart)
+        if len({"success", "baseline"} & given.keys()) == 1 and len(given) == 1:
+            raise BadCall("--success is a chance from a --baseline: a budget needs both")
+        if tuple(given) not in FORMS:
+            raise BadCall(f"{names} are budgets in different notions: give one of them")
+        if "baseline" in given and not 0 < given["baseline"] <= given["success"]:
+            raise BadCall("--baseline is above 0, and not above --success")
+        return Budget(tuple(given.items()))
 
-    def _spread(
-        self, task: FileTask, inputs: Iterable[_Input | _Outcome], apart: bool
-    ) -> Iterator[_Outcome]:
-        """Yields the results of files by several processes, some done here unless `apart`."""
-        from dpcompose.commands.parallel.pool import spread
-        from dpcompose.commands.parallel.workers import Ending
+    @cached_property
+    def asked_deltas(self) -> tuple[Fraction, ...]:
+        """Returns the δ's in [0, 1) to state an ε at."""
+        flag = "at-delta" if self.at_delta else "delta"
+        return tuple(_probability(flag, text) for text in self.at_delta or self.deltas)
 
-        ending = Ending(task.most.patience, partial(_ended, task.most)) if apart else None
-        work = partial(_examined_for_sending, task)
-        return spread(inputs, work, self.jobs, ending, apart)
+    @cached_property
+    def asked_epsilons(self) -> tuple[Fraction, ...]:
+        """Returns the ε's ≥ 0 to state a δ at."""
+        return tuple(_number("at-epsilon", text) for text in self.at_epsilon)
 
-    def _taken(self, item: str | NoFile) -> _Input | _Outcome:
-        """Returns what a process is to read: standard input is read here. Raises BadCall."""
-        if isinstance(item, NoFile):
-            return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
-        if item != STANDARD_INPUT:
-            for path in self.written:
-                if would_overwrite(path, [item]):
-                    raise BadCall(f"--output {path} would overwrite a spec")
-            return _Input(item)
-        try:
-            return _Input(self.task.stdin_name or name_of_file(item), read(item))
-        except Unreadable as error:
-            return _Outcome([], [str(error)], ExitCode.USAGE, name=name_of_file(item))
+    @cached_property
+    def most(self) -> Most:
+        """Returns the limits of each spec."""
+        return limits_of(self.max_seconds, self.max_memory)
+
+    @cached_property
+    def look(self) -> Look:
+        """Returns how results look."""
+        if self.brief and self.full:
+            raise BadCall("--brief and --full: one of them")
+        if self.width is not None and self.width < NARROWEST:
+            raise BadCall(f"--width {self.width}: at least {NARROWEST} columns are due")
+        if self.width is not None and self.width > MOST_COLUMNS:
+            raise BadCall(f"--width {self.width}: at most {MOST_COLUMNS} columns make sense")
+        look = Look(self.color, self.width, whole=self.whole)
+        return look._replace(detail="brief" if self.brief else "full" if self.full else "usual")
+
+    def name(self, file: str) -> str:
+        """Returns what a file is called in reports; standard input as the call names it."""
+        from dpcompose.commands.inputs import STANDARD_INPUT, name_of_file
+
+        named = self.stdin_filename if file == STANDARD_INPUT else None
+        return named or name_of_file(file)
+
+    def gathering(self, gone: Past | None = None) -> Gathering:
+        """Returns the selected files; `gone`: a revision, whose files are selected as well."""
+        from dpcompose.commands.gather import Gathering
+        from dpcompose.commands.inputs import STANDARD_INPUT
+
+        if not self.files and self.files_from is None:
+            raise BadCall("no FILE is given: a spec, a folder, - for standard input")
+        if (*self.files, self.files_from).count(STANDARD_INPUT) > 1:
+            raise BadCall("standard input (-) can be read only once")
+        if self.stdin_filename is not None and STANDARD_INPUT not in self.files:
+            raise BadCall("--stdin-filename names standard input, which is not read: add -")
+        return Gathering(tuple(self.files), self.files_from, self.allow_empty, gone, self.most)
+
+    def past(self) -> Past | None:
+        """Returns the revision of --changed-since, None without one."""
+        if self.changed_since is None:
+            return None
+        from dpcompose.commands.repository.revision import Past
+
+        past = Past(self.changed_since, "--changed-since")
+        past.verify()
+        return past
+
+    def processes(self, gathering: Gathering) -> int:
+        """Returns the number of processes to use."""
+        if self.jobs is not None and self.jobs < 0:
+            raise BadCall("--jobs: a whole number from 0 is due")
+        if gathering.single:
+            return 1
+        if self.jobs:
+            return self.jobs
+        from dpcompose.commands.parallel.pool import cores
+
+        return cores()
+
+    @cached_property
+    def policies(self) -> Policies:
+        """Returns the sources of settings, those of the flags first."""
+        from dpcompose.commands.policies import policies_of
+
+        return policies_of(self)
+
+    def as_before(self, revision: str) -> Run:
+        """Returns the run with settings that a change cannot alter: those of the revision."""
+        if self.isolated or self.settings_from is not None:
+            return self
+        return replace(self, isolated=True, settings_from=revision)
 
 
-def _ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
-    """Returns the result of a file whose process was killed or ended."""
-    if isinstance(given, _Outcome):
-        return given
-    report = not_analysed(given.file, ended(most, how))
-    return _Outcome([report], code=ExitCode.INVALID, name=given.file)
-
-
-def _examined(task: FileTask, given: _Input | _Outcome) -> _Outcome:
-    """Returns the result of one file; whatever goes wrong with it does not end the run."""
-    if isinstance(given, _Outcome):
-        return given
-
-    outcome = _Outcome(name=given.file)
+def _number(name: str, text: str) -> Fraction:
+    """Returns the number ≥ 0 that a flag gives. Raises BadCall."""
     try:
-        data = given.data if given.data is not None else read(given.file)
-        # The time limits each document, the memory the whole file.
-        with within(Most(None, task.most.megabytes)):
-            _examine(task, given.file, data, outcome)
-    except TooMuch as error:
-        outcome.reports = [not_analysed(given.file, error)]
-        outcome.worse(ExitCode.INVALID)
-    except (Unreadable, BadSettings) as error:
-        outcome.worse(ExitCode.USAGE, str(error))
-    except Exception as error:
-        outcome.worse(ExitCode.FAULT, f"{given.file}: a fault of dpcompose, its traceback is below")
-        outcome.fault = error
-    return outcome
+        value = parse(text, {})
+    except ExpressionError as error:
+        raise BadCall(f"--{name} {text}: not a number: {error.message}") from error
+    if value < 0:
+        raise BadCall(f"--{name} {text}: a number ≥ 0 is due")
+    return value
 
 
-def _examined_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
-    """Returns the result of one file in a form that can be sent to another process.
-
-    A fault is text, and reports without findings have no source lines unless they need them.
-    """
-    outcome = _examined(task, given)
-    outcome.reports = [
-        each if each.findings or task.extent == "all" else replace(each, lines=())
-        for each in outcome.reports
-    ]
-    if outcome.fault is not None:
-        outcome.fault = Faulty("".join(traceback.format_exception(outcome.fault)).rstrip())
-    return outcome
-
-
-def _examine(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
-    """Adds the reports of a file's documents and their exit codes to an outcome."""
-    from dpcompose.pipeline import analyze
-
-    settings = task.policies.of(file)
-    wanted = () if settings.delta is None else (settings.delta,)
-    deltas = tuple(dict.fromkeys((*task.points.deltas, *wanted)))
-    epsilons = tuple(dict.fromkeys(task.points.epsilons))
-    accepted = task.policies.accepted
-    for document in documents(data):
-        work = partial(
-            analyze,
-            document.data,
-            file,
-            task.limit,
-            deltas,
-            epsilons,
-            risk=task.points.risk,
-            default=settings.defaults,
-            ceilings=settings.ceilings,
-            audit=partial(audited, settings, accepted=accepted, document=document.number),
-            lines_above=document.lines_before,
-            recheck=task.recheck,
-            certificate=task.certificate,
-            extent=task.extent if document.number is None else task.of_many,
-            by_attribute=task.points.attributes,
-        )
-        if task.advised(settings):
-            work = partial(_advised, work, document, file, task)
-        report = held_to(task.most, file, work)
-        report = replace(report, findings=_first_of(report.findings))
-        if document.number is not None:
-            report = replace(report, document=document.number)
-        outcome.reports.append(report)
-        outcome.worse(*_judged(task, settings, report))
-    outcome.reports = unquoting(outcome.reports, data)
-
-
-def _first_of(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """Returns the findings to list, the highest levels first, and a count of the rest."""
-    unlisted = len(findings) - MAX_LISTED
-    if unlisted <= 0:
-        return findings
-    ranked = sorted(findings, key=lambda each: -LEVELS.index(each.level))
-    # The count has the worst level of the findings that it replaces, and fails a run as they would.
-    level = ranked[MAX_LISTED].level
-    rest = Diagnostic(MORE, f"{unlisted} more findings are not listed", None, level=level)
-    return (*in_order(ranked[:MAX_LISTED]), rest)
-
-
-def _advised(work: Callable[[], Report], document: Document, file: str, task: FileTask) -> Report:
-    """Returns the report that `work` makes, with statements that would make its bound less.
-
-    Where the budget decides, only for a budget that is not met.
-    """
-    from dpcompose.planning.advising import advised
-
-    report = work()
-    if task.checking and (report.verdict is None or report.verdict.ok):
-        return report
-    everything = task.advise is True
-    # In a check the δ of the budget counts.
-    delta = None if task.checking else next(iter(task.points.deltas), None)
-    return advised(report, document.data, file, document.lines_before, everything, delta)
-
-
-def _judged(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
-    """Returns the exit code for a report, and a line for standard error if no finding says it."""
-    if report.status == "invalid":
-        return ExitCode.INVALID, None
-    if task.checking and report.verdict is None:
-        return ExitCode.USAGE, (
-            f"{report.label}: nothing to check against: give the spec a `budget:`, "
-            "or pass --epsilon, --rho or --mu"
-        )
-    if report.status == "no-guarantee":
-        return ExitCode.FAILED, None
-    if task.checking and report.verdict is not None and not report.verdict.ok:
-        return ExitCode.FAILED, None
-
-    least = LEVELS.index(settings.fail_on)
-    if any(LEVELS.index(each.level) >= least for each in report.findings):
-        return ExitCode.FAILED, None
-    return ExitCode.FINE, None
+def _probability(name: str, text: str) -> Fraction:
+    """Returns the number in [0, 1) that a flag gives. Raises BadCall."""
+    value = _number(name, text)
+    if value >= 1:
+        raise BadCall(f"--{name} {text}: a probability below 1 is due")
+    return value

@@ -6,32 +6,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpcompose.commands.exits import ExitCode, complain
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, name_of_file
+from dpcompose.commands.gather import NoFile
 from dpcompose.commands.output import print_out
-from dpcompose.commands.run import FileTask
+from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import printable
 from dpcompose.policy.settings import DEFAULTS, FIELDS, BadSettings, Said, Settings
 from dpcompose.report.wording import number
 
 
-def show_settings(task: FileTask, gathering: Gathering) -> ExitCode:
+def show_settings(run: Run) -> ExitCode:
     """Prints the settings of every spec, without an analysis, and returns the exit code."""
     code, before = ExitCode.FINE, ""
-    for item in gathering.items():
+    for item in run.gathering().items():
         if isinstance(item, NoFile):
             complain(item.says)
             code = ExitCode.USAGE
             continue
-        name = (task.stdin_name or name_of_file(item)) if item == STANDARD_INPUT else item
+        name = run.name(item)
         try:
-            settings = task.policies.of(name)
+            settings = run.policies.of(name)
         except BadSettings as error:
             complain(str(error))
             code = ExitCode.USAGE
             continue
-        print_out(before + "\n".join([printable(name), *_lines(settings, task.limit)]) + "\n")
+        print_out(before + "\n".join([printable(name), *_lines(settings, run.limit)]) + "\n")
         before = "\n"
     return code
 

@@ -7,8 +7,9 @@ import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from dpcompose.commands.exits import BadCall, complain
-from dpcompose.commands.output import Look, deliver, print_out, style_for, to_standard_output
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.output import deliver, print_out, style_for, to_standard_output
+from dpcompose.commands.run import Run
 from dpcompose.errors import nearest, quoted
 
 #: The schema that the modeline of the starter names, in the same folder.
@@ -84,24 +85,24 @@ def examples() -> dict[str, str]:
     return titles
 
 
-def list_examples(look: Look) -> None:
-    """Runs the command `examples` without a name."""
+def show_examples(run: Run) -> ExitCode:
+    """Runs the command `examples`. Raises BadCall for an unknown name."""
     from dpcompose.render.console import grid, literal, printed
 
-    style = style_for(None, look)
-    rows = [(literal(name, style, "strong"), says) for name, says in examples().items()]
-    end = literal("`dpcompose examples NAME | dpcompose analyze -` analyses one", style, "weak")
-    print_out(printed([grid(rows, style, ["fixed"]), "", end], style))
-
-
-def print_example(name: str) -> None:
-    """Runs the command `examples` with a name. Raises BadCall for an unknown one."""
     known = examples()
+    if not run.words:
+        style = style_for(None, run.look)
+        rows = [(literal(name, style, "strong"), says) for name, says in known.items()]
+        end = literal("`dpcompose examples NAME | dpcompose analyze -` analyses one", style, "weak")
+        print_out(printed([grid(rows, style, ["fixed"]), "", end], style))
+        return ExitCode.FINE
+    name = str(run.words)
     if name not in known:
         near = nearest(name, list(known))
         meant = f"; did you mean {near}?" if near else ""
         raise BadCall(f"no example is called {quoted(name)}{meant} (`dpcompose examples` lists)")
     print_out((_examples() / f"{name}.yaml").read_text(encoding="utf-8"))
+    return ExitCode.FINE
 
 
 def _examples() -> Traversable:

@@ -14,21 +14,14 @@ from dpcompose.render.layout import STAND_IN
 from dpcompose.render.logs import Inert
 
 
-def unprintable(stream: TextIO, error: OSError) -> NoReturn:
-    """Ends the run, since standard output does not take what is printed."""
-    _abandon(stream, error)
-    if isinstance(error, BrokenPipeError):
-        raise SystemExit(ExitCode.NO_READER) from error
-    _unwritable(error.strerror or str(error))
-
-
-def closed() -> NoReturn:
-    """Ends the run, since there is no standard output, and something to print."""
-    _unwritable("it is closed")
-
-
-def _unwritable(why: str) -> NoReturn:
-    """Reports on standard error why standard output cannot be written to, and ends the run."""
+def unprintable(stream: TextIO | None, error: OSError | None = None) -> NoReturn:
+    """Ends the run, since standard output does not take what is printed, or is closed (None)."""
+    why = "it is closed"
+    if stream is not None and error is not None:
+        _abandon(stream, error)
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(ExitCode.NO_READER) from error
+        why = error.strerror or str(error)
     complain(f"cannot write to standard output: {why}")
     raise SystemExit(ExitCode.USAGE)
 
@@ -92,7 +85,7 @@ class _Closed(StringIO):
 
     def write(self, _text: str) -> int:
         """Ends the run."""
-        closed()
+        unprintable(None)
 
 
 def _abandon(stream: TextIO, _error: OSError) -> None:

@@ -6,39 +6,32 @@ import math
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
-from dpcompose.commands.adding import Gathered, added_up, nothing_added, read_all, tell
-from dpcompose.commands.analysis import Selection
+from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
 from dpcompose.commands.bounds import TooMuch
-from dpcompose.commands.chronicle import looked_through
-from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.formats import Told
+from dpcompose.commands.chronicle import history_findings
+from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.inputs import Unreadable
-from dpcompose.commands.ledger_audit import LedgerAudit, is_unnamed, looked_up
-from dpcompose.commands.output import Look
-from dpcompose.commands.policies import Sources, policies_of
+from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, is_unnamed
 from dpcompose.commands.repository.revision import Past
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.commands.run import Run
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import TotalAsked
 from dpcompose.policy.real_reasons import says_something
 from dpcompose.policy.settings import BadSettings
 
 
-def total_of(
-    selection: Selection,
-    asked: object,
-    sources: Sources,
-    strict: bool,
-    form: Told,
-    output: str | None,
-    look: Look,
-    as_of: str | None = None,
-) -> ExitCode:
-    """Runs the command `total` and returns its exit code; `asked` is a TotalAsked. Raises BadCall.
-
-    `as_of`: a revision of git whose files are added up.
-    """
-    assert isinstance(asked, TotalAsked)
+def total_of(run: Run) -> ExitCode:
+    """Runs the command `total` and returns its exit code. Raises BadCall."""
+    asked = TotalAsked(
+        run.limit,
+        run.asked_deltas,
+        run.everything,
+        run.apart,
+        run.fixed,
+        None if run.filter is None else run.filter.notion,
+        run.remaining,
+        run.over_time,
+    )
     if asked.fixed is not None and not says_something(asked.fixed):
         raise BadCall(
             "--fixed: say in some words why all parameters were fixed before the first output, "
@@ -46,29 +39,27 @@ def total_of(
         )
     if asked.fixed is not None and asked.over_time:
         raise BadCall("--over-time tells how a record grew: --fixed says that all was planned")
-    found = Gathered()
     with ExitStack() as stack:
-        past = None if as_of is None else stack.enter_context(closing(Past(as_of, "--as-of")))
-        read_all(found, selection, sources, strict, output, past)
+        named = run.as_of
+        past = None if named is None else stack.enter_context(closing(Past(named, "--as-of")))
+        found = read_all(run, run.path, past)
         if found.code is not ExitCode.FINE:
-            return nothing_added(found.code)
+            end_without_sum(found.code)
         if not asked.over_time:
-            return tell(added_up(found.releases, asked, selection), found, form, output, look)
+            return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
         history = past or stack.enter_context(closing(Past("HEAD", "--over-time")))
-        _in_order(found, history)
-        standing, code = _stand(found, history, past is None, selection, asked.limit, sources)
-    if code is not ExitCode.FINE:
-        return nothing_added(code)
+        _sort_by_commit(found, history)
+        standing = _audit(run, found, history)
     if standing is not None:
         asked = replace(asked, since=history.revision)
-    total = added_up(found.releases, asked, selection)
-    if total is not None and standing is not None:
-        total = replace(total, findings=tuple(standing.findings))
-    code = ExitCode.FINE if standing is None else standing.code
-    return max(tell(total, found, form, output, look), code)
+    total = totals_of(found.releases, asked, run.most)
+    if standing is None:
+        return print_totals(total, found, run, run.path)
+    total = replace(total, findings=tuple(standing.findings))
+    return max(print_totals(total, found, run, run.path), standing.code)
 
 
-def _in_order(found: Gathered, history: Past) -> None:
+def _sort_by_commit(found: Gathered, history: Past) -> None:
     """Sorts the releases by the commits that added them. Raises BadCall."""
     placed: list[tuple[float, Release]] = []
     for each in found.releases:
@@ -82,34 +73,20 @@ def _in_order(found: Gathered, history: Past) -> None:
     found.releases = [each for _, each in sorted(placed, key=lambda each: each[0])]
 
 
-def _stand(
-    found: Gathered,
-    history: Past,
-    present: bool,
-    selection: Selection,
-    limit: Budget | None,
-    sources: Sources,
-) -> tuple[LedgerAudit | None, ExitCode]:
-    """Returns an audit of the releases since they were added (None: unknown), and an exit code.
-
-    `present`: whether the files of now are meant, not those of a revision. Raises BadCall.
-    """
-    named = [*selection.files]
-    if selection.files_from is not None or any(map(is_unnamed, named)):
-        return None, ExitCode.FINE
+def _audit(run: Run, found: Gathered, history: Past) -> LedgerAudit | None:
+    """Returns an audit of the releases since they were added; None: unknown. Raises BadCall."""
+    named = [*run.files]
+    if run.files_from is not None or any(map(is_unnamed, named)):
+        return None
     try:
         named = [each for each in named if history.was_there(each)]
-        standing, code = LedgerAudit(), ExitCode.FINE
-        if present:
-            then = selection._replace(files=named)
-            standing, code = looked_up(history, then, found, limit, sources, counted=False)
-        policies = policies_of(sources)
-        for finding in looked_through(history, named, policies, selection.most, limit):
-            standing.note(*finding, policies)
+        standing = LedgerAudit()
+        if run.as_of is None:  # the files of now are meant
+            standing = audit_ledger(run, history, named, found, counted=False)
+        for finding in history_findings(history, named, run.policies, run.most, run.limit):
+            standing.note(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
-        complain(str(error))
-        return None, ExitCode.USAGE
+        end_without_sum(ExitCode.USAGE, str(error))
     except TooMuch as error:
-        complain(f"the history of {', '.join(named)}: {error}")
-        return None, ExitCode.INVALID
-    return standing, code
+        end_without_sum(ExitCode.INVALID, f"the history of {', '.join(named)}: {error}")
+    return standing

@@ -1,7 +1,7 @@
-"""What the authors of specs vouch for, as a file keeps it: each claim by its hash, who and when.
+"""The file of accepted assumptions: each claim with its hash, who accepted it, and when.
 
 The hash is of the file of the spec, the number of the document in it, the entry and what the entry
-declares; it is worked out again from what the file says, so that nothing else can be read there.
+declares; it is computed again when the file is read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AcceptedClaim:
 
     @property
     def hash(self) -> str:
-        """Returns what tells its claim from every other one."""
+        """Returns the hash of the claim and its place."""
         told = json.dumps([self.spec, self.document, self.of, self.claim], sort_keys=True)
         return f"sha256:{sha256(told.encode()).hexdigest()}"
 
@@ -57,18 +57,18 @@ class Accepted:
     entries: tuple[AcceptedClaim, ...] = ()
 
     def spec(self, file: str) -> str:
-        """Returns what a spec is called in the file."""
+        """Returns the name of a spec in the file."""
         if file.startswith("<"):  # standard input
             return file
         return os.path.relpath(os.path.abspath(file), self.folder).replace(os.sep, "/")
 
     def gone(self) -> list[str]:
-        """Returns the specs with entries that are no longer there."""
+        """Returns the specs that have entries and no longer exist."""
         named = dict.fromkeys(each.spec for each in self.entries)
         return [each for each in named if not os.path.lexists(os.path.join(self.folder, each))]
 
     def findings(self, source: Source, file: str, document: int) -> Iterator[Diagnostic]:
-        """The claims of a spec that are not accepted, and what was accepted and is not claimed."""
+        """Yields findings for claims that are not accepted, and accepted ones that are gone."""
         place = self.spec(file), document
         known = [each for each in self.entries if (each.spec, each.document) == place]
         hashes = {each.hash for each in known}
@@ -95,9 +95,10 @@ class Accepted:
 
 
 def accepted(name: str, data: bytes) -> Accepted:
-    """Returns what a file of a name holds. Raises BadAccepted."""
+    """Returns the accepted claims in a file. Raises BadAccepted."""
 
     def bad(why: str) -> BadAccepted:
+        """Returns the error with the name of the file."""
         return BadAccepted(f"{printable(name)}: {why}")
 
     try:
@@ -131,6 +132,7 @@ def accepted(name: str, data: bytes) -> Accepted:
 
 
 def _entry(found: Any) -> AcceptedClaim | None:
+    """Returns the claim in an entry of the file; None if it is no such entry."""
     if not isinstance(found, dict) or found.keys() != {*_TEXTS, "document", "claim"}:
         return None
     texts = all(isinstance(found[key], str) for key in _TEXTS)
@@ -145,10 +147,10 @@ def _entry(found: Any) -> AcceptedClaim | None:
 def updated(
     old: Accepted, specs: Mapping[str, Iterable[tuple[int, Source]]], by: str, on: str
 ) -> Accepted:
-    """Returns the file with the claims of `specs`, by their files and documents, in place of its
-    own.
+    """Returns the accepted claims with those of `specs` (by file and document) replaced.
 
-    A claim that is there already keeps who accepted it and when; entries of specs that are gone go.
+    A claim that is there already keeps who accepted it and when; entries of specs that no longer
+    exist are removed.
     """
     known = {each.hash: each for each in old.entries}
     taken = {old.spec(file) for file in specs} | {*old.gone()}
@@ -163,7 +165,7 @@ def updated(
 
 
 def written(found: Accepted) -> str:
-    """Returns the text of the file: sorted, one value a line, so that a difference can be read."""
+    """Returns the text of the file: sorted, one value a line, so that reviews can read changes."""
     listed = [
         {
             "spec": each.spec,

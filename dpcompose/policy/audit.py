@@ -1,4 +1,4 @@
-"""A report held against settings: findings of policy added, levels set, comments heeded."""
+"""The audit of a report by settings: adds findings, sets levels, and applies comments."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS, Diagnostic, in_order, nearest, quoted
 from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
-from dpcompose.policy.ignores import ignoring
-from dpcompose.policy.kinds import declared
+from dpcompose.policy.ignores import apply_ignores
+from dpcompose.policy.kinds import declarations
 from dpcompose.policy.real_reasons import FEWEST, says_something
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report, relation_words
@@ -25,28 +25,30 @@ def audit(
     accepted: Accepted | None = None,
     document: int = 1,
 ) -> Report:
-    """Returns the report of a valid spec as `settings` want it. Its bound and verdict stay as they
-    are.
+    """Returns the report of a valid spec with the findings that settings ask for.
 
-    `accepted`: what the authors of specs vouch for, where nothing else may be assumed; `document`
-    is the number of the spec in its file.
+    Its bound and verdict stay as they are. `accepted`: the only claims that the spec may make;
+    `document`: the number of the spec in its file.
     """
     found = [*report.findings, *_relation(source, report, settings)]
     found += _delta(report, settings)
     found += _ceilings(report, settings)
     found += of_population(source, report.population, settings)
     if settings.because or settings.forbid:
-        found += _declared(source, settings)
+        found += _declaration_findings(source, settings)
     if accepted is not None:
         found += accepted.findings(source, report.file, document)
-    kept, ignored = ignoring(found, source, lambda each: settings.holds_up(each.code, each.level))
-    levelled = [each for finding in kept for each in _levelled(finding, settings)]
+    kept, ignored = apply_ignores(
+        found, source, lambda each: settings.failing_setting(each.code, each.level)
+    )
+    levelled = [each for finding in kept for each in _at_level(finding, settings)]
     if levelled == list(report.findings) and not ignored:
         return report
     return replace(report, findings=in_order(levelled), ignored=tuple(ignored))
 
 
-def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
+def _at_level(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
+    """Yields the finding at the level that settings give it; nothing if they turn it off."""
     level = settings.level(finding.code, finding.level)
     if level == finding.level:
         yield finding
@@ -55,6 +57,7 @@ def _levelled(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
 
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:
+    """Yields the finding that a spec protects none of the required relations."""
     if report.relation is None:
         return
     # Columns that a replacement keeps are not protected: that is another, weaker relation.
@@ -68,7 +71,7 @@ def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Di
 
 
 def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
-    """Yields the finding that the bound is not known to be below what settings allow at most."""
+    """Yields a finding for each ceiling that the bound is not known to meet."""
     for verdict in report.ceilings:
         if verdict.ok:
             continue
@@ -87,8 +90,7 @@ def _ceilings(report: Report, settings: Settings) -> Iterator[Diagnostic]:
 def of_population(
     source: Source, population: str | None, settings: Settings
 ) -> Iterator[Diagnostic]:
-    """Yields the finding that the population of a spec is none of those that are listed, or is
-    not named."""
+    """Yields the finding that the population of a spec is not listed, or not named."""
     listed = settings.populations
     if population is None:
         if listed or settings.require_population:
@@ -127,8 +129,9 @@ def _delta(report: Report, settings: Settings) -> Iterator[Diagnostic]:
         yield Diagnostic(DELTA, says, report.place, hint)
 
 
-def _declared(source: Source, settings: Settings) -> Iterator[Diagnostic]:
-    for each in declared(source):
+def _declaration_findings(source: Source, settings: Settings) -> Iterator[Diagnostic]:
+    """Yields findings for what is declared and forbidden, or lacks a reason."""
+    for each in declarations(source):
         kind = each.is_of(settings.forbid)
         if kind is not None:
             says = f"{quoted(each.name)} is forbidden: {kind}"
@@ -143,4 +146,5 @@ def _declared(source: Source, settings: Settings) -> Iterator[Diagnostic]:
 
 
 def _by(key: str, settings: Settings) -> str:
+    """Returns the hint that names the setting."""
     return f"required by `{key}` of {settings.origin(key)}"

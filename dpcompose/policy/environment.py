@@ -36,6 +36,7 @@ def from_environment(environment: Mapping[str, str]) -> Layer | None:
 
 
 def _value(key: str, text: str, variable: str) -> object:
+    """Returns the value of a variable: a text, a list or a table. Raises BadSettings."""
     if key in _ONE:
         return text
     parts = [each.strip() for each in text.split(",") if each.strip()]

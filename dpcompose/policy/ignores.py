@@ -31,14 +31,14 @@ class _Comment:
     last: int
 
 
-def ignoring(
+def apply_ignores(
     findings: Iterable[Diagnostic],
     source: Source,
-    held_up: Callable[[Diagnostic], str | None] = lambda _: None,
+    failing_setting: Callable[[Diagnostic], str | None] = lambda _: None,
 ) -> tuple[list[Diagnostic], list[Ignored]]:
     """Returns the findings that stay, with those about comments; and those that are ignored.
 
-    `held_up`: the setting by which no comment can ignore a finding; None: there is none.
+    `failing_setting`: the setting by which no comment can ignore a finding; None: there is none.
     """
     found_here = list(findings)
     ignored: list[Ignored] = []
@@ -52,7 +52,7 @@ def ignoring(
     gone: set[int] = set()
     for comment, found in zip(comments, _taken(found_here, comments), strict=True):
         for finding in found:
-            setting = held_up(finding)
+            setting = failing_setting(finding)
             if setting is None:
                 ignored.append(Ignored(finding, comment.reason))
                 gone.add(id(finding))
@@ -70,7 +70,7 @@ def ignoring(
 
 
 def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list[list[Diagnostic]]:
-    """For each comment the findings that it is the first about.
+    """Returns for each comment the findings that it is the first about.
 
     A comment is about a finding of its codes if it stands within the lines of it, or alone above
     the first of them.
@@ -91,6 +91,7 @@ def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list
 
 
 def _comments(source: Source) -> Iterator[_Comment | Diagnostic]:
+    """Yields the comments to ignore findings, and a finding for each that is not understood."""
     text = source.lines.text
     next_line = _NextLine(source.lines)
     for found in _COMMENT.finditer(text):

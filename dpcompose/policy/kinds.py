@@ -24,7 +24,7 @@ _INNER = ("guarantees", "map", "partition", "relation")  # what holds such keys 
 
 @cache
 def kinds() -> tuple[str, ...]:
-    """Returns every kind, and `map.*` and the like for all of a family."""
+    """Returns every kind, and the patterns such as `map.*` for all kinds of a family."""
     families: dict[str, Iterable[str]] = {
         "map": MAP_KINDS,
         "partition": PARTITION_KINDS,
@@ -55,7 +55,7 @@ class DeclaredThing(NamedTuple):
         return None
 
 
-def declared(source: Source) -> Iterator[DeclaredThing]:
+def declarations(source: Source) -> Iterator[DeclaredThing]:
     """Yields what a valid spec declares, in the order of the language."""
     tree = source.value
     if not isinstance(tree, dict):
@@ -84,7 +84,7 @@ def declared(source: Source) -> Iterator[DeclaredThing]:
 
 
 def _of_keys(entry: Value, name: str, path: Path) -> Iterator[DeclaredThing]:
-    """The keys in an entry that are kinds: its own, and those of its map and its guarantees."""
+    """Yields the keys of an entry, its map and its guarantees that are kinds of their own."""
     stack: list[tuple[Value, Path]] = [(entry, path)]
     while stack:
         each, at = stack.pop()
@@ -99,11 +99,12 @@ def _of_keys(entry: Value, name: str, path: Path) -> Iterator[DeclaredThing]:
 
 
 def _as(key: str) -> tuple[str, ...]:
-    """Returns the kinds that a key is of: what changes some columns alone keeps all others."""
+    """Returns the kinds of a key; `changes` is also of the kind `keeps`, for all other columns."""
     return (key, "keeps") if key == "changes" else (key,)
 
 
 def _of_dataset(entry: Value) -> tuple[str, ...]:
+    """Returns the kinds of a dataset."""
     if not isinstance(entry, dict):
         return ("root",)
     made, split = entry.get("map"), entry.get("partition")
@@ -120,6 +121,7 @@ def _of_dataset(entry: Value) -> tuple[str, ...]:
 
 
 def _of_mechanism(entry: dict[str, Value]) -> tuple[str, ...]:
+    """Returns the kinds of a mechanism."""
     if "post_processes" in entry:
         return ("post-processing",)
     if "mechanism" in entry:

@@ -1,4 +1,4 @@
-"""Whether a reason says anything: words, not a sign that stands for a reason to come."""
+"""The check that a reason consists of words, and is no placeholder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "M
 
 
 def says_something(reason: str) -> bool:
-    """Whether a reason has three different words of two letters or more, placeholders left out.
+    """Returns whether a reason has three different words of two letters, other than placeholders.
 
     Where words have no spaces between them, two letters count as one.
     """
@@ -28,6 +28,7 @@ def says_something(reason: str) -> bool:
 
 
 def _words(run: str) -> list[str]:
+    """Returns the words in a run of letters."""
     if unicodedata.name(run[0], "").partition(" ")[0] in _UNSPACED:
         return [run[i : i + 2] for i in range(0, len(run) - 1, 2)]
     return [run]

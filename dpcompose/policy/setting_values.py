@@ -1,4 +1,4 @@
-"""Values of settings as they are written: what each key takes."""
+"""The values of settings: functions that read each of them, and raise BadSettings."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ class BadSettings(DpcomposeError):
 
 
 def refuse_unknown_keys(table: Mapping[str, Any], legal: Collection[str], where: str) -> None:
-    """Refuse keys that are none of the legal ones."""
+    """Raises BadSettings for a key that is not legal."""
     for key in table:
         if key not in legal:
             raise BadSettings(f"{where}: unknown key {quoted(key)}; {_legal(key, legal)}")
 
 
 def _legal(wrong: str, legal: Collection[str]) -> str:
+    """Returns the legal words as a hint, with the nearest to a wrong one first."""
     near = nearest(wrong, legal)
     offer = f"did you mean {near}? " if near else ""
     return f"{offer}possible: {', '.join(sorted(legal))}"
 
 
 def _one_of(value: Any, legal: Collection[str], where: str) -> str:
+    """Returns a value that is one of the legal words."""
     if isinstance(value, str) and value in legal:
         return value
     raise BadSettings(
@@ -64,7 +66,7 @@ def a_probability(value: Any, where: str) -> Fraction:
 
 
 def a_budget(value: Any, where: str) -> Budget:
-    """ε, (ε, δ), ρ, μ, an advantage, or a chance of success and its baseline."""
+    """Returns a budget: ε, (ε, δ), ρ, μ, an advantage, or a success and its baseline."""
     if not isinstance(value, Mapping) or not value:
         form = 'such as {epsilon = 2} or {epsilon = 2, delta = "1e-6"}'
         raise BadSettings(f"{where}: a table is due, {form}, not {_quoted_value(value)}")
@@ -76,22 +78,14 @@ def a_budget(value: Any, where: str) -> Budget:
         )
     names = [name for name in LIMITS if name in value]
     chances = ("delta", *RISKS)
-    return possible(
-        tuple((name, _number(value[name], f"{where}.{name}", name in chances)) for name in names),
-        where,
-    )
-
-
-def possible(parameters: tuple[tuple[str, Fraction], ...], where: str) -> Budget:
-    """Returns a budget that some release can meet."""
-    given = dict(parameters)
+    given = {name: _number(value[name], f"{where}.{name}", name in chances) for name in names}
     if "baseline" in given and not 0 < given["baseline"] <= given["success"]:
         raise BadSettings(f"{where}: the baseline is above 0 and not above the success")
-    return Budget(parameters)
+    return Budget(tuple(given.items()))
 
 
 def texts(value: Any, where: str) -> tuple[str, ...]:
-    """Returns a text, or several."""
+    """Returns one or several texts as a tuple."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
         raise BadSettings(f"{where}: a text or a list of texts is due, not {_quoted_value(value)}")
@@ -99,18 +93,18 @@ def texts(value: Any, where: str) -> tuple[str, ...]:
 
 
 def kinds_of_anything(value: Any, where: str) -> tuple[str, ...]:
-    """Kinds of what a spec declares."""
+    """Returns kinds of what a spec declares."""
     return tuple(_one_of(each, kinds(), where) for each in texts(value, where))
 
 
 def kinds_of_entries(value: Any, where: str) -> tuple[str, ...]:
-    """Those of entries, where a reason can stand."""
+    """Returns kinds of entries, which can have a reason."""
     legal = [each for each in kinds() if each.split(".")[0] in OF_ENTRIES]
     return tuple(_one_of(each, legal, where) for each in texts(value, where))
 
 
 def populations(value: Any, where: str) -> tuple[str, ...]:
-    """Names of populations, as they are compared; at least one."""
+    """Returns the names of at least one population, in the form in which they are compared."""
     named = texts(value, where)
     if not named:
         raise BadSettings(f"{where}: at least one name is due")
@@ -121,7 +115,7 @@ def populations(value: Any, where: str) -> tuple[str, ...]:
 
 
 def a_switch(value: Any, where: str) -> bool:
-    """`true` or `false`, also as texts."""
+    """Returns whether the value is true, also as a text."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value.lower() in ("true", "false"):
@@ -135,7 +129,7 @@ def a_level(value: Any, where: str) -> str:
 
 
 def levels(value: Any, where: str) -> dict[str, str]:
-    """Levels by code, or `off`."""
+    """Returns levels, or `off`, by code."""
     if not isinstance(value, Mapping):
         raise BadSettings(f'{where}: a table is due, such as {{DPC204 = "off"}}')
     found = {}
@@ -150,6 +144,7 @@ def levels(value: Any, where: str) -> dict[str, str]:
 
 
 def _quoted_value(value: Any) -> str:
+    """Returns a value as messages quote it."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (dict, list)):

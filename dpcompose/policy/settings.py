@@ -22,20 +22,23 @@ from dpcompose.report.verdict import strictest_limits
 
 
 class Said(NamedTuple):
-    """A value of a key, and who says so: a file, an override in it, a variable, or a flag."""
+    """A value of a key, and its origin: a file, an override in it, a variable, or a flag."""
 
     value: Any
     origin: str
 
 
 class Layer(NamedTuple):
-    """What one origin says for a spec, by key; one of a larger `strength` can lower levels."""
+    """The settings of one origin for a spec, by key.
+
+    A layer can lower levels of findings that layers of a smaller `strength` ask for.
+    """
 
     said: Mapping[str, Said]
     strength: int = 0
 
     def over(self, other: Layer) -> Layer:
-        """This layer in place of what `other` says; levels of findings code by code."""
+        """Returns `other` with the keys of this layer replaced; levels of findings code by code."""
         said = {**other.said, **self.said}
         if "severity" in self.said and "severity" in other.said:
             levels = {**other.said["severity"].value, **self.said["severity"].value}
@@ -49,21 +52,19 @@ _Merge = Callable[[Sequence[Said]], Sequence[Said]]
 
 
 def _least_budgets(said: Sequence[Said]) -> Sequence[Said]:
-    kept = strictest_limits(each.value for each in said)
+    """Returns the strictest budgets, each said by the first layer that has it."""
     first = {each.value: each for each in reversed(said)}
-    return [first[limit] for limit in kept]
+    return [first[limit] for limit in strictest_limits(each.value for each in said)]
 
 
 def _all(said: Sequence[Said]) -> Sequence[Said]:
+    """Returns every value that is not empty, each said by the first layer that has it."""
     first = {each.value: each for each in reversed(said) if each.value}
     return [each for each in said if first.get(each.value) is each]
 
 
-def _switched_off(said: Sequence[Said]) -> Sequence[Said]:
-    return [min(said, key=lambda each: bool(each.value))]
-
-
 def _union(said: Sequence[Said]) -> Sequence[Said]:
+    """Returns every name that some layer has, each said by the first of them."""
     kept, seen = [], set[str]()
     for each in said:
         fresh = tuple(name for name in each.value if name not in seen)
@@ -72,20 +73,13 @@ def _union(said: Sequence[Said]) -> Sequence[Said]:
     return kept
 
 
-def _smallest(said: Sequence[Said]) -> Sequence[Said]:
-    return [min(said, key=lambda each: each.value)]
-
-
-def _strictest(said: Sequence[Said]) -> Sequence[Said]:
-    return [min(said, key=lambda each: LEVELS.index(each.value))]
-
-
-def _by_code(said: Sequence[Said]) -> Sequence[Said]:
-    return [each for each in said if each.value]
+def _least(rank: Callable[[Any], Any]) -> _Merge:
+    """Returns the merge that keeps the first value of the least rank."""
+    return lambda said: [min(said, key=lambda each: rank(each.value))]
 
 
 class SettingKey(NamedTuple):
-    """A key of settings: how a value is read, which of several values hold, and that in words."""
+    """A key of settings: a function that reads a value, the merge of several, and that in words."""
 
     read: Callable[[Any, str], Any]
     merge: _Merge
@@ -101,18 +95,18 @@ FIELDS = {
     "require-relation": SettingKey(
         setting_values.texts, _all, "every list holds: the relation is in each of them"
     ),
-    "require-delta": SettingKey(setting_values.a_probability, _smallest, "the smallest"),
+    "require-delta": SettingKey(setting_values.a_probability, _least(Fraction), "the smallest"),
     "require-because": SettingKey(setting_values.kinds_of_entries, _union, "all of them"),
     "require-population": SettingKey(setting_values.a_switch, _all, "true where one layer says so"),
     "populations": SettingKey(
         setting_values.populations, _all, "every list holds: the name is in each of them"
     ),
     "forbid": SettingKey(setting_values.kinds_of_anything, _union, "all of them"),
-    "advise": SettingKey(setting_values.a_switch, _switched_off, "false where one layer says so"),
-    "fail-on": SettingKey(setting_values.a_level, _strictest, "the least level"),
+    "advise": SettingKey(setting_values.a_switch, _least(bool), "false where one layer says so"),
+    "fail-on": SettingKey(setting_values.a_level, _least(LEVELS.index), "the least level"),
     "severity": SettingKey(
         setting_values.levels,
-        _by_code,
+        lambda said: [each for each in said if each.value],
         "the highest level of each code; below its own only where no layer as strong requires it",
     ),
 }
@@ -122,77 +116,78 @@ _REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget", "advise"})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for one spec. `said`: what counts of each key; `layers`: what all of them say."""
+    """The settings that hold for one spec: `said` by key, merged from all `layers`."""
 
     said: Mapping[str, Sequence[Said]] = field(default_factory=dict)
     layers: tuple[Layer, ...] = ()
 
     def _values(self, key: str) -> tuple[Any, ...]:
+        """Returns the values of a key that count."""
         return tuple(each.value for each in self.said.get(key, ()))
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
-        """Those of a spec that has none."""
+        """Returns the budgets of a spec that declares none."""
         return self._values("budget")
 
     @property
     def ceilings(self) -> tuple[Budget, ...]:
-        """Above which no bound may be."""
+        """Returns the budgets that no bound may exceed."""
         return self._values("max-budget")
 
     @property
     def defaults(self) -> tuple[Budget, ...]:
-        """Returns what a spec without a budget is held against."""
+        """Returns the budgets that a spec without one is compared with."""
         return strictest_limits((*self.budgets, *self.ceilings))
 
     @property
     def total_budgets(self) -> tuple[Budget, ...]:
-        """Those of all releases on its population together."""
+        """Returns the budgets of all releases on one population together."""
         return self._values("total-budget")
 
     @property
     def relations(self) -> tuple[tuple[str, ...], ...]:
-        """Lists of relations, of each of which one is protected."""
+        """Returns lists of relations; a spec protects one of each list."""
         return self._values("require-relation")
 
     @property
     def populations(self) -> tuple[tuple[str, ...], ...]:
-        """Lists of populations, in each of which that of a spec is."""
+        """Returns lists of populations; that of a spec is in each list."""
         return self._values("populations")
 
     @property
     def require_population(self) -> bool:
-        """Whether a spec names its population."""
+        """Returns whether a spec must name its population."""
         return any(self._values("require-population"))
 
     @property
     def delta(self) -> Fraction | None:
-        """Returns the largest δ."""
+        """Returns the largest δ that is allowed; None: any."""
         return next(iter(self._values("require-delta")), None)
 
     @property
     def because(self) -> tuple[str, ...]:
-        """Kinds of entries that say why they are so."""
+        """Returns the kinds of entries that need a reason, `because:`."""
         return sum(self._values("require-because"), ())
 
     @property
     def forbid(self) -> tuple[str, ...]:
-        """Kinds that no spec declares."""
+        """Returns the kinds that no spec may declare."""
         return sum(self._values("forbid"), ())
 
     @property
     def advise(self) -> bool:
-        """Whether to say what would make a bound less."""
+        """Returns whether reports say what would make a bound less."""
         return all(self._values("advise"))
 
     @property
     def fail_on(self) -> Level:
-        """Returns the least level of a finding that fails."""
+        """Returns the least level of a finding that makes a run fail."""
         return next(iter(self._values("fail-on")), "error")
 
     @property
     def severity(self) -> Mapping[str, str]:
-        """Returns the highest level that is said of each code."""
+        """Returns the highest level that layers give to each code."""
         found: dict[str, str] = {}
         for levels in self._values("severity"):
             for code, level in levels.items():
@@ -201,11 +196,11 @@ class Settings:
 
     @property
     def asks(self) -> bool:
-        """Whether anything is required of specs: a policy, under which passing means something."""
+        """Returns whether anything is required of specs."""
         return any(self.said.get(key) for key in FIELDS.keys() - _REQUIRE_NOTHING)
 
     def origin(self, *keys: str) -> str:
-        """Who says what counts of these keys."""
+        """Returns the origins of the values of these keys that count."""
         found = dict.fromkeys(each.origin for key in keys for each in self.said.get(key, ()))
         return " and ".join(found) or "the settings"
 
@@ -217,7 +212,7 @@ class Settings:
         counted = [
             level
             for layer in self.layers
-            if (level := _said_level(layer, code)) is not None
+            if (level := _level_in(layer, code)) is not None
             and (
                 _rank(level) >= _rank(own)
                 or not any(
@@ -229,9 +224,8 @@ class Settings:
         ]
         return max(counted, key=_rank, default=own)
 
-    def holds_up(self, code: str, own: Level) -> str | None:
-        """Returns which setting keeps comments from ignoring a finding: it fails by it; None:
-        none does."""
+    def failing_setting(self, code: str, own: Level) -> str | None:
+        """Returns the setting by which a finding fails, so that no comment ignores it, or None."""
         level = self.level(code, own)
         if _rank(level) > _rank(own):
             return f"`severity` of {self.origin('severity')}"
@@ -241,16 +235,18 @@ class Settings:
 
 
 def _rank(level: str) -> int:
+    """Returns a larger number for a more severe level."""
     return 0 if level == OFF else 1 + [*LEVELS].index(level)  # type: ignore[arg-type]
 
 
-def _said_level(layer: Layer, code: str) -> str | None:
+def _level_in(layer: Layer, code: str) -> str | None:
+    """Returns the level that a layer gives to a code, or None."""
     said = layer.said.get("severity")
     return None if said is None else said.value.get(code)
 
 
 def _requires(layer: Layer, code: str, own: Level) -> bool:
-    """Whether a layer asks for findings of this code, or fails on those of their own level."""
+    """Returns whether a layer asks for findings of this code, or fails on those of level `own`."""
     keys = REQUIRED_BY.get(code)
     if keys is not None:
         return any(key in layer.said for key in keys)
@@ -264,8 +260,8 @@ FOUND, VARIABLES, NAMED = 0, 1, 2
 DEFAULTS = Settings()
 
 
-def merged(layers: Iterable[Layer]) -> Settings:
-    """Returns one out of layers, whose order changes nothing but what is told first."""
+def merge(layers: Iterable[Layer]) -> Settings:
+    """Returns the settings of all layers; their order changes nothing but the order of origins."""
     found = tuple(each for each in layers if each.said)
     said: dict[str, Sequence[Said]] = {}
     for name, key in FIELDS.items():
@@ -276,7 +272,7 @@ def merged(layers: Iterable[Layer]) -> Settings:
 
 
 def layer(table: Mapping[str, Any], origin: str, where: str, strength: int = FOUND) -> Layer:
-    """Returns the settings in a table. Raises BadSettings, which says `where` they stand."""
+    """Returns the settings in a table. Raises BadSettings with the place `where`."""
     refuse_unknown_keys(table, FIELDS, where)
     return Layer(
         {

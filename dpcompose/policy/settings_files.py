@@ -21,14 +21,16 @@ _OVERRIDES, _ROOT = "overrides", "root"
 
 
 class _Override(NamedTuple):
+    """Settings for the specs whose paths match one of some patterns."""
+
     patterns: tuple[re.Pattern[str], ...]
     layer: Layer
 
 
 class File(NamedTuple):
-    """A settings file: what it says for every spec, and for those at some paths below `folder`.
+    """A settings file: its settings for every spec, and `overrides` for some paths below `folder`.
 
-    `root`: whether settings of the folders above are left alone.
+    `root`: whether the settings of the folders above do not count.
     """
 
     path: str
@@ -38,7 +40,7 @@ class File(NamedTuple):
     root: bool = False
 
     def layer(self, spec: str) -> Layer:
-        """Returns what it says for a spec: overrides that fit replace what stands above them."""
+        """Returns the settings for a spec; overrides that match replace what stands above them."""
         found = self.base
         inside = os.path.relpath(os.path.abspath(spec), self.folder).replace(os.sep, "/")
         for each in self.overrides:
@@ -48,12 +50,12 @@ class File(NamedTuple):
 
 
 def names(spec: str) -> tuple[str, ...]:
-    """Returns the paths by which a spec is below folders: as it is named, and without links."""
+    """Returns the absolute paths of a spec: as it is named, and with links followed."""
     return tuple(dict.fromkeys((os.path.abspath(spec), real(spec))))
 
 
-def found_layers(spec: str) -> list[Layer]:
-    """Returns what the settings files around a spec say, those of the nearest folder first.
+def layers_around(spec: str) -> list[Layer]:
+    """Returns the layers of the settings files around a spec, those of the nearest folder first.
 
     They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
     and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
@@ -67,7 +69,7 @@ def found_layers(spec: str) -> list[Layer]:
     return found
 
 
-def explicit(path: str) -> File:
+def named_file(path: str) -> File:
     """Returns the settings file at a path that somebody named; its overrides are below the working
     folder.
 
@@ -76,7 +78,7 @@ def explicit(path: str) -> File:
     if not path:
         raise BadSettings("--settings: the name of the file is empty; is a variable not set?")
     data = _bytes(path)
-    found = None if data is None else parsed_file(path, data, os.getcwd(), _path_in_messages(path))
+    found = None if data is None else parse_file(path, data, os.getcwd(), _path_in_messages(path))
     if found is None:
         why = "no file that can be read" if data is None else f"without a table [tool.{_TABLE}]"
         raise BadSettings(f"{_path_in_messages(path)} is {why}")
@@ -85,6 +87,7 @@ def explicit(path: str) -> File:
 
 @lru_cache(maxsize=4096)
 def _nearest(folder: str) -> tuple[File, ...]:
+    """Returns the settings files in a folder and in those above, up to the root."""
     here, above = tuple(_in(folder)), os.path.dirname(folder)
     if above == folder or any(file.root for file in here):
         return here
@@ -92,6 +95,7 @@ def _nearest(folder: str) -> tuple[File, ...]:
 
 
 def _in(folder: str) -> Iterator[File]:
+    """Yields the settings files in a folder. Raises BadSettings."""
     for name in (OWN, SHARED):
         path = os.path.join(folder, name)
         data = _bytes(path)
@@ -103,12 +107,12 @@ def _in(folder: str) -> Iterator[File]:
         if name == OWN and target not in (OWN, SHARED):
             # What a link leads to is not told: it may be any file of this machine.
             raise BadSettings(f"{_path_in_messages(path)} is a link to what is no settings file")
-        file = parsed_file(path, data, folder, _path_in_messages(path))
+        file = parse_file(path, data, folder, _path_in_messages(path))
         if file is not None:
             yield file
 
 
-def parsed_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
+def parse_file(path: str, data: bytes, folder: str, shown: str) -> File | None:
     """Returns the settings in a file that is called `path`; None for a pyproject.toml without any.
 
     `folder`: what the paths of its overrides are below. Raises BadSettings, which calls it `shown`.
@@ -136,7 +140,7 @@ def _path_in_messages(path: str) -> str:
 
 
 def _bytes(path: str) -> bytes | None:
-    """Returns what a file holds; None where there is none."""
+    """Returns the content of a file; None where there is none. Raises BadSettings."""
     try:
         if not os.path.isfile(path):
             return None
@@ -152,6 +156,7 @@ def _bytes(path: str) -> bytes | None:
 
 
 def _parsed(data: bytes, shown: str) -> dict[str, Any]:
+    """Returns the content of a TOML file. Raises BadSettings."""
     import tomllib
 
     # The time that a key of many parts takes is quadratic in their number.
@@ -166,6 +171,7 @@ def _parsed(data: bytes, shown: str) -> dict[str, Any]:
 
 
 def _file(path: str, folder: str, table: object, name: str, where: str) -> File:
+    """Returns the settings file with a table; messages call it `name`. Raises BadSettings."""
     if not isinstance(table, dict):
         raise BadSettings(f"{where}: a table is due")
     refuse_unknown_keys(table, (*FIELDS, _OVERRIDES, _ROOT), where)
@@ -182,6 +188,7 @@ def _file(path: str, folder: str, table: object, name: str, where: str) -> File:
 
 
 def _override(table: object, origin: str, where: str) -> _Override:
+    """Returns the override in a table. Raises BadSettings."""
     if not isinstance(table, Mapping):
         raise BadSettings(f"{where}: a table is due")
     refuse_unknown_keys(table, ("paths", *FIELDS), where)
@@ -195,6 +202,7 @@ def _override(table: object, origin: str, where: str) -> _Override:
 
 
 def _patterns(paths: Sequence[str], where: str) -> tuple[re.Pattern[str], ...]:
+    """Returns the patterns that paths of specs match in full. Raises BadSettings."""
     for path in paths:
         if not path or path.startswith("/") or len(path) > 1000 or path.count("*") > 20:
             raise BadSettings(f"{where}: {path!r} is no path below the folder of the settings")
@@ -202,7 +210,10 @@ def _patterns(paths: Sequence[str], where: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _expression(path: str) -> str:
-    """`*` and `?` stay within a name, `**` crosses folders; without a `/` any folder will do."""
+    """Returns the regular expression of a pattern of paths.
+
+    `*` and `?` match within a name, `**` across folders; a pattern without `/` in every folder.
+    """
     path = path.removeprefix("./")
     if path.endswith("/"):
         path += "**"

@@ -1,4 +1,4 @@
-"""Whether a YAML file is a spec: it has the key `dpcompose` at the top of some document."""
+"""The check whether a YAML file is a spec: some document has the key `dpcompose` at its top."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _WIDE = (
 
 
 def is_spec(data: bytes) -> bool:
-    """Whether `data` is meant as a spec, be it valid or not.
+    """Returns whether `data` is meant as a spec, be it valid or not.
 
-    A broken document counts where the key stands at the margin, or comes before the fault, and one
-    that is too large to be read where the key stands anywhere.
+    A broken document counts if the key stands at the margin, or before the fault; one that is too
+    large to be read counts if the key stands anywhere.
     """
     data = _in_utf8(data)
     literal = _KEY.encode() in data
@@ -57,7 +57,7 @@ def is_spec(data: bytes) -> bool:
 
 
 def _in_utf8(data: bytes) -> bytes:
-    """The same text in UTF-8, which is told by its first bytes as YAML has it."""
+    """Returns the same text in UTF-8; its encoding is known by its first bytes, as in YAML."""
     for start, encoding in _WIDE:
         if start.match(data):
             return data.decode(encoding, "replace").encode("utf-8", "replace")
@@ -65,11 +65,12 @@ def _in_utf8(data: bytes) -> bytes:
 
 
 def _text(data: bytes | str) -> str:
+    """Returns data as text, without a byte order mark."""
     return data if isinstance(data, str) else data.decode("utf-8", "replace").lstrip("\ufeff")
 
 
 def _is_one(text: str) -> bool:
-    """Whether a document has the key; of a broken one, a line, or more than are looked at."""
+    """Returns whether a document has the key; in a broken one, whether some line starts with it."""
     try:
         return _has_key(text)
     except YAMLError:
@@ -79,6 +80,7 @@ def _is_one(text: str) -> bool:
 
 
 def _starts_with_key(line: str) -> bool:
+    """Returns whether a line is a mapping with the key."""
     try:
         return _has_key(line)
     except YAMLError:
@@ -86,7 +88,7 @@ def _starts_with_key(line: str) -> bool:
 
 
 def _has_key(text: str) -> bool:
-    """Whether some document is a mapping with the key; YAMLError where a fault comes before it."""
+    """Returns whether some document is a mapping with the key. Raises YAMLError."""
     next_event, depth, in_mapping, at_key = event_source(text), 0, False, False
     named: set[str] = set()  # anchors of texts that are the key
     while type(event := next_event()) is not StreamEndEvent:
@@ -99,7 +101,8 @@ def _has_key(text: str) -> bool:
             if is_key and event.anchor is not None:
                 named.add(event.anchor)
             if depth == 1:
-                if in_mapping and at_key and (is_key or _names(event, named)):
+                alias = isinstance(event, AliasEvent) and event.anchor in named
+                if in_mapping and at_key and (is_key or alias):
                     return True
                 at_key = not at_key
             if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
@@ -107,7 +110,3 @@ def _has_key(text: str) -> bool:
                     in_mapping, at_key = isinstance(event, MappingStartEvent), True
                 depth += 1
     return False
-
-
-def _names(event: object, anchors: set[str]) -> bool:
-    return isinstance(event, AliasEvent) and event.anchor in anchors

@@ -1,15 +1,15 @@
-"""A stream of several documents cut into one text each, so that none can break the others."""
+"""The documents of a stream, as one text each, so that none can break the others."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.source.limits import MAX_DOCUMENTS
-from dpcompose.source.text import decoded
+from dpcompose.source.text import decode
 
 # No scalar of YAML 1.2 can hold such a line (rule c-forbidden): it is a mark wherever it stands.
 _MARK = re.compile(r"^(?:---|\.\.\.)(?=[ \t\n]|\Z)", re.MULTILINE)
@@ -29,27 +29,25 @@ class Document(NamedTuple):
 
 
 def documents(data: bytes) -> Iterator[Document]:
-    """The documents that `data` holds, at least one; what is no text is one document as it is.
+    """Yields the documents in `data`, at least one; what is no text is one document as it is.
 
-    Those beyond the limit are one text, which whoever reads it refuses.
+    Those beyond the limit are one text, which its reader refuses.
     """
     if not _MARK_IN_BYTES.search(data):
         yield Document(data)
         return
     try:
-        text = decoded(data, "")
-    except InvalidSpec:  # said by whoever reads it
+        text = decode(data, "")
+    except InvalidSpec:  # its reader reports it
         yield Document(data)
         return
     parts = _cut(text)
-    first = next(parts, None)
-    second = next(parts, None)
-    if first is None or second is None:
+    first_two = list(islice(parts, 2))
+    if len(first_two) < 2:
         yield Document(data)
         return
-    line = 0
-    at = 0
-    for number, (start, end) in enumerate(chain((first, second), parts), 1):
+    line = at = 0
+    for number, (start, end) in enumerate(chain(first_two, parts), 1):
         line += text.count("\n", at, start)
         at = start
         if number > MAX_DOCUMENTS:
@@ -59,8 +57,7 @@ def documents(data: bytes) -> Iterator[Document]:
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
-    """Yields where each document starts and ends; comments alone, with no mark of their own, are
-    none."""
+    """Yields the start and end of each document; comments alone, without a mark, are none."""
     start, is_open = 0, False
     for mark in _MARK.finditer(text):
         at = mark.start()

@@ -38,24 +38,24 @@ __all__ = [
 
 
 def has_libyaml() -> bool:
-    """Whether PyYAML has its fast parser."""
+    """Returns whether PyYAML has its fast parser."""
     return bool(yaml.__with_libyaml__)
 
 
 def parsed(text: str) -> Any:
-    """Returns the content of a YAML text that is part of this package; specs are read by their
-    events."""
+    """Returns the content of a YAML text of this package; specs are read by their events."""
     return yaml.load(text, yaml.CSafeLoader if has_libyaml() else yaml.SafeLoader)
 
 
 def event_source(text: str) -> Callable[[], Any]:
-    """Returns the function that gives the next event of ``text``."""
+    """Returns the function that gives the next event of `text`."""
     if has_libyaml():
         next_event: Callable[[], Any] = yaml.CSafeLoader(text).get_event
         return next_event
     slow_event: Callable[[], Any] = yaml.SafeLoader(text).get_event
 
     def guarded() -> Any:
+        """Returns the next event of the slow parser. Raises YAMLError."""
         try:
             return slow_event()
         except (ValueError, OverflowError) as error:  # chr() of "\UFFFFFFFF"

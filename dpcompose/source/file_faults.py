@@ -9,11 +9,11 @@ from dpcompose.source.scalars import Value
 
 
 class Stop(Exception):
-    """Reading cannot go on; the reason is recorded."""
+    """Raised where reading cannot go on; the reason is recorded."""
 
 
 class Misplaced:
-    """Stands for a key that was refused, so that numbering still follows the text."""
+    """A placeholder for a refused key, so that the numbers of nodes still follow the text."""
 
     __slots__ = ("name",)
 
@@ -37,7 +37,7 @@ class FileFaults:
     def add(
         self, code: str, message: str, at: tuple[int, int] | int, hint: str | None = None
     ) -> None:
-        """Record a fault at a node, given by its number, or between two offsets."""
+        """Records a fault at a node, given by its number, or between two offsets."""
         self._count()
         if len(self._faults) >= MAX_FAULTS:
             return
@@ -46,7 +46,7 @@ class FileFaults:
         self._faults.append(Diagnostic(code, message, self._lines.span(*at), hint))
 
     def add_duplicate(self, number: int, mapping: dict[Any, Value], key: str) -> Misplaced:
-        """Record a key that the mapping with this number has already; what stands for it there."""
+        """Records a key that a mapping has already, and returns the placeholder for it."""
         self._duplicates[number] = mapping
         refused = Misplaced(key)
         mapping[refused] = None  # now, since its value may be what ends the reading
@@ -54,7 +54,7 @@ class FileFaults:
         return refused
 
     def add_last(self, code: str, message: str, at: int, hint: str | None) -> None:
-        """Record what ended the reading, however many faults there are already."""
+        """Records the fault that ends the reading, however many faults there are already."""
         self._found += 1
         self._faults.append(Diagnostic(code, message, self._lines.span(at, at + 1), hint))
 
@@ -70,11 +70,13 @@ class FileFaults:
         return [*self._faults, Diagnostic("DPC017", note, None, level="note")]
 
     def _count(self) -> None:
+        """Counts a fault. Raises Stop at the limit."""
         self._found += 1
         if self._found >= MAX_COUNTED:
             raise Stop
 
     def _list_duplicates(self, number: int, mapping: dict[Any, Value]) -> None:
+        """Lists the faults of keys that a mapping has twice."""
         first: dict[str, int] = {}
         for key, at in self._marks.keys(number, mapping).items():
             if not isinstance(key, Misplaced):

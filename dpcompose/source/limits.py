@@ -1,4 +1,4 @@
-"""How much a file may hold, since it may come from a stranger."""
+"""The limits on what a file holds, since it may come from a stranger."""
 
 MAX_BYTES = 64 * 2**20
 MAX_BYTES_WITHOUT_LIBYAML = 4 * 2**20  # PyYAML's own parser is many times slower

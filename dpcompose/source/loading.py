@@ -1,32 +1,29 @@
-"""From bytes to documents."""
+"""The functions that read specs from bytes."""
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.memory import without_garbage_collection
 from dpcompose.source.positions import Lines, Source
 from dpcompose.source.reader import Reader
-from dpcompose.source.text import check_text, decoded
+from dpcompose.source.text import check_text, decode
 
 
 def load(data: bytes | str, name: str, lines_above: int = 0) -> Source:
-    """Returns the one document that ``data`` holds; ``name`` is what faults call the file.
+    """Returns the one document in `data`. Raises InvalidSpec with all faults found.
 
-    ``lines_above`` is added to every line number, for a document cut out of a stream.
-    Raises InvalidSpec with every fault that could be found.
+    `name`: the name of the file in faults. `lines_above` is added to every line number, for a
+    document cut out of a stream.
     """
     return _read(data, name, False, lines_above)[0]
 
 
 def load_all(data: bytes | str, name: str) -> list[Source]:
-    """Returns all documents that ``data`` holds, at least one; spans count from the top of the
-    file.
-
-    Raises InvalidSpec with every fault that could be found in any of them.
-    """
+    """Returns all documents in `data`, at least one. Raises InvalidSpec with all faults found."""
     return _read(data, name, True)
 
 
 def _read(data: bytes | str, name: str, several: bool, lines_above: int = 0) -> list[Source]:
-    text = decoded(data, name)
+    """Returns the documents in `data`; where not `several`, a second one is a fault."""
+    text = decode(data, name)
     lines = Lines(text, lines_above)
     reader = Reader(lines, several)
     if check_text(text, reader.faults):

@@ -1,4 +1,4 @@
-"""Where every part of a file stands: its lines, its nodes by number, and spans by path."""
+"""The positions in a file: its lines, its nodes by number, and spans by path."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -11,11 +11,11 @@ from dpcompose.source.scalars import Value
 
 
 class Lines(Sequence[str]):
-    """The lines of a text, without their line ends, cut out when asked for.
+    """The lines of a text, without their line ends.
 
     Newlines are counted once per block of the text, so that neither a file of blank lines costs
-    memory nor a file of one long line costs time. Where ``text`` is cut out of a longer one, the
-    ``above`` lines before it count as well, and are empty.
+    memory nor a file of one long line costs time. Where `text` is a part of a longer one, the
+    `above` lines before it count as well, and are empty.
     """
 
     __slots__ = ("_above", "_before", "_count", "_starts", "text")
@@ -55,6 +55,7 @@ class Lines(Sequence[str]):
         return self.text[start:] if end < 0 else self.text[start:end]
 
     def _start(self, line: int) -> int:
+        """Returns the offset at which a line of the text starts."""
         if line == 0:
             return 0
         block = bisect_left(self._before, line) - 1
@@ -64,6 +65,7 @@ class Lines(Sequence[str]):
         return at
 
     def _position(self, offset: int) -> tuple[int, int]:
+        """Returns the line and the column of an offset."""
         block, at = divmod(offset, self._BLOCK)
         at = offset - at
         line = self._before[block] + self.text.count("\n", at, offset)
@@ -78,7 +80,7 @@ class Lines(Sequence[str]):
 
 
 class Marks:
-    """Where every node of a file stands, nodes being numbered in the order of the text.
+    """The offsets of every node of a file; nodes are numbered in the order of the text.
 
     A key is a node, and its value the next one, so a tree and its numbers can be walked together:
     nothing needs to be kept per path.
@@ -95,14 +97,15 @@ class Marks:
         self._numbers: dict[int, Any] = {}
 
     def items(self, number: int, sequence: list[Value]) -> Sequence[int]:
-        """Numbers of the items of the list with this number."""
+        """Returns the numbers of the items of the list with this number."""
         return array("I", self._walk(number, len(sequence), 1))
 
     def keys(self, number: int, mapping: dict[Any, Value]) -> dict[Any, int]:
-        """Numbers of the keys of the mapping with this number."""
+        """Returns the numbers of the keys of the mapping with this number."""
         return dict(zip(mapping, self._walk(number, len(mapping), 2), strict=True))
 
     def _walk(self, number: int, count: int, step: int) -> Iterator[int]:
+        """Yields the number of every node, or of every second one, in a collection."""
         skip, at = self.skip, number + 1
         for _ in range(count):
             yield at
@@ -110,7 +113,7 @@ class Marks:
                 at = skip.get(at, at + 1)
 
     def find(self, root: int, tree: Value, path: Path) -> tuple[int, int]:
-        """Numbers of the value at ``path`` and of its key, or of the nearest ancestor's."""
+        """Returns the numbers of the value at `path` and its key; else of the nearest ancestor."""
         value = key = root
         for step in path:
             inside = self.target.get(value, value)
@@ -136,7 +139,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document: its plain tree, and the place in the text of every part of it."""
+    """A document: its plain tree, and the positions of all its parts in the text."""
 
     name: str
     value: Value
@@ -145,18 +148,17 @@ class Source:
     _root: int = field(repr=False)
 
     def span(self, path: Path, key: bool = False) -> Span:
-        """Returns where the value at ``path`` stands, or its key; else those of its nearest
-        ancestor.
+        """Returns the span of the value at `path`, or of its key; else of the nearest ancestor.
 
-        A list item has no key: its value is meant. What an alias repeats stands where it was
-        written, the alias itself where it is.
+        A list item has no key: its value is meant. What an alias repeats has the span at which it
+        was written, the alias itself its own.
         """
         value, own_key = self._marks.find(self._root, self.value, path)
         number = own_key if key else value
         return self.lines.span(self._marks.starts[number], self._marks.ends[number])
 
     def at(self, path: Path) -> Value:
-        """Returns what stands at ``path``; None where there is nothing."""
+        """Returns the value at `path`; None where there is none."""
         tree = self.value
         for step in path:
             if isinstance(tree, dict) and isinstance(step, str):
@@ -169,11 +171,11 @@ class Source:
 
     @property
     def has_aliases(self) -> bool:
-        """Whether some text stands for several parts of the tree."""
+        """Returns whether the document has aliases, which repeat parts of the tree."""
         return bool(self._marks.target)
 
     def within_scalar(self, offset: int) -> bool:
-        """Whether a place in the text is inside of a key or a value, so that `#` is a letter."""
+        """Returns whether an offset is inside a key or a value, where `#` starts no comment."""
         marks = self._marks
         number = bisect_right(marks.starts, offset) - 1
         return number >= 0 and number not in marks.skip and offset < marks.ends[number]

@@ -1,4 +1,4 @@
-"""From events to a tree: one pass, in which nothing recurses deeper than the nesting limit."""
+"""The reader of YAML: one pass from events to a tree, with bounded recursion."""
 
 import re
 from collections.abc import Callable
@@ -37,12 +37,13 @@ _TAG = re.compile(r"![^\s,\[\]{}]*")
 
 
 def _tag(tag: str) -> str:
+    """Returns a tag as messages show it."""
     return quoted(tag.replace("tag:yaml.org,2002:", "!!"))
 
 
 @dataclass(slots=True)
 class _Anchor:
-    """A named node: what an alias of it adds in nodes and nesting, once it is complete."""
+    """A named node, with the number of nodes and the nesting that an alias of it adds."""
 
     number: int
     value: Value = None
@@ -52,7 +53,7 @@ class _Anchor:
 
 
 class Reader:
-    """One pass over the events of a file, collecting documents, marks and faults."""
+    """A pass over the events of a file, which collects documents, marks and faults."""
 
     def __init__(self, lines: Lines, several: bool) -> None:
         self.lines = lines
@@ -70,7 +71,7 @@ class Reader:
         self._next: Callable[[], Any]  # gives the next event
 
     def read(self) -> None:
-        """Read all documents, as far as the text allows."""
+        """Reads all documents, as far as the text allows."""
         try:
             self._next = event_source(self.lines.text)
             self._documents()
@@ -84,6 +85,7 @@ class Reader:
             self.faults.add_last("DPC006", message, at, None)
 
     def _documents(self) -> None:
+        """Reads every document. Raises Stop."""
         document_start: Any = DocumentStartEvent
         while type(event := self._next()) is not StreamEndEvent:
             if type(event) is document_start:
@@ -104,6 +106,7 @@ class Reader:
             )
 
     def _document(self, at: tuple[int, int]) -> None:
+        """Reads the document that starts at the given offsets."""
         self._anchors.clear()
         root = len(self.marks.starts)
         event = self._next()
@@ -115,6 +118,7 @@ class Reader:
     # nodes
 
     def _node(self, event: Any) -> Value:
+        """Returns the value of a node, which may be an alias or have an anchor."""
         if isinstance(event, AliasEvent):
             return self._alias(event)
         if event.anchor is None:
@@ -130,6 +134,7 @@ class Reader:
         return anchor.value
 
     def _unnamed(self, event: Any) -> Value:
+        """Returns the value of a scalar, a mapping or a sequence."""
         if isinstance(event, ScalarEvent):
             return self._scalar(event)
         if isinstance(event, MappingStartEvent):
@@ -137,7 +142,7 @@ class Reader:
         return self._sequence(event)
 
     def _add(self, event: Any) -> int:
-        """Number a node."""
+        """Adds a node to the marks, and returns its number."""
         number = len(self.marks.starts)
         if number >= MAX_NODES:
             self._too_many(event)
@@ -146,11 +151,13 @@ class Reader:
         return number
 
     def _too_many(self, event: Any) -> NoReturn:
+        """Ends the reading, since the file has too many nodes."""
         at = event.start_mark.index
         self.faults.add_last("DPC009", f"the file holds more than {MAX_NODES} values", at, None)
         raise Stop
 
     def _scalar(self, event: Any) -> Value:
+        """Returns the value of a scalar, with its tag checked."""
         number = self._add(event)
         text: str = event.value
         plain, is_quoted = event.implicit
@@ -169,16 +176,19 @@ class Reader:
         return value
 
     def _refuse_long(self) -> None:
+        """Records that the last scalar is too long."""
         message = f"a text without quotation marks longer than {MAX_NAME} characters"
         self.faults.add("DPC015", message, len(self.marks.starts) - 1)
 
     def _unknown_tag(self, tag: str, number: int) -> None:
+        """Records a tag that is unknown."""
         start, end = self.marks.starts[number], self.marks.ends[number]
         written = _TAG.search(self.lines.text, start, max(end, start + MAX_NAME))
         at = written.span() if written else (start, end)
         self.faults.add("DPC013", f"the tag {_tag(tag)} is unknown", at, NO_TAGS)
 
     def _alias(self, event: Any) -> Value:
+        """Returns the value that an alias repeats. Raises Stop where aliases expand too far."""
         number = self._add(event)
         anchor = self._anchors.get(event.anchor)
         name = quoted("*" + event.anchor)
@@ -200,6 +210,7 @@ class Reader:
         return anchor.value
 
     def _deepen(self, height: int, number: int) -> None:
+        """Records how deep a node of some height reaches. Raises Stop at the limit."""
         depth = self._depth + height
         if depth > MAX_DEPTH:
             message = f"lists and mappings are nested more than {MAX_DEPTH} deep"
@@ -210,6 +221,7 @@ class Reader:
     # collections
 
     def _open(self, event: Any, tag: str) -> int:
+        """Adds a collection to the marks, and returns its number."""
         number = self._add(event)
         self._deepen(1, number)
         self._depth += 1
@@ -218,6 +230,7 @@ class Reader:
         return number
 
     def _close(self, number: int, start: Any, end: Any) -> None:
+        """Records the end of a collection."""
         marks = self.marks
         if start.flow_style:
             self._flow_end = end.end_mark.index
@@ -231,6 +244,7 @@ class Reader:
     # scalars what _node would do, without its calls.
 
     def _sequence(self, start: Any) -> list[Value]:
+        """Returns the items of a sequence."""
         number = self._open(start, SEQ_TAG)
         result: list[Value] = []
         scalar: Any = ScalarEvent
@@ -249,6 +263,7 @@ class Reader:
         return result
 
     def _mapping(self, start: Any) -> dict[str, Value]:
+        """Returns the entries of a mapping."""
         number = self._open(start, MAP_TAG)
         result: dict[Any, Value] = {}
         scalar: Any = ScalarEvent
@@ -276,8 +291,7 @@ class Reader:
         return result
 
     def _odd_key(self, event: Any, mapping: dict[Any, Value], owner: int) -> Any:
-        """Returns a key that needs a closer look: itself, or what stands for it if it is
-        refused."""
+        """Returns a key that is not plain text, or the placeholder for it if it is refused."""
         number = len(self.marks.starts)
         self._node(event)
         if not isinstance(event, ScalarEvent):

@@ -1,7 +1,7 @@
-"""The text of a spec with something else in its place: comments and layout stay as they are.
+"""Changes of the text of a spec, in which comments and layout stay as they are.
 
-Each function gives the replacements that make a change, none where the layout leaves no plain way
-to make it. Nothing is checked: what comes out may be another invalid spec.
+Each function returns the replacements that make a change, none where the layout leaves no plain way
+to make it. The result is not checked: it may be an invalid spec.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ _NOT_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf",
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word can be written without quotation marks, and reads the same everywhere."""
+    """Returns whether a word can be written without quotation marks everywhere."""
     return bool(_PLAIN.fullmatch(word)) and word.casefold() not in _NOT_TEXT
 
 
-#: As files have them.
+#: The line ends of files.
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def replaced(text: str, replacements: Iterable[Replacement]) -> str:
-    """Returns the text of a file with all replacements made, which do not overlap, in its own
-    line ends."""
+    """Returns the text of a file with replacements made, which do not overlap.
+
+    New lines end as those of the file.
+    """
     starts = [len(text) - len(text.removeprefix("\ufeff"))]
     starts += (found.end() for found in LINE_END.finditer(text))
     line_end = found[0] if (found := LINE_END.search(text)) else "\n"
@@ -51,13 +53,13 @@ def replaced(text: str, replacements: Iterable[Replacement]) -> str:
 
 
 def renamed(source: Source, path: Path, key: str) -> Replacements:
-    """Returns the key at `path` is called otherwise."""
+    """Returns the replacements that rename the key at `path`."""
     span = source.span(path, key=True)
     return (Replacement(span, key),) if span.line == span.end_line else ()
 
 
 def rewritten(source: Source, path: Path, text: str) -> Replacements:
-    """Something else is written at `path`, where a scalar of one line stands, or nothing."""
+    """Returns the replacements that write a text at `path`, in place of a scalar or of nothing."""
     span = source.span(path)
     if span.line != span.end_line:
         return ()
@@ -70,7 +72,7 @@ def rewritten(source: Source, path: Path, text: str) -> Replacements:
 
 
 def wrapped(source: Source, path: Path, before: str, after: str) -> Replacements:
-    """Something stands around what is written at `path` on one line."""
+    """Returns the replacements that write texts before and after the value at `path`."""
     span = source.span(path)
     if span.line != span.end_line or not _in_brackets_or_scalar(source, path):
         return ()
@@ -80,7 +82,7 @@ def wrapped(source: Source, path: Path, before: str, after: str) -> Replacements
 
 
 def with_entry(source: Source, path: Path, entry: str) -> Replacements:
-    """Returns the mapping at `path` has one more entry, a text `key: value`, after all others."""
+    """Returns the replacements that add an entry, a text `key: value`, to the mapping at `path`."""
     tree = source.at(path)
     span = source.span(path)
     if not isinstance(tree, dict):
@@ -102,7 +104,7 @@ def with_entry(source: Source, path: Path, entry: str) -> Replacements:
 
 
 def without(source: Source, path: Path) -> Replacements:
-    """Returns the entry at `path` of a mapping is gone."""
+    """Returns the replacements that remove the entry at `path` of a mapping."""
     *above, own = path
     tree = source.at(tuple(above))
     if not isinstance(tree, dict) or own not in tree:
@@ -131,10 +133,9 @@ def without(source: Source, path: Path) -> Replacements:
 def moved_in(
     source: Source, paths: tuple[Path, ...], target: Path, key: str, more: str = ""
 ) -> Replacements:
-    """Returns the entries at `paths` go into the mapping at `target`, or to the scalar there, as
-    `key`.
+    """Returns the replacements that move the entries at `paths` into the mapping at `target`.
 
-    `more`: an entry that is new there.
+    A scalar there becomes a mapping, in which it has the name `key`. `more`: a further entry.
     """
     removed = [each for path in paths for each in without(source, path)]
     if len(removed) != len(paths):
@@ -154,7 +155,7 @@ def moved_in(
 
 
 def _text(source: Source, path: Path) -> str | None:
-    """Returns an entry of one line as it is written."""
+    """Returns the text of an entry of one line; None for another entry."""
     key, value = source.span(path, key=True), source.span(path)
     if key.line != value.end_line or not _in_brackets_or_scalar(source, path):
         return None
@@ -162,7 +163,7 @@ def _text(source: Source, path: Path) -> str | None:
 
 
 def as_list(source: Source, path: Path, key: str) -> Replacements:
-    """Returns the mapping at `path` is a list: what names each entry stands in it, under `key`."""
+    """Returns the replacements that make a list of the mapping at `path`; names go to `key`."""
     tree = source.at(path)
     if not isinstance(tree, dict) or _is_flow(source, path):
         return ()
@@ -188,10 +189,9 @@ def as_list(source: Source, path: Path, key: str) -> Replacements:
 
 
 def as_mapping(source: Source, path: Path, key: str) -> Replacements:
-    """Returns the list at `path` is a mapping: each item is named by what stands in it first, at
-    `key`.
+    """Returns the replacements that make a mapping of the list at `path`, with names from `key`.
 
-    A text alone is the name of an empty mapping.
+    `key` is the first of each item; a text alone is the name of an empty mapping.
     """
     tree = source.at(path)
     if not isinstance(tree, list) or _is_flow(source, path):
@@ -226,45 +226,50 @@ def as_mapping(source: Source, path: Path, key: str) -> Replacements:
 
 
 def _is_flow(source: Source, path: Path) -> bool:
+    """Returns whether the value at `path` stands in brackets."""
     span = source.span(path)
     return source.lines[span.line - 1][span.column - 1 : span.column] in {"{", "["}
 
 
 def _in_brackets_or_scalar(source: Source, path: Path) -> bool:
+    """Returns whether the value at `path` is a scalar, or stands in brackets."""
     return not isinstance(source.at(path), dict | list) or _is_flow(source, path)
 
 
-# --- for later -----------------------------------------------------------------------------------
+# --- changes of a source that is given later ------------------------------------------------------
 
+#: A function that returns the replacements of a change in a source.
 Rewrite = Callable[[Source], Replacements]
-"""Makes of a source what is meant; nothing where its layout leaves no plain way."""
 
 
 def renaming(path: Path, key: str) -> Rewrite:
-    """`renamed`, once there is a source."""
+    """Returns the change `renamed`."""
     return lambda source: renamed(source, path, key)
 
 
 def writing(path: Path, text: str) -> Rewrite:
-    """`rewritten`, once there is a source."""
+    """Returns the change `rewritten`."""
     return lambda source: rewritten(source, path, text)
 
 
 def wrapping(path: Path, before: str, after: str) -> Rewrite:
-    """`wrapped`, once there is a source."""
+    """Returns the change `wrapped`."""
     return lambda source: wrapped(source, path, before, after)
 
 
 def adding(path: Path, entry: str) -> Rewrite:
-    """`with_entry`, once there is a source."""
+    """Returns the change `with_entry`."""
     return lambda source: with_entry(source, path, entry)
 
 
 def naming_inside(path: Path, key: str) -> Rewrite:
-    """Returns the mapping at `path` has one entry, a mapping in braces, which it becomes, with
-    its name."""
+    """Returns the change of a mapping at `path`, whose one entry is a mapping in braces, into that.
+
+    Its name stands in it under `key`.
+    """
 
     def rewrite(source: Source) -> Replacements:
+        """Returns the replacements of the change."""
         tree = source.at(path)
         name = next(iter(tree)) if isinstance(tree, dict) else ""
         inner = (*path, name)
@@ -287,10 +292,10 @@ def naming_inside(path: Path, key: str) -> Rewrite:
 
 
 def joining(path: Path, rest: Path) -> Rewrite:
-    """Returns a point stands for the comma between the number at `path` and the digits that
-    follow it."""
+    """Returns the change of the comma between the number at `path` and its digits to a point."""
 
     def rewrite(source: Source) -> Replacements:
+        """Returns the replacements of the change."""
         number, digits = source.span(path), source.span(rest, key=True)
         comma = Span(number.end_line, number.end_column, digits.line, digits.column)
         between = source.lines[comma.line - 1][comma.column - 1 : comma.end_column - 1]

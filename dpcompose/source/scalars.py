@@ -1,4 +1,4 @@
-"""What scalars mean by the core schema of YAML 1.2, and which keys are fine."""
+"""The values of scalars by the core schema of YAML 1.2, and the check of keys."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from dpcompose.source.limits import MAX_NAME
 class Number(str):
     """A plain scalar that YAML 1.2 reads as a number, kept as its source text.
 
-    Forms such as ``010``, ``0x10`` and ``.inf`` are numbers here too: `core.numbers.expressions`
+    Forms such as `010`, `0x10` and `.inf` are numbers here too: `core.numbers.expressions`
     makes a fraction of the text, or says what was probably meant.
     """
 
@@ -33,7 +33,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class PlainScalars(dict[str, Value]):
-    """What each plain scalar means by the core schema of YAML 1.2, worked out when first met."""
+    """The value of each plain scalar by the core schema of YAML 1.2, computed when first met."""
 
     __slots__ = ("_too_long",)
     _MOST_KEPT = 1_000_000
@@ -55,7 +55,7 @@ class PlainScalars(dict[str, Value]):
 
 
 class FineKeys(dict[str, str | None]):
-    """Keys that are fine wherever they are new; None for those that need a closer look.
+    """Keys that are plain text; None for those that need further checks.
 
     Each is kept once, since most keys of a long spec are the same few words.
     """
@@ -68,7 +68,7 @@ class FineKeys(dict[str, str | None]):
 
 
 def encodable(text: str) -> bool:
-    r"""Whether an output can hold ``text``: PyYAML's own parser lets ``"\uD800"`` through."""
+    r"""Returns whether an output can hold `text`: PyYAML's parser lets `"\uD800"` through."""
     return text.isascii() or not _SURROGATE.search(text)
 
 

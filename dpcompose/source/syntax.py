@@ -1,4 +1,4 @@
-"""Faults of syntax in our words, which are the same for both of PyYAML's parsers."""
+"""Messages for faults of syntax, the same for both of PyYAML's parsers."""
 
 import re
 from typing import NamedTuple
@@ -15,7 +15,7 @@ _LONGEST_SHOWN = 60
 
 
 class _Reworded(NamedTuple):
-    """What to say for a fault of syntax, whose words differ between PyYAML's two parsers."""
+    """The message for a fault of syntax, whose words differ between PyYAML's two parsers."""
 
     pattern: str  # in "context: problem"; compiled when a fault asks for it
     message: str  # with {char}, what stands at the fault, and {opened}, the place of its context
@@ -122,7 +122,7 @@ _WORD = re.compile(r"\w[\w-]*")
 
 
 def syntax_fault(error: MarkedYAMLError, lines: Lines) -> tuple[str, str, int, str | None]:
-    """Code, message, offset and hint for what PyYAML found wrong."""
+    """Returns the code, the message, the offset and the hint for an error of PyYAML."""
     text = lines.text
     context = getattr(error.context_mark, "index", None)
     problem = getattr(error.problem_mark, "index", context or 0)

@@ -1,4 +1,4 @@
-"""From bytes to text, and what no text may hold."""
+"""The decoding of bytes to text, and the characters that no text may hold."""
 
 import re
 from itertools import islice
@@ -11,9 +11,8 @@ from dpcompose.source.positions import Lines
 from dpcompose.source.syntax import NO_TAGS
 
 
-def decoded(data: bytes | str, name: str) -> str:
-    """Returns the text of a file, its line ends all newlines; InvalidSpec if it is too large or
-    no text."""
+def decode(data: bytes | str, name: str) -> str:
+    """Returns the text of a file with newlines as line ends. Raises InvalidSpec."""
     limit = MAX_BYTES if has_libyaml() else MAX_BYTES_WITHOUT_LIBYAML
     if len(data) > limit:
         message = f"the file is larger than {limit / 2**20:g} MiB"
@@ -36,7 +35,7 @@ _ENDS = "end lines with LF or CRLF: YAML ends one here, where editors and review
 
 
 def _normal(text: str) -> str:
-    """``text`` without a byte order mark, its line ends all newlines, as YAML reads them."""
+    """Returns `text` without a byte order mark and with newlines as line ends."""
     text = text.removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -45,6 +44,7 @@ _SAVE = "save the file as UTF-8"
 
 
 def _not_utf8(error: UnicodeDecodeError) -> Diagnostic:
+    """Returns the finding that a file is not UTF-8."""
     data = error.object
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return Diagnostic("DPC002", "the file is UTF-16", Span(1, 1, 1, 1), _SAVE)
@@ -69,7 +69,7 @@ _ALLOWED_ASCII = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
 
 
 def check_text(text: str, faults: FileFaults) -> bool:
-    """Refuse characters that YAML forbids, or that mislead, and what makes libyaml slow."""
+    """Returns whether a text has no fault; records misleading characters and too many tags."""
     if not (text.isascii() and not text.encode().translate(None, _ALLOWED_ASCII)):
         for match in islice(re.finditer(_FORBIDDEN, text), _MOST_CHARACTERS):
             misleads = _MISLEADING.match(match[0])

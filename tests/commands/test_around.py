@@ -150,6 +150,12 @@ def test_help_pages_with_two_examples_that_the_command_takes(command: str) -> No
                 assert name == "--install-completion"
 
 
+def test_the_former_name_of_a_command_has_its_help() -> None:
+    former, now = (call(name, "--help") for name in ("sensitivity", "savings"))
+    assert former.exit_code == 0
+    assert former.stdout.replace("sensitivity", "savings").split() == now.stdout.split()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", ["40", "80", "120"])
 def test_help_fits_a_terminal_that_has_few_characters(width: str) -> None:

@@ -19,8 +19,7 @@ _Result = TypeVar("_Result")
 PATIENCE, LONG_PATIENCE, WORTH = 0.1, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
-_LARGEST_CHUNK = 32
-_CHUNK_SECONDS = 0.05
+_LARGEST_CHUNK, _CHUNK_SECONDS = 8, 0.02
 
 
 def cores() -> int:
@@ -40,35 +39,21 @@ def spread(
     """Yields the result of `work` for each item, in order, by up to `jobs` processes.
 
     The first items are done here: processes cost more than they save until there is much to do.
-    `work` must be a function of a module, or a partial of one. `ending`: see `shared_out`. `apart`:
-    whether nothing is done here.
+    `work` must be a function of a module, or a partial of one. `ending`: see `results_of_workers`.
+    `apart`: whether nothing is done here.
     """
-    if apart:
-        from dpcompose.commands.parallel.workers import shared_out
-
-        pace = _Pace(_CHUNK_SECONDS)
-        for result in shared_out(_chunks(iter(items), pace, jobs), work, jobs, ending):
-            pace.step()
-            yield result
-        return
-    rest, spent, longest, done = iter(items), 0.0, 0.0, 0
-    while True:
+    rest: Iterator[_Item] = iter(items)
+    usual, spent, longest, done = _CHUNK_SECONDS / 4, 0.0, 0.0, 0
+    while not apart:
         patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
         ahead = list(islice(rest, 1 if patient else _AHEAD))
         if not ahead:
             return
-        if len(ahead) > 1:
-            # The longest is left out of the average: the first item loads what all need.
-            usual = (spent - longest) / (done - 1) if done > 1 else spent
-            if usual * len(ahead) > WORTH:
-                from dpcompose.commands.parallel.workers import shared_out
-
-                pace = _Pace(usual / jobs)
-                chunks = _chunks(chain(ahead, rest), pace, jobs)
-                for result in shared_out(chunks, work, jobs, ending):
-                    pace.step()
-                    yield result
-                return
+        # The longest is left out of the average: the first item loads what all need.
+        usual = (spent - longest) / (done - 1) if done > 1 else spent
+        if len(ahead) > 1 and usual * len(ahead) > WORTH:
+            rest = chain(ahead, rest)
+            break
         for item in ahead:
             start = time.perf_counter()
             result = work(item)
@@ -77,29 +62,8 @@ def spread(
             yield result
             del result  # it may be large, and the next item may take long
 
+    from dpcompose.commands.parallel.workers import results_of_workers
 
-class _Pace:
-    """The average number of seconds for an item, starting from an estimate."""
-
-    def __init__(self, first: float) -> None:
-        self._first, self._start, self._done = first, time.perf_counter(), 0
-
-    def step(self) -> None:
-        """Counts one more finished item."""
-        self._done += 1
-
-    @property
-    def seconds(self) -> float:
-        """Returns the average time of an item, with the first estimate counted as a few items."""
-        spent = time.perf_counter() - self._start
-        return (self._first * _FEW + spent) / (_FEW + self._done)
-
-
-def _chunks(items: Iterator[_Item], pace: _Pace, jobs: int) -> Iterator[list[_Item]]:
-    """Yields the items in chunks that each take a process about the same short time."""
-    while True:
-        size = int(_CHUNK_SECONDS / max(pace.seconds * jobs, 1e-9))
-        chunk = list(islice(items, max(1, min(_LARGEST_CHUNK, size))))
-        if not chunk:
-            return
-        yield chunk
+    size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_SECONDS / max(usual, 1e-9))))
+    chunks = iter(lambda: list(islice(rest, size)), [])
+    yield from results_of_workers(chunks, work, jobs, ending)

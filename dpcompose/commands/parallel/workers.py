@@ -57,11 +57,10 @@ class Ending(Generic[_Item, _Result]):
 
 @dataclass(slots=True)
 class _Chunk:
-    """Several items with a number, and their results so far."""
+    """Several items, and the results so far, as bytes."""
 
-    number: int
     items: list[Any]
-    results: list[Any] = field(default_factory=list)
+    results: list[bytes] = field(default_factory=list)
 
     @property
     def is_done(self) -> bool:
@@ -116,7 +115,7 @@ class _Worker:
         self.results.close()
 
 
-def shared_out(
+def results_of_workers(
     chunks: Iterator[list[_Item]],
     work: Callable[[_Item], _Result],
     jobs: int,
@@ -142,15 +141,15 @@ def shared_out(
                 worker.end()
 
 
-def alone(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
+def run_within(most: bounds.Most, work: Callable[[], _Result]) -> _Result:
     """Returns the result of `work`, held to the limits `most`. Raises TooMuch."""
-    (found,) = each_alone(most, [None], lambda _: work())
+    (found,) = run_each_within(most, [None], lambda _: work())
     if isinstance(found, bounds.TooMuch):
         raise found
     return found
 
 
-def each_alone(
+def run_each_within(
     most: bounds.Most, items: Sequence[_Item], work: Callable[[_Item], _Result]
 ) -> Iterator[_Result | bounds.TooMuch]:
     """Yields the result of `work` for each item, or a TooMuch if it exceeds the limits, in order.
@@ -172,9 +171,9 @@ def each_alone(
         return
     bounds.warm_up()
     ending: Ending[int, _Result | bounds.TooMuch] = Ending(
-        most.patience, lambda _, how: bounds.ended(most, how)
+        most.patience, lambda _, how: bounds.limit_error(most, how)
     )
-    yield from shared_out(([each] for each in range(len(items))), held, 1, ending)
+    yield from results_of_workers(([each] for each in range(len(items))), held, 1, ending)
 
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
@@ -205,7 +204,7 @@ def _results(
 ) -> Iterator[Any]:
     """Yields the results in order, gives workers their chunks and replaces those that ended."""
     pending: deque[_Chunk] = deque()  # chunks whose results were not yielded yet, in order
-    given, ended = 0, False
+    ended = False
     while True:
         while not ended and len(pending) < _AHEAD * len(workers):
             idlest = min(workers, key=lambda each: len(each.has))
@@ -215,59 +214,42 @@ def _results(
             if items is None:
                 ended = True
                 break
-            pending.append(_Chunk(given, items))
+            pending.append(_Chunk(items))
             idlest.give(pending[-1])
-            given += 1
         if not pending:
             return
         busy = [each for each in workers if each.has]
-        ready = wait([each.results for each in busy], _left(busy, ending))
+        patience = None if ending is None else ending.seconds
+        left = None
+        if patience is not None:  # the seconds until the first worker is late
+            last = min(each.since for each in busy) + patience
+            left = max(0.0, last - time.monotonic()) + 0.01
+        ready = wait([each.results for each in busy], left)
         for worker in busy:
             how = None
-            try:
-                if worker.results in ready:
+            if worker.results in ready:
+                try:
                     worker.take()
                     continue
-                if not _is_late(worker, ending):
-                    continue
-            except (EOFError, OSError) as error:
-                how = worker.ending
-                if ending is None:
-                    raise Lost(f"{how}; --jobs 1 works in one process") from error
+                except (EOFError, OSError) as error:
+                    how = worker.ending
+                    if ending is None:
+                        raise Lost(f"{how}; --jobs 1 works in one process") from error
+            elif patience is None or time.monotonic() - worker.since <= patience:
+                continue
             assert ending is not None
             _replace(workers, worker, work, ending, how)
         while pending and pending[0].is_done:
             away, results = time.monotonic(), deque(pending.popleft().results)
-            while results:
-                yield _opened(results.popleft())  # it may be large, and the consumer may take long
+            while results:  # each may be large, and the consumer may take long
+                result, fault = loads(results.popleft())
+                if fault is not None:
+                    raise fault
+                yield result
+                del result
             away = time.monotonic() - away
             for worker in workers:
                 worker.since += away  # meanwhile nothing was received
-
-
-def _opened(data: bytes | tuple[Any]) -> Any:
-    """Returns a result that a worker sent, or its replacement. Raises what `work` raised."""
-    if isinstance(data, tuple):
-        return data[0]
-    result, error = loads(data)
-    if error is not None:
-        raise error
-    return result
-
-
-def _left(busy: list[_Worker], ending: Ending[Any, Any] | None) -> float | None:
-    """Returns the seconds until the first worker is late; None if none ever is."""
-    if ending is None or ending.seconds is None:
-        return None
-    last = min(each.since for each in busy) + ending.seconds
-    return max(0.0, last - time.monotonic()) + 0.01
-
-
-def _is_late(worker: _Worker, ending: Ending[Any, Any] | None) -> bool:
-    """Returns whether a worker has sent nothing for too long."""
-    if ending is None or ending.seconds is None:
-        return False
-    return time.monotonic() - worker.since > ending.seconds
 
 
 def _replace(
@@ -283,7 +265,7 @@ def _replace(
         workers.remove(worker)
         if worker.has:
             chunk = worker.has[0]
-            chunk.results.append((ending.result(chunk.items[len(chunk.results)], how),))
+            chunk.results.append(dumps((ending.result(chunk.items[len(chunk.results)], how), None)))
             if chunk.is_done:
                 worker.has.popleft()
         before = len(workers)

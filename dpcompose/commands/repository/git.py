@@ -14,10 +14,11 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.inputs import Unreadable
-from dpcompose.commands.repository.history import AddedIn, FileChange, came, changed
 from dpcompose.places import GIT, is_below, work_tree
 
 #: The most seconds that one call of git may take.
@@ -59,23 +60,27 @@ _DEEPER = "`fetch-depth: 0` for actions/checkout, or `git fetch --deepen 100`, g
 _KINDS = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(NamedTuple):
     """The entry at a path of a commit: its kind (file, link, folder or repository) and hash."""
 
     kind: str
     name: str
 
 
-def checked(revision: str, option: str = "--against") -> str:
-    """Returns `revision` if it can be the name of a revision. Raises BadCall."""
-    if not revision.strip():
-        raise BadCall(f"{option}: the revision is empty; is a variable not set?")
-    if revision.startswith("-"):
-        raise BadCall(f"{option} {revision}: a revision does not start with a hyphen")
-    if "\0" in revision:
-        raise BadCall(f"{option}: no revision has a null byte in it")
-    return revision
+class AddedIn(NamedTuple):
+    """The commit that added a file: its number in the history, its hash, its date."""
+
+    order: int
+    commit: str
+    date: str
+
+
+class FileChange(NamedTuple):
+    """The change of a path by a commit: the blob hashes of the file before and after it, if any."""
+
+    path: str
+    old: str | None
+    new: str | None
 
 
 @dataclass(slots=True)
@@ -117,11 +122,9 @@ class Repository:
 
     def entries(self, commit: str) -> dict[str, TreeEntry]:
         """Returns everything in a commit by its path from the root, with `/`. Raises BadCall."""
-        done = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
-        if done.returncode != 0:
-            raise BadCall(f"git cannot list what the revision holds: {_message_of_git(done)}")
+        listing = ("ls-tree", "-r", "-t", "-z", "--full-tree", "--end-of-options", commit)
         found = {}
-        for line in done.stdout.split(b"\0")[:-1]:
+        for line in self._fields("git cannot list what the revision holds", *listing)[:-1]:
             fields, _, path = line.partition(b"\t")
             mode, _, name = fields.split()
             found[os.fsdecode(path)] = TreeEntry(_KINDS.get(mode, "file"), name.decode("ascii"))
@@ -134,7 +137,7 @@ class Repository:
         without its whole history.
         """
         options = ("--topo-order", "-M", "--diff-filter=AR", "--name-status")
-        return dict(came(self._log(*options, commit)))
+        return dict(_parse_added(self._log(*options, commit)))
 
     def changes(
         self, commit: str, paths: Sequence[str], merges: bool = False
@@ -147,27 +150,24 @@ class Repository:
         """
         walk = ("--merges", "--full-history") if merges else ("--first-parent",)
         options = (*walk, "-m", "--raw", "--no-renames", "--no-abbrev")
-        return list(changed(self._log(*options, commit, paths=paths)))
+        return list(_parse_changes(self._log(*options, commit, paths=paths)))
 
     def _log(self, *arguments: str, paths: Sequence[str] = ()) -> Iterator[bytes]:
         """Returns the fields of `git log` for a commit, the last argument; the oldest first."""
         if self._run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
             raise BadCall(f"the clone is shallow, without its whole history: {_DEEPER}")
         *options, commit = arguments
-        done = self._run(
+        fields = self._fields(
+            "git cannot list when files came",
             "log", "-z", "--reverse", *options, "--no-show-signature", "--no-ext-diff",
             "--no-textconv", "--format=format:%H %ct", "--end-of-options", commit, "--", *paths,
         )  # fmt: skip
-        if done.returncode != 0:
-            raise BadCall(f"git cannot list when files came: {_message_of_git(done)}")
-        return iter(done.stdout.split(b"\0"))
+        return iter(fields)
 
     def tracked(self) -> list[str]:
         """Returns the paths of the index, which the next commit will contain. Raises BadCall."""
-        done = self._run("ls-files", "-z", "--cached", "--full-name")
-        if done.returncode != 0:
-            raise BadCall(f"git cannot read its index: {_message_of_git(done)}")
-        return os.fsdecode(done.stdout).split("\0")[:-1]
+        listing = ("ls-files", "-z", "--cached", "--full-name")
+        return [*map(os.fsdecode, self._fields("git cannot read its index", *listing)[:-1])]
 
     def read(self, entry: TreeEntry, most: int) -> bytes:
         """Returns the bytes of a file or a link; if it has more than `most`, blanks, one more.
@@ -218,6 +218,13 @@ class Repository:
         """Runs git on this repository and returns what it printed. Raises BadCall."""
         return _run(self._call(*arguments), self.root)
 
+    def _fields(self, complaint: str, *arguments: str) -> list[bytes]:
+        """Returns the fields that git prints, ended by null bytes. Raises BadCall."""
+        done = self._run(*arguments)
+        if done.returncode != 0:
+            raise BadCall(f"{complaint}: {_message_of_git(done)}")
+        return done.stdout.split(b"\0")
+
     def _call(self, *arguments: str) -> list[str]:
         """Returns the command line of a call of git on this repository, and on no other one."""
         places = (f"--git-dir={self.directory}", f"--work-tree={self.root}")
@@ -240,7 +247,7 @@ def repository(folder: str) -> Repository:
     entry = os.path.realpath(os.path.join(root, GIT))
     if top != root:
         raise BadCall(f"git finds the files of the repository of {root} elsewhere, in {top}")
-    if directory != (_named_by(entry) if os.path.isfile(entry) else entry):
+    if directory != (_gitdir_of(entry) if os.path.isfile(entry) else entry):
         raise BadCall(f"{os.path.join(root, GIT)} does not name the repository that git finds")
     above = work_tree(os.path.dirname(directory))
     if above is not None and not is_below(directory, os.path.join(os.path.realpath(above), GIT)):
@@ -256,7 +263,7 @@ def _path_from_git(program: str, root: str, what: str) -> str:
     return os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
-def _named_by(file: str) -> str | None:
+def _gitdir_of(file: str) -> str | None:
     """Returns the folder that a file `.git` names, as in a submodule or a further work tree."""
     with suppress(OSError), open(file, "rb") as stream:
         start, _, name = stream.read(2**16).partition(b": ")
@@ -316,3 +323,53 @@ def _message_of_git(done: subprocess.CompletedProcess[bytes]) -> str:
     """Returns the first line that git printed on standard error."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[0].removeprefix("fatal: ") if lines else "git says nothing"
+
+
+def _commit(order: int, name: bytes, time: bytes) -> AddedIn:
+    """Returns a commit from its number, hash and time in seconds."""
+    day = datetime.fromtimestamp(int(time or b"0"), UTC).date().isoformat()
+    return AddedIn(order, name.decode("ascii", "replace"), day)
+
+
+def _parse_added(tokens: Iterator[bytes]) -> Iterator[tuple[str, AddedIn]]:
+    """Yields each file with the commit that added it, from `git log -z --name-status`.
+
+    The output lists `HASH TIME`, then a status and its paths. A renamed file keeps its commit.
+    """
+    known: dict[str, AddedIn] = {}
+    for order, head in enumerate(tokens):
+        start, _, status = head.partition(b"\n")
+        name, _, time = start.partition(b" ")
+        here = _commit(order, name, time)
+        while status:
+            path = os.fsdecode(next(tokens, b""))
+            if status.startswith(b"R"):
+                now = os.fsdecode(next(tokens, b""))
+                known[now] = known.get(path, here)
+            else:
+                now = path
+                known.setdefault(path, here)
+            yield now, known[now]
+            status = next(tokens, b"")
+
+
+def _parse_changes(tokens: Iterator[bytes]) -> Iterator[tuple[AddedIn, list[FileChange]]]:
+    """Yields each commit with its changes of files, from the output of `git log -z --raw`."""
+    here: list[FileChange] = []
+    for order, token in enumerate(filter(None, tokens)):
+        head, _, change = (
+            token.rpartition(b"\n") if not token.startswith(b":") else (b"", b"", token)
+        )
+        if not change.startswith(b":"):
+            head, change = change, b""
+        if head:
+            here = []
+            name, _, time = head.partition(b" ")
+            yield _commit(order, name, time), here
+        if change:
+            *modes, old, new, _ = change[1:].split()
+            names = [
+                hash_.decode("ascii") if mode.startswith(b"100") else None
+                for mode, hash_ in zip(modes, (old, new), strict=True)
+            ]
+            here.append(FileChange(os.fsdecode(next(tokens, b"")), *names))

@@ -10,13 +10,13 @@ _ALIKE = 0.5  # the least common share for a rename, as in git
 _MOST_LINES = 10_000_000  # lines compared; with more, only equal files count as renamed
 
 
-def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
+def match_renames(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
     """Returns the new name of each removed file that was renamed.
 
     First files that are equal in every byte, then the most similar; of equally good ones the file
     with the same last name. Each new file is used once.
     """
-    found = _equal(gone, new)
+    found = _equal_files(gone, new)
     taken = set(found.values())
     before = {name: _lines(data) for name, data in gone.items() if name not in found}
     after = {name: _lines(data) for name, data in new.items() if name not in taken}
@@ -36,7 +36,7 @@ def renamed(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, st
     return found
 
 
-def _equal(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
+def _equal_files(gone: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, str]:
     """Returns the new names of removed files that are equal in every byte to a new file."""
     holding: dict[bytes, dict[str, None]] = {}
     by_last_name: dict[tuple[bytes, str], str] = {}

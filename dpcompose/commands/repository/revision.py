@@ -13,8 +13,8 @@ from dpcompose.commands.exits import BadCall
 from dpcompose.commands.globs import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml, read
 from dpcompose.commands.repository import git
-from dpcompose.commands.repository.history import AddedIn, FileChange
-from dpcompose.commands.repository.renames import renamed
+from dpcompose.commands.repository.git import AddedIn, FileChange
+from dpcompose.commands.repository.renames import match_renames
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
 
@@ -42,8 +42,13 @@ class Past:
     """
 
     def __init__(self, revision: str, option: str = "--against") -> None:
-        self.revision = git.checked(revision, option)
-        self._option = option
+        if not revision.strip():
+            raise BadCall(f"{option}: the revision is empty; is a variable not set?")
+        if revision.startswith("-"):
+            raise BadCall(f"{option} {revision}: a revision does not start with a hyphen")
+        if "\0" in revision:
+            raise BadCall(f"{option}: no revision has a null byte in it")
+        self.revision, self._option = revision, option
         self._renames: dict[str, dict[str, str]] = {}
         self._was: dict[str, str] = {}
 
@@ -289,7 +294,7 @@ class Past:
                 if _kind(path) == kind and not _is_there(self._here(path))
                 if (data := self._spec_at(path)) is not None
             }
-            found = self._renames[kind] = renamed(gone, dict(self._new(kind))) if gone else {}
+            found = self._renames[kind] = match_renames(gone, dict(self._new(kind))) if gone else {}
             self._was.update((now, was) for was, now in found.items())
         return self._renames[kind]
 

@@ -1,0 +1,358 @@
+"""Analyses many files independently; the largest exit code wins."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from dpcompose.commands.bounds import (
+    Most,
+    TooMuch,
+    limit_error,
+    limit_report,
+    report_within,
+    warm_up,
+    within,
+)
+from dpcompose.commands.exits import ExitCode, complain, complain_lines
+from dpcompose.commands.gather import Gathering, NoFile
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
+from dpcompose.commands.output import refuse_overwrite
+from dpcompose.commands.outputs import By
+from dpcompose.commands.policies import audited
+from dpcompose.commands.progress import Progress, Waiting
+from dpcompose.commands.run import Run
+from dpcompose.core.notions.guarantee import AskedRisk
+from dpcompose.errors import LEVELS, Diagnostic, in_order
+from dpcompose.memory import settle
+from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.render.problems import UNREADABLE, counted
+from dpcompose.report import Extent, Report
+from dpcompose.source import Document, documents
+
+if TYPE_CHECKING:
+    from dpcompose.commands.repository.revision import Past
+
+
+#: So many findings of a valid spec are listed; the code of the finding that counts the others.
+MAX_LISTED, MORE = 1_000, "DPC017"
+
+
+class FileTask(NamedTuple):
+    """What to do with every file of a run.
+
+    `checking`: whether the budget decides the exit code. `certificate`: whether reports carry their
+    certificates. `extent`: how much of the report is filled in for one spec, `of_many`: for each of
+    several. `advisable`: whether the output shows statements that would make a bound less.
+    """
+
+    run: Run
+    checking: bool = False
+    certificate: bool = False
+    extent: Extent = "all"
+    of_many: Extent = "all"
+    advisable: bool = False
+
+
+class _Input(NamedTuple):
+    """A file to read, or one with the content that was read already."""
+
+    file: str
+    data: bytes | None = None
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """The result of one file: reports, lines for standard error, and its worst exit code.
+
+    `name`: its name where there is no report. `fault`: an internal error of dpcompose.
+    """
+
+    reports: list[Report] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    code: ExitCode = ExitCode.FINE
+    fault: Exception | None = None
+    name: str = ""
+
+    def worse(self, code: ExitCode, complaint: str | None = None) -> None:
+        """Records an exit code, and a line for standard error."""
+        self.code = max(self.code, code)
+        if complaint is not None:
+            self.complaints.append(complaint)
+
+
+class Faulty(Exception):
+    """An internal error of dpcompose in another process; the message is its traceback."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Analyses files; `code` is the worst exit code so far, `unread` counts files without a report.
+
+    `jobs`: the number of processes. `written`: files that the results go to, which must not be
+    among those that are read. `watched`: the stream where progress is shown. `past`: files that are
+    as they were in this revision are counted as `unchanged`.
+    """
+
+    task: FileTask
+    jobs: int
+    written: Sequence[str]
+    watched: TextIO | None
+    past: Past | None
+    unchanged: int = field(default=0, init=False)
+    code: ExitCode = field(default=ExitCode.FINE, init=False)
+    unread: int = field(default=0, init=False)
+    _fault: Exception | None = field(default=None, init=False)
+    _said: set[str] = field(default_factory=set, init=False)
+
+    def reports(self, gathering: Gathering) -> Generator[Report]:
+        """Yields a report for every document of every file, in order; unread files have one too.
+
+        The last report counts what was left out, if anything was. Raises BadCall.
+        """
+        items: Iterable[str | NoFile] = (
+            each for each in gathering.items() if not self._is_as_before(each)
+        )
+        total = 0
+        if self.watched is not None:  # the bar needs the number of files
+            items = list(items)
+            total = len(items)
+        alone = gathering.single
+        progress = Progress(total, None if alone else self.watched)
+        apart = self.task.run.most.is_limited  # then processes are forked, and no thread may draw
+        waiting = Waiting("analysing", self.watched if alone and not apart else None)
+        outcomes, done = self._outcomes(items), 0
+        try:
+            waiting.__enter__()
+            for outcome in outcomes:
+                waiting.clear()
+                done += 1
+                if done == 2:  # a single spec ends before there is much garbage
+                    settle()
+                progress.step()
+                if outcome.complaints or outcome.fault:
+                    progress.clear()
+                for each in outcome.complaints:
+                    if each not in self._said:  # many specs can have the same settings
+                        complain(each)
+                        self._said.add(each)
+                self.code = max(self.code, outcome.code)
+                self._fault = self._fault or outcome.fault
+                yield from outcome.reports or [self._unread_report(outcome)]
+        finally:
+            outcomes.close()  # it ends the other processes
+            progress.clear()
+            waiting.clear()
+        found = gathering.left_out._replace(unread=self.unread)
+        if self.task.run.strict and found.untold:
+            self.code = max(self.code, ExitCode.USAGE)
+        if found.summary:
+            yield counted(found, self.task.run.strict)
+
+    def _is_as_before(self, item: str | NoFile) -> bool:
+        """Returns whether a file is as it was in the past revision, and counts it as unchanged."""
+        if self.past is None or isinstance(item, NoFile) or item == STANDARD_INPUT:
+            return False
+        try:
+            same = self.past.has(item, read(item))
+        except Unreadable:
+            return False
+        self.unchanged += same
+        return same
+
+    def _unread_report(self, outcome: _Outcome) -> Report:
+        """Returns the report of a file that could not be read, and counts it."""
+        self.unread += 1
+        says = " ".join(outcome.complaints)
+        finding = Diagnostic(UNREADABLE, says, None)
+        return Report(outcome.name, "", "unreadable", findings=(finding,))
+
+    def finish(self) -> ExitCode:
+        """Returns the exit code. Raises the first internal error of dpcompose, if there was one."""
+        if isinstance(self._fault, Faulty):
+            complain_lines(str(self._fault))
+            complain("this is a fault of dpcompose, not of the spec")
+            return ExitCode.FAULT
+        if self._fault is not None:
+            raise self._fault
+        return self.code
+
+    def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
+        """Yields the result of each file, by one process or several."""
+        inputs = (self._input_of(item) for item in items)
+        specs, apart = 0, self.task.run.most.is_limited
+        if apart:
+            warm_up()
+        while specs < 2:  # a single readable spec is reported in full
+            given = next(inputs, None)
+            if given is None:
+                return
+            if apart:
+                (outcome,) = self._spread(self.task, [given], apart)
+            else:
+                outcome = _examine_file(self.task, given)
+            specs += len(outcome.reports)
+            yield outcome
+        task = self.task._replace(extent=self.task.of_many)
+        if self.jobs == 1 and not apart:
+            yield from (_examine_file(task, each) for each in inputs)
+        else:
+            yield from self._spread(task, inputs, apart)
+
+    def _spread(
+        self, task: FileTask, inputs: Iterable[_Input | _Outcome], apart: bool
+    ) -> Iterator[_Outcome]:
+        """Yields the results of files by several processes, some done here unless `apart`."""
+        from dpcompose.commands.parallel.pool import spread
+        from dpcompose.commands.parallel.workers import Ending
+
+        most, work = task.run.most, partial(_examine_for_sending, task)
+        ending = Ending(most.patience, partial(_outcome_of_ended, most)) if apart else None
+        return spread(inputs, work, self.jobs, ending, apart)
+
+    def _input_of(self, item: str | NoFile) -> _Input | _Outcome:
+        """Returns what a process is to read: standard input is read here. Raises BadCall."""
+        if isinstance(item, NoFile):
+            return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
+        if item != STANDARD_INPUT:
+            refuse_overwrite(self.written, [item])
+            return _Input(item)
+        try:
+            return _Input(self.task.run.name(item), read(item))
+        except Unreadable as error:
+            return _Outcome([], [str(error)], ExitCode.USAGE, name=name_of_file(item))
+
+
+def _outcome_of_ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
+    """Returns the result of a file whose process was killed or ended."""
+    if isinstance(given, _Outcome):
+        return given
+    report = limit_report(given.file, limit_error(most, how))
+    return _Outcome([report], code=ExitCode.INVALID, name=given.file)
+
+
+def _examine_file(task: FileTask, given: _Input | _Outcome) -> _Outcome:
+    """Returns the result of one file; whatever goes wrong with it does not end the run."""
+    if isinstance(given, _Outcome):
+        return given
+
+    outcome = _Outcome(name=given.file)
+    try:
+        data = given.data if given.data is not None else read(given.file)
+        # The time limits each document, the memory the whole file.
+        with within(Most(None, task.run.most.megabytes)):
+            _examine_documents(task, given.file, data, outcome)
+    except TooMuch as error:
+        outcome.reports = [limit_report(given.file, error)]
+        outcome.worse(ExitCode.INVALID)
+    except (Unreadable, BadSettings) as error:
+        outcome.worse(ExitCode.USAGE, str(error))
+    except Exception as error:
+        outcome.worse(ExitCode.FAULT, f"{given.file}: a fault of dpcompose, its traceback is below")
+        outcome.fault = error
+    return outcome
+
+
+def _examine_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
+    """Returns the result of one file in a form that can be sent to another process.
+
+    A fault is text, and reports without findings have no source lines unless they need them.
+    """
+    outcome = _examine_file(task, given)
+    outcome.reports = [
+        each if each.findings or task.extent == "all" else replace(each, lines=())
+        for each in outcome.reports
+    ]
+    if outcome.fault is not None:
+        outcome.fault = Faulty("".join(traceback.format_exception(outcome.fault)).rstrip())
+    return outcome
+
+
+def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
+    """Adds the reports of a file's documents and their exit codes to an outcome."""
+    from dpcompose.pipeline import analyze
+
+    run = task.run
+    settings = run.policies.of(file)
+    wanted = () if settings.delta is None else (settings.delta,)
+    accepted = run.policies.accepted
+    for document in documents(data):
+        work = partial(
+            analyze,
+            document.data,
+            file,
+            run.limit,
+            tuple(dict.fromkeys((*run.asked_deltas, *wanted))),
+            tuple(dict.fromkeys(run.asked_epsilons)),
+            risk=AskedRisk() if run.risk else None,
+            default=settings.defaults,
+            ceilings=settings.ceilings,
+            audit=partial(audited, settings, accepted=accepted, document=document.number),
+            lines_above=document.lines_before,
+            recheck=run.recheck,
+            certificate=task.certificate,
+            extent=task.extent if document.number is None else task.of_many,
+            by_attribute=run.by is By.ATTRIBUTE,
+        )
+        if task.advisable and (settings.advise if run.advise is None else run.advise):
+            work = partial(_with_advice, work, document, file, task)
+        report = report_within(run.most, file, work)
+        report = replace(report, findings=_listed(report.findings))
+        if document.number is not None:
+            report = replace(report, document=document.number)
+        outcome.reports.append(report)
+        outcome.worse(*_exit_code(task, settings, report))
+    outcome.reports = without_quotes(outcome.reports, data)
+
+
+def _listed(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """Returns the findings to list, the highest levels first, and a count of the rest."""
+    unlisted = len(findings) - MAX_LISTED
+    if unlisted <= 0:
+        return findings
+    ranked = sorted(findings, key=lambda each: -LEVELS.index(each.level))
+    # The count has the worst level of the findings that it replaces, and fails a run as they would.
+    level = ranked[MAX_LISTED].level
+    rest = Diagnostic(MORE, f"{unlisted} more findings are not listed", None, level=level)
+    return (*in_order(ranked[:MAX_LISTED]), rest)
+
+
+def _with_advice(
+    work: Callable[[], Report], document: Document, file: str, task: FileTask
+) -> Report:
+    """Returns the report that `work` makes, with statements that would make its bound less.
+
+    Where the budget decides, only for a budget that is not met.
+    """
+    from dpcompose.planning.advising import advised
+
+    report = work()
+    if task.checking and (report.verdict is None or report.verdict.ok):
+        return report
+    everything = task.run.advise is True
+    # In a check the δ of the budget counts.
+    delta = None if task.checking else next(iter(task.run.asked_deltas), None)
+    return advised(report, document.data, file, document.lines_before, everything, delta)
+
+
+def _exit_code(task: FileTask, settings: Settings, report: Report) -> tuple[ExitCode, str | None]:
+    """Returns the exit code for a report, and a line for standard error if no finding says it."""
+    if report.status == "invalid":
+        return ExitCode.INVALID, None
+    if task.checking and report.verdict is None:
+        return ExitCode.USAGE, (
+            f"{report.label}: nothing to check against: give the spec a `budget:`, "
+            "or pass --epsilon, --rho or --mu"
+        )
+    if report.status == "no-guarantee":
+        return ExitCode.FAILED, None
+    if task.checking and report.verdict is not None and not report.verdict.ok:
+        return ExitCode.FAILED, None
+
+    least = LEVELS.index(settings.fail_on)
+    if any(LEVELS.index(each.level) >= least for each in report.findings):
+        return ExitCode.FAILED, None
+    return ExitCode.FINE, None
