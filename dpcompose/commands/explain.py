@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import partial
 from importlib import import_module
@@ -12,9 +12,10 @@ from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.output import print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
 from dpcompose.commands.run import Run
+from dpcompose.core.theorem import Theorem
 from dpcompose.errors import nearest, quoted
 from dpcompose.render.layout import Style
-from dpcompose.render.theorem_text import book, matching, shape
+from dpcompose.render.theorem_text import book, in_short, matching, shape
 from dpcompose.report.wording import listing
 
 #: The identifier of the page that lists all words.
@@ -64,7 +65,7 @@ def explain_words(run: Run) -> ExitCode:
 def _theorem(name: str) -> Page | None:
     """Returns the page of the theorem of that id or place (`corollary iv.13`), the table of several
     (`vi.*`), else None."""
-    from dpcompose.render.pages import theorem_page, theorem_table
+    from dpcompose.render.pages import source_page, theorem_page, theorem_table
 
     for each in book().values():
         if each.id.casefold() == name:
@@ -74,11 +75,26 @@ def _theorem(name: str) -> Page | None:
     entries = whole_book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
-    entry = ids.get(name) or places.get(name)
+    entry = ids.get(name) or places.get(name) or _by_another_name(name, ids)
     if entry is None and name.endswith(".*"):
         some = [each for key, each in ids.items() if key.startswith(name[:-1])]
         return partial(theorem_table, some) if some else None
+    if entry is None:
+        some = [each for each in entries if each.source.casefold() == name]
+        return partial(source_page, some) if some else None
     return None if entry is None else partial(theorem_page, entry)
+
+
+def _by_another_name(name: str, known: Mapping[str, Theorem]) -> Theorem | None:
+    """Returns the theorem that a report names so (`ckS20 cor 13`, `exact gaussian`), or that a word
+    of the field names; else None."""
+    from dpcompose.spec.synonyms import field_theorem
+
+    for entry in known.values():
+        routes = [route.casefold() for route in entry.routes]
+        if name in routes or in_short(entry.id).casefold() == name:
+            return entry
+    return known.get(field_theorem(name) or "")
 
 
 def _example(name: str) -> Page | None:
@@ -118,6 +134,7 @@ def _word(name: str) -> Page | None:
 
     if name == LANGUAGE:
         return language_page
+    name = name.removesuffix(" neighbours").removesuffix(" neighbors")
     wanted = _SIGNS.get(name, name.replace("_", "-").replace(" ", "-"))
     found = next((word for word in vocabulary() if word.replace("_", "-") == wanted), None)
     if found is None and (meant := adaptivity(wanted)) is not None:

@@ -106,6 +106,13 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
     return printed(parts, style)
 
 
+def source_page(entries: Sequence[Theorem], style: Style) -> str:
+    """Returns the page of a source: its citation, then its theorems."""
+    name = entries[0].source
+    head = literal(SOURCES.get(name, name), style, "strong")
+    return printed([ruled(name, style), head, ""], style) + theorem_table(entries, style)
+
+
 def theorem_page(entry: Theorem, style: Style) -> str:
     """Returns the page of one theorem: statement, bound, hypotheses, uses, example."""
     source = SOURCES.get(entry.source)

@@ -213,7 +213,7 @@ _FIELD = _table(
         "sensitivity": "clip clipping clip-norm l2-norm-clip max-grad-norm clipping-norm",
         "unit": "privacy-unit unit-of-privacy user-id privacy-id",
         "value": "histogram contingency-table crosstab group-by-and-aggregate",
-        "points": "trade-off-function trade-off privacy-profile",
+        "points": "privacy-profile",
         "post_processes": "post-processing postprocessing",
         "parameters": "odometer privacy-filter",
     }
@@ -223,11 +223,34 @@ _FIELD_OF_SEVERAL = {
     "group is a map of kind `group`",
     "groupby": "one result for each group is a `partition` with `by: value`; one row for each "
     "group is a map of kind `group`",
-    "tuning": "what picks among runs by their results is a mechanism of its own: state the "
-    "guarantee that its paper proves",
-    "hyperparameter-tuning": "what picks among runs by their results is a mechanism of its own: "
-    "state the guarantee that its paper proves",
+    **dict.fromkeys(
+        ("tuning", "hyperparameter-tuning", "hyperparameters", "hyperparameter", "model-selection"),
+        "what picks among runs by their results is a mechanism of its own: state the guarantee of "
+        "its paper (Liu and Talwar 2019; Papernot and Steinke 2022: ε at Rényi orders, "
+        "`notion: rdp` with `points`), and not those of the runs beside it",
+    ),
+    **dict.fromkeys(
+        ("worst-change", "worst-case"),
+        "the change of the protected kind that costs most; a report shows how it travels from the "
+        "root through maps and blocks to each mechanism, and `--full` says it in sentences",
+    ),
+    "neighbours": "two tables that differ by one change of the kind that `protect` names",
+    "neighbors": "two tables that differ by one change of the kind that `protect` names",
 }
+#: Words of the field that name a theorem of the book.
+_FIELD_OF_THEOREMS = _table(
+    {
+        "dominating-pairs": "pld privacy-loss-distribution privacy-loss-distributions "
+        "loss-distribution privacy-loss dominating-pair fft-accountant prv",
+        "renyi-at-delta": "moments-accountant moments accountant rdp-accountant renyi-accountant",
+        "trade-off": "trade-off-function tradeoff-function roc roc-curve",
+    }
+)
+
+
+def field_theorem(word: str) -> str | None:
+    """Returns the theorem that a word of the field names, None if it names none."""
+    return _FIELD_OF_THEOREMS.get(folded(word))
 
 
 def field_word(word: str) -> Word | None:

@@ -547,6 +547,11 @@ FIELD = {
     "histogram": "write `value`", "clip": "write `sensitivity`", "privacy unit": "write `unit`",
     "event level": "One row: `unbounded` where", "tuning": "a mechanism of its own",
     "f-DP": "`gdp` where f is the curve", "VI.*": "VI.24  Gaussian DP on blocks",
+    "ZDW22": "Zhu, Dong and Wang", "CKS20 Cor 13": "zCDP at a chosen δ",
+    "Rényi conversion": "A Rényi curve at a chosen δ", "PLD": "Dominating pairs compose",
+    "moments accountant": "A Rényi curve", "bounded neighbours": "replaced",
+    "trade-off function": "trade-off", "hyperparameter": "Papernot and Steinke",
+    "worst change": "costs most",
 }  # fmt: skip
 
 
