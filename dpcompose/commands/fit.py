@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from dpcompose.commands.bounds import TooMuch
@@ -18,7 +19,7 @@ from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
-from dpcompose.curves.rounding import decimal_up
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.planning.edits import Edit, KeyEdit, edits
@@ -107,7 +108,8 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     with _waiting(run, "fitting", "scales tried") as waiting:
         fitted, written, contradicts, by_settings = run_within(run.most, fitting)
-    changed = _changed_numbers(load(data, name), load(written, name))
+    old, new = load(data, name), load(written, name)
+    changed = _changed_numbers(old, new)
     remarks = [contradicts] if contradicts else []
     if fitted.doubtful:
         remarks.insert(
@@ -118,7 +120,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
     if run.form == Planned.JSON:
         deliver(savings_table.fit_json(name, fitted, changed, remarks, written), run.path)
         return
-    if rows := _change_rows(changed):
+    if rows := _change_rows(changed, _constants(old), _constants(new)):
         style = style_for(None, run.look)
         text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
         sys.stderr.write(text)
@@ -161,21 +163,39 @@ def _changed_numbers(old: Source, new: Source) -> list[tuple[Edit, KeyEdit]]:
     return [(each, key) for each in found for key in each.keys]
 
 
-def _change_rows(changed: Sequence[tuple[Edit, KeyEdit]]) -> list[tuple[str, str]]:
-    """Returns changed numbers as rows: `gradients`, `σ 1.1 → 1.2253`."""
+def _constants(source: Source) -> dict[str, Fraction]:
+    """Returns the constants of a valid spec by name."""
+    tree, found = source.value, dict[str, Fraction]()
+    constants = tree.get("constants") if isinstance(tree, dict) else None
+    for name, text in constants.items() if isinstance(constants, dict) else ():
+        with suppress(ExpressionError):  # one that is used above where it stands
+            found[name] = parse(str(text), found)
+    return found
+
+
+def _change_rows(
+    changed: Sequence[tuple[Edit, KeyEdit]],
+    old: Mapping[str, Fraction],
+    new: Mapping[str, Fraction],
+) -> list[tuple[str, str]]:
+    """Returns changed numbers as rows: `gradients`, `σ 1.1 → 1.2253`.
+
+    `old` and `new`: the constants by name.
+    """
     rows = []
     for each, key in changed:
         last = key.name.rpartition(".")[2]
-        change = f"{_SIGNS.get(last, last)} {_six_digits(key.old)} → {_six_digits(key.new)}"
+        values = f"{_six_digits(key.old, old)} → {_six_digits(key.new, new)}"
+        change = f"{_SIGNS.get(last, last)} {values}"
         rows.append((each.name or "budget", change.strip()))
     more = len(rows) - _MOST_CHANGED
     return [*rows[:_MOST_CHANGED], (f"and {more} more", "")] if more > 0 else rows
 
 
-def _six_digits(text: str | None) -> str:
+def _six_digits(text: str | None, constants: Mapping[str, Fraction]) -> str:
     """Returns a number with six digits, rounded up; another text as it is."""
     try:
-        return decimal_up(parse(text or "", {}), 6)
+        return decimal_up(parse(text or "", dict(constants)), 6)
     except ExpressionError:
         return text or "nothing"
 
@@ -231,7 +251,8 @@ def _scale_in_words(fitted: Fitted, origin: str) -> str:
     main, most = fitted.limit.parameters[0]
     symbol = LIMITS[main]
     at = "".join(
-        f" at {LIMITS[name]} = {number(value)}" for name, value in fitted.limit.parameters[1:]
+        f" at {LIMITS[name]} = {chance(number(value))}"
+        for name, value in fitted.limit.parameters[1:]
     )
     spent = number(fitted.spent) if fitted.exact else decimal_up(fitted.spent, 6)
     scale = fitted.scale

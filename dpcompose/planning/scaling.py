@@ -115,7 +115,7 @@ def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
     in_place = _constants(source, {name: known[name] for name in factors}, factors)
     for name, factor in factors.items():
         for parameter in known[name]:
-            each = in_place.get(parameter.text.strip(), parameter)
+            each = in_place.get(_factor_of(parameter.text), parameter)
             span = source.span(each.path)
             new = written(each, factor)
             old = source.lines[span.line - 1][span.column - 1 :]
@@ -157,11 +157,40 @@ def _constants(
             (factors[name], each.noise)
             for name, listed in scaled_.items()
             for each in listed
-            if each.text.strip() == constant
+            if _factor_of(each.text) == constant
         ]
-        if uses and len(set(uses)) == 1 and used[constant] == len(uses):
-            found[constant] = Parameter(("constants", constant), str(text), uses[0][1])
+        if not uses or len(set(uses)) > 1 or used[constant] != len(uses):
+            continue
+        factor, noise = uses[0]
+        parameter = Parameter(("constants", constant), str(text), noise)
+        alone = all(
+            each.text.strip() == constant
+            for listed in scaled_.values()
+            for each in listed
+            if _factor_of(each.text) == constant
+        )
+        if alone or _is_exact(parameter, factor):
+            found[constant] = parameter
     return found
+
+
+#: A constant, alone or in a product or a quotient with numbers, above the line.
+_PRODUCT = re.compile(r"(?:[\d./]+\s*\*\s*)*([A-Za-z_]\w*)(?:\s*[*/]\s*[\d.]+)*")
+
+
+def _factor_of(text: str) -> str:
+    """Returns the constant that a parameter is proportional to; empty where there is none."""
+    found = _PRODUCT.fullmatch(text.strip())
+    return found[1] if found else ""
+
+
+def _is_exact(parameter: Parameter, factor: Fraction) -> bool:
+    """Returns whether a plain number can be written exactly when it is scaled."""
+    try:
+        value = parse(parameter.text, {}) * (1 / factor if parameter.noise else factor)
+        return parse(written(parameter, factor), {}) == value
+    except ExpressionError:
+        return False
 
 
 def _texts(value: Value) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
-from dpcompose.curves.rounding import decimal_up
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
@@ -114,7 +114,9 @@ def fit_json(
 ) -> Iterator[str]:
     """Yields a fitted spec and what was changed in it as one JSON document."""
     main, most = fitted.limit.parameters[0]
-    at = [f"{LIMITS[name]} = {number(value)}" for name, value in fitted.limit.parameters[1:]]
+    at = [
+        f"{LIMITS[name]} = {chance(number(value))}" for name, value in fitted.limit.parameters[1:]
+    ]
     document: dict[str, Any] = {
         **head(),
         "file": file,

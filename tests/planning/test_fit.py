@@ -549,9 +549,10 @@ budget: {rho: 0.01}
 def test_a_constant_is_scaled_where_it_stands_for_parameters_alone() -> None:
     result = run("fit", "-", stdin=CONSTANTS)
     assert result.exit_code == 0 and "sigma: noise, sensitivity: 2}" in result.stdout
-    assert "constants: {noise: 102.440491039, share: 1/2}" in result.stdout
+    assert "constants: {noise: 102.440491039, share: 0.09761765}" in result.stdout
+    assert "rho: share * 0.1}" in result.stdout, "a product has its constant scaled"
     assert ["noise", "20", "→", "102.441"] in [line.split() for line in result.stderr.splitlines()]
-    for other in ("sigma: noise * 1,", "sigma: noise, because: noise,"):
+    for other in ("sigma: noise + 1,", "sigma: 2 / (noise),", "sigma: noise, because: noise,"):
         used = CONSTANTS.replace("sigma: noise,", other, 1)
         assert "noise: 20," in run("fit", "-", stdin=used).stdout
     assert "noise: 20," in run("fit", "-", "--free", "a", "--rho", "1", stdin=CONSTANTS).stdout
@@ -560,4 +561,6 @@ def test_a_constant_is_scaled_where_it_stands_for_parameters_alone() -> None:
 def test_what_was_changed_is_told() -> None:
     result = run("fit", "-", "--color", "never", stdin=CONSTANTS)
     assert "ρ ≤ 0.01, of ρ = 0.01: 3 mechanisms scaled by" in result.stderr
-    assert "ρ share * 0.1 → (share * 0.1) * " in result.stderr
+    assert ["share", "0.5", "→", "0.0976177"] in [x.split() for x in result.stderr.splitlines()]
+    sums = CONSTANTS.replace("share * 0.1", "share * 0.1 + 0.01")
+    assert "c      ρ 0.06 → 0.00983217" in run("fit", "-", stdin=sums).stderr
