@@ -24,6 +24,7 @@ BESIDE = {
     "DPC201": {"DPC302"},
     "DPC202": {"DPC302"},
     "DPC222": {"DPC302"},
+    "DPC310": {"DPC215"},
     "DPC320": {"DPC204"},
 }
 #: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide, or a

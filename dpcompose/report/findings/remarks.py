@@ -28,11 +28,12 @@ from dpcompose.report.wording import count_text, listing
 FINDING_CODES = {
     "DPC201": "A guarantee for bounded neighbours does not survive the filter above its dataset.",
     "DPC202": "A mechanism's neighbours were not stated, and the default matters here.",
-    "DPC203": "No mechanism reads any block of a partition.",
+    "DPC203": "No mechanism reads a dataset, or any block of a partition.",
     "DPC204": "A mechanism adds nothing in the worst case.",
     "DPC205": "A statement on an ancestor is looser than it needs to be.",
     "DPC206": "Every copy of a mechanism reads a fresh sample of its own.",
     "DPC207": "A sample lowers no ε: what reads it is not stated for what the sample hides.",
+    "DPC215": "Rows belong to units, and one row is protected.",
     "DPC230": "What is learnt of columns is asked, and nothing tells one from another.",
 }
 
@@ -69,6 +70,7 @@ def _all(
     capped: set[int] = set()
     for root, top in tops:
         yield from _fresh(root.dataset)
+        yield from _units_unprotected(problem.goal, root)
         for place in top.subtree():
             yield from _unread(place)
             if goal.relation.kind is RelationKind.USER and _is_capped(place, capped):
@@ -90,10 +92,33 @@ def _all(
         yield from _looser(solution, felt)
 
 
+def _units_unprotected(goal: Goal, root: Root) -> Iterator[Finding]:
+    """Yields a remark (DPC215) where rows are protected one by one, and belong to units."""
+    one_row = goal.relation.kind in (RelationKind.UNBOUNDED, RelationKind.BOUNDED)
+    if root.unit is not None and one_row and goal.distance == 1:
+        yield Finding(
+            "DPC215",
+            "note",
+            f"one row is protected, not all rows of one `{root.unit}`",
+            root.dataset.path,
+            f"write `protect: user` to protect everything that one `{root.unit}` has",
+        )
+
+
 def _unread(place: Place) -> Iterator[Finding]:
-    """Yields a remark (DPC203) for each partition of which no block is read."""
+    """Yields a remark (DPC203) for a dataset, or a partition, below which nothing is read."""
+    edge = place.edge
+    if not place.read and edge is not None and edge.partition is None and edge.parent.read:
+        name = place.dataset.name
+        yield Finding(
+            "DPC203",
+            "note",
+            f"no mechanism reads `{name}`, nor anything made of it",
+            place.dataset.path,
+            f"remove it, or let a mechanism read `{name}`",
+        )
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-        if not any(block.read for block in blocks):
+        if place.read and not any(block.read for block in blocks):
             yield Finding(
                 "DPC203",
                 "note",
