@@ -125,8 +125,8 @@ class Batch:
         apart = self.task.run.most.is_limited  # then processes are forked, and no thread may draw
         waiting = Waiting("analysing", self.watched if alone and not apart else None)
         outcomes, done = self._outcomes(items), 0
+        waiting.__enter__()
         try:
-            waiting.__enter__()
             for outcome in outcomes:
                 waiting.clear()
                 done += 1

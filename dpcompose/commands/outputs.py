@@ -8,15 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import tee
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from dpcompose.commands.exits import BadCall, complain
 from dpcompose.commands.output import to_standard_output
 from dpcompose.errors import nearest
 from dpcompose.render import Format as Format
-
-if TYPE_CHECKING:
-    from dpcompose.core.notions.notion import Notion
 
 
 class By(StrEnum):
@@ -50,13 +47,6 @@ class FilterKind(StrEnum):
     APPROX = "approx"
     ZCDP = "zcdp"
     GDP = "gdp"
-
-    @property
-    def notion(self) -> Notion:
-        """Returns the notion itself."""
-        from dpcompose.core.notions.notion import Notion
-
-        return Notion(self.value)
 
 
 class BookFormat(StrEnum):

@@ -14,6 +14,7 @@ from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, is_unnamed
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
+from dpcompose.core.notions.notion import Notion
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import TotalAsked
 from dpcompose.policy.real_reasons import says_something
@@ -28,7 +29,7 @@ def total_of(run: Run) -> ExitCode:
         run.everything,
         run.apart,
         run.fixed,
-        None if run.filter is None else run.filter.notion,
+        None if run.filter is None else Notion(run.filter.value),
         run.remaining,
         run.over_time,
     )
@@ -83,7 +84,7 @@ def _audit(run: Run, found: Gathered, history: Past) -> LedgerAudit | None:
         standing = LedgerAudit()
         if run.as_of is None:  # the files of now are meant
             standing = audit_ledger(run, history, named, found, counted=False)
-        for finding in history_findings(history, named, run.policies, run.most, run.limit):
+        for finding in history_findings(run, history, named):
             standing.note(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
         end_without_sum(ExitCode.USAGE, str(error))
