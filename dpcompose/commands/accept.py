@@ -50,8 +50,7 @@ def accept_files(run: Run) -> ExitCode:
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return code
-    by = _user() if run.person is None else _name(run.person)
-    on = _today() if run.day is None else _day(run.day)
+    by, on = _person(run.person), _day(run.day)
     with _by_turns(output):
         text = written(updated(_old(output), specs, by, on))
         if max(map(len, text.split("\n"))) > LONGEST_LINE:
@@ -100,8 +99,13 @@ def _old(output: str) -> Accepted:
     return accepted_in(output)
 
 
-def _name(by: str) -> str:
-    """Returns `by` if it can be the name of a person. Raises BadCall."""
+def _person(by: str | None) -> str:
+    """Returns who accepts: the person named, or else the user of this process. Raises BadCall."""
+    if by is None:
+        try:
+            return printable(getuser())
+        except (KeyError, OSError) as error:
+            raise BadCall("nobody is known to this machine: --by says who accepts") from error
     if not by.strip() or by != by.strip() or len(by) > _LONGEST_NAME or not by.isprintable():
         raise BadCall(
             f"--by {quoted(by)}: a name is due, on one line, of at most {_LONGEST_NAME} characters "
@@ -110,26 +114,13 @@ def _name(by: str) -> str:
     return by
 
 
-def _day(on: str) -> str:
-    """Returns `on` if it is a day of the calendar. Raises BadCall."""
-    try:
-        if date.fromisoformat(on).isoformat() == on:
-            return on
-    except ValueError:
-        pass
-    raise BadCall(f"--on {quoted(on)}: a day of the calendar is due, such as 2026-03-31")
-
-
-def _user() -> str:
-    """Returns the name of the user of this process. Raises BadCall where it is unknown."""
-    try:
-        return printable(getuser())
-    except (KeyError, OSError) as error:
-        raise BadCall("nobody is known to this machine: --by says who accepts") from error
-
-
-def _today() -> str:
-    """Returns today's date in UTC, or the date of SOURCE_DATE_EPOCH."""
+def _day(on: str | None) -> str:
+    """Returns the day given, or else today in UTC, or that of SOURCE_DATE_EPOCH. Raises BadCall."""
+    if on is not None:
+        with suppress(ValueError):
+            if date.fromisoformat(on).isoformat() == on:
+                return on
+        raise BadCall(f"--on {quoted(on)}: a day of the calendar is due, such as 2026-03-31")
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
         now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)

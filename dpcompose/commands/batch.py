@@ -13,7 +13,6 @@ from dpcompose.commands.bounds import (
     TooMuch,
     limit_error,
     limit_report,
-    report_within,
     warm_up,
     within,
 )
@@ -299,7 +298,11 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome
         )
         if task.advisable and (settings.advise if run.advise is None else run.advise):
             work = partial(_with_advice, work, document, file, task)
-        report = report_within(run.most, file, work)
+        try:
+            with within(run.most):
+                report = work()
+        except TooMuch as error:
+            report = limit_report(file, error)
         report = replace(report, findings=_listed(report.findings))
         if document.number is not None:
             report = replace(report, document=document.number)
