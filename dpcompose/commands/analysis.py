@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
-from dpcompose.commands.output import deliver_all, style_for, to_standard_output
-from dpcompose.commands.outputs import Output, Rendering, outputs_of, rendered
+from dpcompose.commands.output import style_for, to_standard_output
+from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
 from dpcompose.commands.progress import waiting_stream
 from dpcompose.commands.run import Run
 from dpcompose.commands.show_settings import show_settings
@@ -70,7 +70,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     batch = Batch(
         task,
         run.processes(gathering),
-        [str(each.path) for each in outputs if not to_standard_output(each.path)],
+        [each.path for each in outputs],
         waiting_stream(printed and not gathering.single),
         past,
     )
@@ -86,9 +86,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         nullcontext() if past is None else closing(past),
         closing(batch.reports(gathering)) as reports,
     ):
-        pieces = rendered(tally.counted(reports), renderings)
-        github = [at for at, each in enumerate(outputs) if each.form is Format.GITHUB]
-        deliver_all(pieces, [each.path for each in outputs], github)
+        write_outputs(tally.counted(reports), outputs, renderings)
 
     form = outputs[0].form
     # The table of many specs contains the counts itself.

@@ -98,7 +98,7 @@ class Batch:
 
     task: FileTask
     jobs: int
-    written: Sequence[str]
+    written: Sequence[str | None]
     watched: TextIO | None
     past: Past | None
     unchanged: int = field(default=0, init=False)

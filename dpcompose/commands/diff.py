@@ -13,12 +13,10 @@ from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
 from dpcompose.commands.output import (
-    deliver_all,
     refuse_overwrite,
     style_for,
-    to_standard_output,
 )
-from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, rendered
+from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past
@@ -63,7 +61,7 @@ class Comparison:
         self.left_out = LeftOut(self._unread)
 
     def since(
-        self, past: Past, gathering: Gathering, written: Sequence[str]
+        self, past: Past, gathering: Gathering, written: Sequence[str | None]
     ) -> Iterator[Change | Invalid]:
         """Yields the changes of each file since a revision; of a renamed one once.
 
@@ -213,7 +211,7 @@ def diff_files(run: Run) -> ExitCode:
         raise BadCall("--against compares files: standard input (-) is in no revision")
     if files.count(STANDARD_INPUT) > 1:
         raise BadCall("standard input (-) can be read only once")
-    written = [str(each.path) for each in outputs if not to_standard_output(each.path)]
+    written = [each.path for each in outputs]
     if against is None:
         refuse_overwrite(written, files)
     increase = ["increase"] if run.fail_on_increase else []
@@ -227,9 +225,7 @@ def diff_files(run: Run) -> ExitCode:
             past.verify()
             comparison.before = Revision(past)
             found = comparison.since(past, run.gathering(past), written)
-        pieces = rendered(found, [_rendering(each, comparison) for each in outputs])
-        github = [at for at, each in enumerate(outputs) if each.form is Reviewed.GITHUB]
-        deliver_all(pieces, [each.path for each in outputs], github)
+        write_outputs(found, outputs, [_rendering(each, comparison) for each in outputs])
     if comparison.left_out.untold:
         names = f": {', '.join(comparison.left_out.names)}" if run.strict else ""
         complain(comparison.left_out.summary + names)

@@ -11,7 +11,7 @@ from itertools import tee
 from typing import Generic, TypeVar
 
 from dpcompose.commands.exits import BadCall, complain
-from dpcompose.commands.output import to_standard_output
+from dpcompose.commands.output import deliver_all, to_standard_output
 from dpcompose.errors import nearest
 from dpcompose.render import Format as Format
 
@@ -185,3 +185,13 @@ def rendered(
             del going[behind]
         else:
             yield behind, piece
+
+
+def write_outputs(
+    items: Iterable[_Item],
+    outputs: Sequence[Output[_Form]],
+    renderings: Sequence[Rendering[_Item]],
+) -> None:
+    """Writes the items to every output. Raises SystemExit where writing fails."""
+    commanding = [at for at, each in enumerate(outputs) if each.form == Format.GITHUB]
+    deliver_all(rendered(items, renderings), [each.path for each in outputs], commanding)
