@@ -34,15 +34,7 @@ _COUNTING = (Format.JSON, Format.JSONL)
 
 def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     """Runs `analyze`, or `check`, and returns its exit code. Raises BadCall."""
-    quiet = run.quiet or run.bare
-    if run.bare and len(run.asked_deltas) + len(run.asked_epsilons) > 1:
-        raise BadCall("--bare prints one number: ask for one δ or one ε")
-    if run.bare and run.risk:
-        raise BadCall("--bare prints one number, and a risk is several: use --quiet")
-    if quiet and run.form != Format.TEXT:
-        raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {run.form}")
-    certificates = [] if run.certificate is None else [f"certificate={run.certificate}"]
-    outputs = outputs_of([*run.output, *certificates], Format(run.form))
+    quiet, outputs = run.quiet or run.bare, _outputs(run)
     if not run.files and run.files_from is None:
         run = replace(run, files=["."])
     gathering, accepted = run.gathering(), run.policies.accepted
@@ -50,8 +42,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         raise BadCall("--yes agrees to what --fix writes: add --fix")
     if run.show_settings:
         return show_settings(run)
-    past = run.past()
-    mended = ExitCode.FINE
+    past, mended = run.past(), ExitCode.FINE
     if run.fix:
         from dpcompose.commands.mending import mend
 
@@ -97,6 +88,18 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         complain_lines(summary)
     code = max(mended, batch.finish())
     return ExitCode.FINE if run.exit_zero and code is ExitCode.FAILED else code
+
+
+def _outputs(run: Run) -> tuple[Output[Format], ...]:
+    """Returns the outputs of the run, the main one first. Raises BadCall."""
+    if run.bare and len(run.asked_deltas) + len(run.asked_epsilons) > 1:
+        raise BadCall("--bare prints one number: ask for one δ or one ε")
+    if run.bare and run.risk:
+        raise BadCall("--bare prints one number, and a risk is several: use --quiet")
+    if (run.quiet or run.bare) and run.form != Format.TEXT:
+        raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {run.form}")
+    certificates = [] if run.certificate is None else [f"certificate={run.certificate}"]
+    return outputs_of([*run.output, *certificates], Format(run.form))
 
 
 def _extent(forms: set[Format], run: Run, single: bool) -> Extent:
