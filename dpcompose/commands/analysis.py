@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
@@ -73,10 +73,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         style, named = style_for(outputs[0].path, run.look), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, run)
     tally = Tally(lambda report: outcome(report, checking))
-    with (
-        nullcontext() if past is None else closing(past),
-        closing(batch.reports(gathering)) as reports,
-    ):
+    with closing(batch.reports(gathering)) as reports:
         write_outputs(tally.counted(reports), outputs, renderings)
 
     form = outputs[0].form

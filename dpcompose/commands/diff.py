@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
@@ -217,15 +216,14 @@ def diff_files(run: Run) -> ExitCode:
     increase = ["increase"] if run.fail_on_increase else []
     events, level = _failing([*run.events, *increase])
     comparison = Comparison(run, replace(run, fail_on=level).policies, events)
-    with ExitStack() as stack:
-        if against is None:
-            found = comparison.of_two(files[0], files[1])
-        else:
-            past = stack.enter_context(closing(Past(against)))
-            past.verify()
-            comparison.before = Revision(past)
-            found = comparison.since(past, run.gathering(past), written)
-        write_outputs(found, outputs, [_rendering(each, comparison) for each in outputs])
+    if against is None:
+        found = comparison.of_two(files[0], files[1])
+    else:
+        past = Past(against)
+        past.verify()
+        comparison.before = Revision(past)
+        found = comparison.since(past, run.gathering(past), written)
+    write_outputs(found, outputs, [_rendering(each, comparison) for each in outputs])
     if comparison.left_out.untold:
         names = f": {', '.join(comparison.left_out.names)}" if run.strict else ""
         complain(comparison.left_out.summary + names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
@@ -40,17 +39,15 @@ def total_of(run: Run) -> ExitCode:
         )
     if asked.fixed is not None and asked.over_time:
         raise BadCall("--over-time tells how a record grew: --fixed says that all was planned")
-    with ExitStack() as stack:
-        named = run.as_of
-        past = None if named is None else stack.enter_context(closing(Past(named, "--as-of")))
-        found = read_all(run, run.path, past)
-        if found.code is not ExitCode.FINE:
-            end_without_sum(found.code)
-        if not asked.over_time:
-            return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
-        history = past or stack.enter_context(closing(Past("HEAD", "--over-time")))
-        _sort_by_commit(found, history)
-        standing = _audit(run, found, history)
+    past = None if run.as_of is None else Past(run.as_of, "--as-of")
+    found = read_all(run, run.path, past)
+    if found.code is not ExitCode.FINE:
+        end_without_sum(found.code)
+    if not asked.over_time:
+        return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
+    history = past or Past("HEAD", "--over-time")
+    _sort_by_commit(found, history)
+    standing = _audit(run, found, history)
     if standing is not None:
         asked = replace(asked, since=history.revision)
     total = totals_of(found.releases, asked, run.most)
