@@ -10,14 +10,13 @@ from getpass import getuser
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, valid_source
 from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.commands.policies import accepted_in
 from dpcompose.commands.run import Run
 from dpcompose.errors import InvalidSpec, printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
-from dpcompose.resolve import resolve
-from dpcompose.source import Source, documents, load
+from dpcompose.source import Source, documents
 
 #: The most characters of the name of a person who accepts.
 _LONGEST_NAME = 200
@@ -38,7 +37,7 @@ def accept_files(run: Run) -> ExitCode:
         refuse_overwrite([output], [item])
         try:
             specs[item] = [
-                (part.number or 1, _valid(part.data, item, part.lines_before))
+                (part.number or 1, valid_source(part.data, item, part.lines_before))
                 for part in documents(read(item))
             ]
         except Unreadable as error:
@@ -81,13 +80,6 @@ def _by_turns(output: str) -> Iterator[None]:
     finally:
         if handle is not None:
             os.close(handle)
-
-
-def _valid(data: bytes | str, name: str, above: int) -> Source:
-    """Returns the source of a valid spec. Raises InvalidSpec."""
-    source = load(data, name, above)
-    resolve(source)
-    return source
 
 
 def _old(output: str) -> Accepted:
