@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, date, datetime
 from getpass import getuser
 
@@ -65,21 +65,15 @@ def _by_turns(output: str) -> Iterator[None]:
     So two processes do not update the file at once. The file itself is replaced, so that its folder
     is what is locked.
     """
-    try:
-        import fcntl
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError, ValueError):  # writing will report what is wrong
+            import fcntl
 
-        folder = os.path.dirname(os.path.abspath(output))
-        handle = None if to_standard_output(output) else os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError, ValueError):  # writing will report what is wrong
-        handle = None
-    try:
-        if handle is not None:
-            with suppress(OSError):  # a file system without locks
+            if not to_standard_output(output):
+                handle = os.open(os.path.dirname(os.path.abspath(output)), os.O_RDONLY)
+                stack.callback(os.close, handle)
                 fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)
 
 
 def _old(output: str) -> Accepted:

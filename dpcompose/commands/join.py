@@ -114,9 +114,7 @@ def _worse_totals(one: Sum, other: Sum) -> Sum:
     """Returns for each population the worse of its totals in two sums."""
     found: dict[str | None, Total] = {}
     for each in (*other.totals, *one.totals):
-        known = found.get(each.population)
-        if known is None or _badness(each) > _badness(known):
-            found[each.population] = each
+        found[each.population] = max(found.get(each.population, each), each, key=_badness)
     return Sum(tuple(found.values()), tuple(dict.fromkeys((*one.unnamed, *other.unnamed))))
 
 
