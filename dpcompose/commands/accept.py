@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, date, datetime
 from getpass import getuser
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
+from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, valid_source
 from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.commands.policies import accepted_in
 from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import InvalidSpec, printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
-from dpcompose.resolve import resolve
-from dpcompose.source import Source, documents, load
+from dpcompose.source import Source, documents
 
 #: The most characters of the name of a person who accepts.
 _LONGEST_NAME = 200
@@ -39,7 +38,7 @@ def accept_files(run: Run) -> ExitCode:
         refuse_overwrite([output], [item])
         try:
             specs[item] = [
-                (part.number or 1, _valid(part.data, item, part.lines_before))
+                (part.number or 1, valid_source(part.data, item, part.lines_before))
                 for part in documents(read(item))
             ]
         except Unreadable as error:
@@ -51,8 +50,7 @@ def accept_files(run: Run) -> ExitCode:
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return code
-    by = _user() if run.person is None else _name(run.person)
-    on = _today() if run.day is None else _day(run.day)
+    by, on = _person(run.person), _day(run.day)
     with _by_turns(output):
         accepted = updated(_old(output), specs, by, on)
         text = written(accepted)
@@ -72,28 +70,15 @@ def _by_turns(output: str) -> Iterator[None]:
     So two processes do not update the file at once. The file itself is replaced, so that its folder
     is what is locked.
     """
-    try:
-        import fcntl
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError, ValueError):  # writing will report what is wrong
+            import fcntl
 
-        folder = os.path.dirname(os.path.abspath(output))
-        handle = None if to_standard_output(output) else os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError, ValueError):  # writing will report what is wrong
-        handle = None
-    try:
-        if handle is not None:
-            with suppress(OSError):  # a file system without locks
+            if not to_standard_output(output):
+                handle = os.open(os.path.dirname(os.path.abspath(output)), os.O_RDONLY)
+                stack.callback(os.close, handle)
                 fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)
-
-
-def _valid(data: bytes | str, name: str, above: int) -> Source:
-    """Returns the source of a valid spec. Raises InvalidSpec."""
-    source = load(data, name, above)
-    resolve(source)
-    return source
 
 
 def _old(output: str) -> Accepted:
@@ -105,8 +90,13 @@ def _old(output: str) -> Accepted:
     return accepted_in(output)
 
 
-def _name(by: str) -> str:
-    """Returns `by` if it can be the name of a person. Raises BadCall."""
+def _person(by: str | None) -> str:
+    """Returns who accepts: the person named, or else the user of this process. Raises BadCall."""
+    if by is None:
+        try:
+            return printable(getuser())
+        except (KeyError, OSError) as error:
+            raise BadCall("nobody is known to this machine: --by says who accepts") from error
     if not by.strip() or by != by.strip() or len(by) > _LONGEST_NAME or not by.isprintable():
         raise BadCall(
             f"--by {quoted(by)}: a name is due, on one line, of at most {_LONGEST_NAME} characters "
@@ -115,26 +105,13 @@ def _name(by: str) -> str:
     return by
 
 
-def _day(on: str) -> str:
-    """Returns `on` if it is a day of the calendar. Raises BadCall."""
-    try:
-        if date.fromisoformat(on).isoformat() == on:
-            return on
-    except ValueError:
-        pass
-    raise BadCall(f"--on {quoted(on)}: a day of the calendar is due, such as 2026-03-31")
-
-
-def _user() -> str:
-    """Returns the name of the user of this process. Raises BadCall where it is unknown."""
-    try:
-        return printable(getuser())
-    except (KeyError, OSError) as error:
-        raise BadCall("nobody is known to this machine: --by says who accepts") from error
-
-
-def _today() -> str:
-    """Returns today's date in UTC, or the date of SOURCE_DATE_EPOCH."""
+def _day(on: str | None) -> str:
+    """Returns the day given, or else today in UTC, or that of SOURCE_DATE_EPOCH. Raises BadCall."""
+    if on is not None:
+        with suppress(ValueError):
+            if date.fromisoformat(on).isoformat() == on:
+                return on
+        raise BadCall(f"--on {quoted(on)}: a day of the calendar is due, such as 2026-03-31")
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
         now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
-from dpcompose.commands.output import deliver_all, style_for, to_standard_output
-from dpcompose.commands.outputs import Output, Rendering, outputs_of, rendered
+from dpcompose.commands.output import style_for, to_standard_output
+from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
 from dpcompose.commands.progress import waiting_stream
 from dpcompose.commands.run import Run
 from dpcompose.commands.show_settings import show_settings
@@ -34,15 +34,7 @@ _COUNTING = (Format.JSON, Format.JSONL)
 
 def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     """Runs `analyze`, or `check`, and returns its exit code. Raises BadCall."""
-    quiet = run.quiet or run.bare
-    if run.bare and len(run.asked_deltas) + len(run.asked_epsilons) > 1:
-        raise BadCall("--bare prints one number: ask for one δ or one ε")
-    if run.bare and run.risk:
-        raise BadCall("--bare prints one number, and a risk is several: use --quiet")
-    if quiet and run.form != Format.TEXT:
-        raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {run.form}")
-    certificates = [] if run.certificate is None else [f"certificate={run.certificate}"]
-    outputs = outputs_of([*run.output, *certificates], Format(run.form))
+    quiet, outputs = run.quiet or run.bare, _outputs(run)
     if not run.files and run.files_from is None:
         run = replace(run, files=["."])
     gathering, accepted = run.gathering(), run.policies.accepted
@@ -50,8 +42,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         raise BadCall("--yes agrees to what --fix writes: add --fix")
     if run.show_settings:
         return show_settings(run)
-    past = run.past()
-    mended = ExitCode.FINE
+    past, mended = run.past(), ExitCode.FINE
     if run.fix:
         from dpcompose.commands.mending import mend
 
@@ -70,7 +61,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     batch = Batch(
         task,
         run.processes(gathering),
-        [str(each.path) for each in outputs if not to_standard_output(each.path)],
+        [each.path for each in outputs],
         waiting_stream(printed and not gathering.single),
         past,
     )
@@ -82,13 +73,8 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         style, named = style_for(outputs[0].path, run.look), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, run)
     tally = Tally(lambda report: outcome(report, checking))
-    with (
-        nullcontext() if past is None else closing(past),
-        closing(batch.reports(gathering)) as reports,
-    ):
-        pieces = rendered(tally.counted(reports), renderings)
-        github = [at for at, each in enumerate(outputs) if each.form is Format.GITHUB]
-        deliver_all(pieces, [each.path for each in outputs], github)
+    with closing(batch.reports(gathering)) as reports:
+        write_outputs(tally.counted(reports), outputs, renderings)
 
     form = outputs[0].form
     # The table of many specs contains the counts itself.
@@ -99,6 +85,18 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         complain_lines(summary)
     code = max(mended, batch.finish())
     return ExitCode.FINE if run.exit_zero and code is ExitCode.FAILED else code
+
+
+def _outputs(run: Run) -> tuple[Output[Format], ...]:
+    """Returns the outputs of the run, the main one first. Raises BadCall."""
+    if run.bare and len(run.asked_deltas) + len(run.asked_epsilons) > 1:
+        raise BadCall("--bare prints one number: ask for one δ or one ε")
+    if run.bare and run.risk:
+        raise BadCall("--bare prints one number, and a risk is several: use --quiet")
+    if (run.quiet or run.bare) and run.form != Format.TEXT:
+        raise BadCall(f"--quiet prints the bound alone: it cannot go with --format {run.form}")
+    certificates = [] if run.certificate is None else [f"certificate={run.certificate}"]
+    return outputs_of([*run.output, *certificates], Format(run.form))
 
 
 def _extent(forms: set[Format], run: Run, single: bool) -> Extent:

@@ -13,7 +13,6 @@ from dpcompose.commands.bounds import (
     TooMuch,
     limit_error,
     limit_report,
-    report_within,
     warm_up,
     within,
 )
@@ -99,7 +98,7 @@ class Batch:
 
     task: FileTask
     jobs: int
-    written: Sequence[str]
+    written: Sequence[str | None]
     watched: TextIO | None
     past: Past | None
     unchanged: int = field(default=0, init=False)
@@ -125,8 +124,8 @@ class Batch:
         apart = self.task.run.most.is_limited  # then processes are forked, and no thread may draw
         waiting = Waiting("analysing", self.watched if alone and not apart else None)
         outcomes, done = self._outcomes(items), 0
+        waiting.__enter__()
         try:
-            waiting.__enter__()
             for outcome in outcomes:
                 waiting.clear()
                 done += 1
@@ -299,7 +298,11 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome
         )
         if task.advisable and (settings.advise if run.advise is None else run.advise):
             work = partial(_with_advice, work, document, file, task)
-        report = report_within(run.most, file, work)
+        try:
+            with within(run.most):
+                report = work()
+        except TooMuch as error:
+            report = limit_report(file, error)
         report = replace(report, findings=_listed(report.findings))
         if document.number is not None:
             report = replace(report, document=document.number)

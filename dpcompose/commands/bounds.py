@@ -174,15 +174,6 @@ def _memory(megabytes: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (before, highest))
 
 
-def report_within(most: Most, name: str, work: Callable[[], Report]) -> Report:
-    """Returns the report that `work` makes, or one that the spec `name` exceeds its limits."""
-    try:
-        with within(most):
-            return work()
-    except TooMuch as error:
-        return limit_report(name, error)
-
-
 def limit_report(name: str, error: TooMuch) -> Report:
     """Returns the report on a spec that exceeds its limits."""
     from dpcompose.report import Report  # imported here, since every start imports this file

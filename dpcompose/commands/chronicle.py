@@ -9,13 +9,12 @@ from functools import partial
 from itertools import pairwise
 
 from dpcompose.commands.adding import file_of, release_of
-from dpcompose.commands.bounds import Most, within
+from dpcompose.commands.bounds import within
 from dpcompose.commands.ledger_audit import Found, changed_finding, gone_finding
 from dpcompose.commands.parallel.workers import run_within
-from dpcompose.commands.policies import Policies
 from dpcompose.commands.repository.git import AddedIn, FileChange
 from dpcompose.commands.repository.revision import Past
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.commands.run import Run
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.releases import Release
 from dpcompose.planning.rewrites import content, less, since
@@ -46,10 +45,8 @@ class _Chronicle:
     releases of the other files. `lost`: the releases that were removed.
     """
 
+    run: Run
     past: Past
-    policies: Policies
-    most: Most
-    limit: Budget | None
     blobs: dict[str, tuple[str, AddedIn]] = field(default_factory=dict)
     lives: dict[str, list[_Life]] = field(default_factory=dict)
     lost: list[_Life] = field(default_factory=list)
@@ -62,8 +59,8 @@ class _Chronicle:
             self.blobs.update((file_of(name), (blob, commit)) for name, blob in came)
             return
         now = [each for name, blob in came for each in self._read(name, blob)]
-        with within(self.most):
-            became = since([each.last for each in before], now, self.limit)
+        with within(self.run.most):
+            became = since([each.last for each in before], now, self.run.limit)
         self.lost = []
         known: set[int] = set()
         for life, each in zip(before, became, strict=True):
@@ -94,10 +91,10 @@ class _Chronicle:
         """Returns the releases in a blob of a file; invalid specs are left out."""
         data = self.past.spec(blob)
         found: list[Release] = []
-        settings = self.policies.of(name)
+        settings = self.run.policies.of(name)
         for part in documents(data) if data is not None else ():
             with suppress(InvalidSpec):
-                found.append(run_within(self.most, partial(release_of, part, name, settings)))
+                found.append(run_within(self.run.most, partial(release_of, part, name, settings)))
         return found
 
     def releases_now(self) -> list[Release]:
@@ -122,7 +119,7 @@ class _Chronicle:
                     if (key := (release.file, content(release))) in known:
                         continue
                     known.add(key)
-                    [became] = since([release], now, self.limit)
+                    [became] = since([release], now, self.run.limit)
                     if became.new is None:
                         says = f"was taken out by the merge {_commit_and_day(commit)}"
                         _, source, finding = gone_finding(release, says, "as it was")
@@ -137,17 +134,15 @@ class _Chronicle:
         for life in self.lost:
             release, commit = life.versions[-1]
             assert life.out is not None
-            _, source, finding = gone_finding(
-                release, f"was taken out by {_commit_and_day(life.out)}", "as it was"
-            )
+            says = f"was taken out by {_commit_and_day(life.out)}"
+            _, source, finding = gone_finding(release, says, "as it was")
             yield f"{release.label}@{commit.commit[:9]}", source, finding
         for life in (each for lives in self.lives.values() for each in lives):
             for (old, _), (_, commit) in pairwise(life.versions):
-                first = next(less(old, life.last, self.limit), None)
+                first = next(less(old, life.last, self.run.limit), None)
                 if first is not None:
-                    yield changed_finding(
-                        life.last, f"was changed by {_commit_and_day(commit)}: {first[0]}", first[1]
-                    )
+                    says = f"was changed by {_commit_and_day(commit)}: {first[0]}"
+                    yield changed_finding(life.last, says, first[1])
                     break
 
 
@@ -156,16 +151,14 @@ def _commit_and_day(commit: AddedIn) -> str:
     return f"{commit.commit[:9]} of {commit.date}"
 
 
-def history_findings(
-    past: Past, folders: Sequence[str], policies: Policies, most: Most, limit: Budget | None
-) -> list[Found]:
+def history_findings(run: Run, past: Past, folders: Sequence[str]) -> list[Found]:
     """Returns findings for releases in folders that commits up to a revision removed or weakened.
 
     Raises BadCall, Unreadable, BadSettings, TooMuch.
     """
-    found = _Chronicle(past, policies, most, limit)
+    found = _Chronicle(run, past)
     for commit, changes in past.changes(folders):
         found.apply(commit, changes)
     merges = past.changes(folders, merges=True)
-    with within(most):
+    with within(run.most):
         return [*found.findings(), *found.merge_findings(merges)]

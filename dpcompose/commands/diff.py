@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
@@ -13,12 +12,10 @@ from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
 from dpcompose.commands.output import (
-    deliver_all,
     refuse_overwrite,
     style_for,
-    to_standard_output,
 )
-from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, rendered
+from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past
@@ -63,7 +60,7 @@ class Comparison:
         self.left_out = LeftOut(self._unread)
 
     def since(
-        self, past: Past, gathering: Gathering, written: Sequence[str]
+        self, past: Past, gathering: Gathering, written: Sequence[str | None]
     ) -> Iterator[Change | Invalid]:
         """Yields the changes of each file since a revision; of a renamed one once.
 
@@ -213,23 +210,20 @@ def diff_files(run: Run) -> ExitCode:
         raise BadCall("--against compares files: standard input (-) is in no revision")
     if files.count(STANDARD_INPUT) > 1:
         raise BadCall("standard input (-) can be read only once")
-    written = [str(each.path) for each in outputs if not to_standard_output(each.path)]
+    written = [each.path for each in outputs]
     if against is None:
         refuse_overwrite(written, files)
     increase = ["increase"] if run.fail_on_increase else []
     events, level = _failing([*run.events, *increase])
     comparison = Comparison(run, replace(run, fail_on=level).policies, events)
-    with ExitStack() as stack:
-        if against is None:
-            found = comparison.of_two(files[0], files[1])
-        else:
-            past = stack.enter_context(closing(Past(against)))
-            past.verify()
-            comparison.before = Revision(past)
-            found = comparison.since(past, run.gathering(past), written)
-        pieces = rendered(found, [_rendering(each, comparison) for each in outputs])
-        github = [at for at, each in enumerate(outputs) if each.form is Reviewed.GITHUB]
-        deliver_all(pieces, [each.path for each in outputs], github)
+    if against is None:
+        found = comparison.of_two(files[0], files[1])
+    else:
+        past = Past(against)
+        past.verify()
+        comparison.before = Revision(past)
+        found = comparison.since(past, run.gathering(past), written)
+    write_outputs(found, outputs, [_rendering(each, comparison) for each in outputs])
     if comparison.left_out.untold:
         names = f": {', '.join(comparison.left_out.names)}" if run.strict else ""
         complain(comparison.left_out.summary + names)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
-from functools import partial
 from importlib import import_module
 
 from dpcompose.commands.exits import BadCall, ExitCode
@@ -20,13 +19,8 @@ from dpcompose.report.wording import listing
 
 #: The identifier of the page that lists all words.
 LANGUAGE = "language"
-#: The kinds of identifiers; a kind and a colon before an id select among equal ones.
-_KINDS = ("theorem", "example", "code", "word")
-
 #: A word is offered for another one that is so much alike.
 _ALIKE = 0.75
-#: A function that returns the text of a page.
-Page = Callable[[Style], str]
 
 
 def list_theorems(run: Run) -> ExitCode:
@@ -51,38 +45,38 @@ def explain_words(run: Run) -> ExitCode:
 
     `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
-    look, identifier = run.look, " ".join(run.words)
+    style, identifier = style_for(None, run.look), " ".join(run.words)
     kind, _, name = identifier.strip().casefold().rpartition(":")
-    among = _KINDS if not kind else (kind,) if kind in _KINDS else ()
-    page = next(filter(None, (_FINDERS[each](name.strip()) for each in among)), None)
+    among = _PAGES if not kind else {kind} & _PAGES.keys()
+    page = next(filter(None, (_PAGES[each](name.strip(), style) for each in among)), None)
     if page is None:
-        known = [title for each in among or _KINDS for title in _titles_of_kind(each)]
+        known = [title for each in among or _PAGES for title in _titles_of_kind(each)]
         raise BadCall(_unknown(identifier, known))
-    print_out(page(style_for(None, look)))
+    print_out(page)
     return ExitCode.FINE
 
 
-def _theorem(name: str) -> Page | None:
+def _theorem(name: str, style: Style) -> str | None:
     """Returns the page of the theorem of that id or place (`corollary iv.13`), the table of several
-    (`vi.*`), else None."""
+    (`vi.*`), the page of a source (`cks20`), else None."""
     from dpcompose.render.pages import source_page, theorem_page, theorem_table
 
     for each in book().values():
         if each.id.casefold() == name:
-            return partial(theorem_page, each)
+            return theorem_page(each, style)
     from dpcompose.handbook import whole_book
 
     entries = whole_book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
     places = {entry.place.casefold(): entry for entry in entries}
     entry = ids.get(name) or places.get(name) or _by_another_name(name, ids)
-    if entry is None and name.endswith(".*"):
+    if entry is not None:
+        return theorem_page(entry, style)
+    if name.endswith(".*"):
         some = [each for key, each in ids.items() if key.startswith(name[:-1])]
-        return partial(theorem_table, some) if some else None
-    if entry is None:
-        some = [each for each in entries if each.source.casefold() == name]
-        return partial(source_page, some) if some else None
-    return None if entry is None else partial(theorem_page, entry)
+        return theorem_table(some, style) if some else None
+    some = [each for each in entries if each.source.casefold() == name]
+    return source_page(some, style) if some else None
 
 
 def _by_another_name(name: str, known: Mapping[str, Theorem]) -> Theorem | None:
@@ -97,7 +91,7 @@ def _by_another_name(name: str, known: Mapping[str, Theorem]) -> Theorem | None:
     return known.get(field_theorem(name) or "")
 
 
-def _example(name: str) -> Page | None:
+def _example(name: str, style: Style) -> str | None:
     """Returns the page of an example that the paper prints, else None."""
     from dpcompose.handbook import printed_examples
 
@@ -107,10 +101,10 @@ def _example(name: str) -> Page | None:
     from dpcompose.pipeline import analyze
     from dpcompose.render.language_pages import example_page
 
-    return partial(example_page, number, printed_examples()[number], analyze)
+    return example_page(number, printed_examples()[number], analyze, style)
 
 
-def _code(name: str) -> Page | None:
+def _code(name: str, style: Style) -> str | None:
     """Returns the page of a code of a finding, else None."""
     from dpcompose.render.rules import codes
 
@@ -119,10 +113,10 @@ def _code(name: str) -> Page | None:
         return None
     from dpcompose.render.pages import code_page
 
-    return partial(code_page, code, meanings[code])
+    return code_page(code, meanings[code], style)
 
 
-def _word(name: str) -> Page | None:
+def _word(name: str, style: Style) -> str | None:
     """Returns the page of a word of the spec language, else None.
 
     `-` and `_` are the same, and a sign such as ε stands for its name.
@@ -133,26 +127,23 @@ def _word(name: str) -> Page | None:
     from dpcompose.spec.vocabulary import vocabulary
 
     if name == LANGUAGE:
-        return language_page
+        return language_page(style)
     name = name.removesuffix(" neighbours").removesuffix(" neighbors")
     wanted = _SIGNS.get(name, name.replace("_", "-").replace(" ", "-"))
     found = next((word for word in vocabulary() if word.replace("_", "-") == wanted), None)
     if found is None and (meant := adaptivity(wanted)) is not None:
         found = meant.write
     if found is not None:
-        return partial(word_page, found, analyze)
+        return word_page(found, analyze, style)
     meant = field_word(name)
-    return None if meant is None else partial(field_page, name, meant, analyze)
+    return None if meant is None else field_page(name, meant, analyze, style)
 
 
 #: Symbols of parameters, which stand for their names.
 _SIGNS = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "alpha", "σ": "sigma"}
-_FINDERS: dict[str, Callable[[str], Page | None]] = {
-    "theorem": _theorem,
-    "example": _example,
-    "code": _code,
-    "word": _word,
-}
+#: The functions that return the page of a name, by the kinds of identifiers; a kind and a colon
+#: before a name select among equal ones.
+_PAGES = {"theorem": _theorem, "example": _example, "code": _code, "word": _word}
 
 
 def _titles_of_kind(kind: str) -> dict[str, str]:
@@ -180,7 +171,7 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
 def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     """Yields what `explain` can explain, each with a title, for shell completion."""
     start = incomplete.casefold()
-    known = {key: says for kind in _KINDS for key, says in _titles_of_kind(kind).items()}
+    known = {key: says for kind in _PAGES for key, says in _titles_of_kind(kind).items()}
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 

@@ -10,7 +10,13 @@ from fractions import Fraction
 
 from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.inputs import Unreadable, fault_without_quotes, name_of_file, read
+from dpcompose.commands.inputs import (
+    Unreadable,
+    fault_without_quotes,
+    name_of_file,
+    read,
+    valid_source,
+)
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
 from dpcompose.commands.outputs import Planned
 from dpcompose.commands.parallel.workers import run_within
@@ -89,7 +95,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     def fitting() -> tuple[Fitted, str, str | None, bool]:
         """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
-        source = _valid(_single_document(data, "fit"), name)
+        source = valid_source(_single_document(data, "fit"), name)
         names = parameters(source)
         scaled = dict(_weighted(each, names) for each in run.free)
         fitted = min(
@@ -141,7 +147,7 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     def halving() -> Savings:
         """Returns what halving each mechanism saves."""
-        source = _valid(_single_document(data, "savings"), name)
+        source = valid_source(_single_document(data, "savings"), name)
         return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
 
     with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
@@ -223,13 +229,6 @@ def _single_document(data: bytes, command: str) -> bytes:
         f"it holds {len(starts)} documents, from lines {', '.join(shown)} and {last} on, "
         f"and `{command}` takes one spec: put the one that is meant in a file of its own"
     )
-
-
-def _valid(data: bytes, name: str) -> Source:
-    """Returns the source of a valid spec. Raises InvalidSpec."""
-    source = load(data, name)
-    resolve(source)
-    return source
 
 
 def _weighted(text: str, names: Container[str]) -> tuple[str, Fraction]:

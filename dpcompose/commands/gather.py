@@ -306,16 +306,14 @@ def _is_settings(name: str) -> bool:
 
 def _is_left_out(kind: str, link: str, top: str) -> bool:
     """Returns whether a link hides something that is found nowhere else below `top`."""
-    if kind == "folders":
-        return is_entered(os.path.basename(link)) and not _is_met_in(link, top)
-    return kind == "dangling" and is_yaml(link)
-
-
-def _is_met_in(link: str, top: str) -> bool:
-    """Returns whether the folder that a link leads to is searched below `top` by its own name."""
+    if kind != "folders":
+        return kind == "dangling" and is_yaml(link)
+    if not is_entered(os.path.basename(link)):
+        return False
+    # Unless the folder that the link leads to is searched below `top` by its own name.
     target, above = real(link), real(top or os.curdir)
     inside = os.path.relpath(target, above).split(os.sep)
-    return is_below(target, above) and (target == above or all(map(is_entered, inside)))
+    return not is_below(target, above) or not (target == above or all(map(is_entered, inside)))
 
 
 def _bare(folder: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.places import strays
-from dpcompose.source import MAX_BYTES, is_spec
+from dpcompose.source import MAX_BYTES, Source, is_spec, load
 
 if TYPE_CHECKING:
     from dpcompose.report import Report
@@ -51,6 +51,15 @@ def read(file: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         why = getattr(error, "strerror", None) or str(error)
         raise Unreadable(f"cannot read {name_of_file(file)}: {why}") from error
+
+
+def valid_source(data: bytes | str, name: str, lines_above: int = 0) -> Source:
+    """Returns the source of a valid spec. Raises InvalidSpec."""
+    from dpcompose.resolve import resolve
+
+    source = load(data, name, lines_above)
+    resolve(source)
+    return source
 
 
 def without_quotes(reports: Sequence[Report], data: bytes) -> list[Report]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, nullcontext
 from dataclasses import replace
 
 from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
@@ -40,21 +39,20 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     asked = TotalAsked(run.limit, run.asked_deltas, since=run.changed_since)
     found, known, standing = Gathered(), Gathered(), LedgerAudit()
     past = run.past()
-    with nullcontext() if past is None else closing(past):
-        if past is not None:
-            refuse_unknown_ledger(past, ledger)
-        all_of_it = past is not None and not run.files and run.files_from is None
-        if not all_of_it:
-            found = read_all(run, output)
-        if past is None or os.path.lexists(ledger):
-            empty = run.allow_empty or past is not None
-            folder = replace(run, files=[ledger], files_from=None, stdin_filename=None)
-            known = read_all(replace(folder, allow_empty=empty), output)
-        code = max(found.code, known.code)
-        if code is not ExitCode.FINE:
-            end_without_sum(code)
-        if past is not None:
-            standing = audit_ledger(run, past, [ledger], known)
+    if past is not None:
+        refuse_unknown_ledger(past, ledger)
+    all_of_it = past is not None and not run.files and run.files_from is None
+    if not all_of_it:
+        found = read_all(run, output)
+    if past is None or os.path.lexists(ledger):
+        empty = run.allow_empty or past is not None
+        folder = replace(run, files=[ledger], files_from=None, stdin_filename=None)
+        known = read_all(replace(folder, allow_empty=empty), output)
+    code = max(found.code, known.code)
+    if code is not ExitCode.FINE:
+        end_without_sum(code)
+    if past is not None:
+        standing = audit_ledger(run, past, [ledger], known)
     there = {os.path.realpath(each.file): each for each in known.releases}
     names = {os.path.realpath(each.file) for each in found.releases}
     outside = [each for each in found.releases if os.path.realpath(each.file) not in there]
@@ -116,9 +114,7 @@ def _worse_totals(one: Sum, other: Sum) -> Sum:
     """Returns for each population the worse of its totals in two sums."""
     found: dict[str | None, Total] = {}
     for each in (*other.totals, *one.totals):
-        known = found.get(each.population)
-        if known is None or _badness(each) > _badness(known):
-            found[each.population] = each
+        found[each.population] = max(found.get(each.population, each), each, key=_badness)
     return Sum(tuple(found.values()), tuple(dict.fromkeys((*one.unnamed, *other.unnamed))))
 
 

@@ -8,15 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import tee
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from dpcompose.commands.exits import BadCall, complain
-from dpcompose.commands.output import to_standard_output
+from dpcompose.commands.output import deliver_all, to_standard_output
 from dpcompose.errors import nearest
 from dpcompose.render import Format as Format
-
-if TYPE_CHECKING:
-    from dpcompose.core.notions.notion import Notion
 
 
 class By(StrEnum):
@@ -57,13 +54,6 @@ class FilterKind(StrEnum):
     APPROX = "approx"
     ZCDP = "zcdp"
     GDP = "gdp"
-
-    @property
-    def notion(self) -> Notion:
-        """Returns the notion itself."""
-        from dpcompose.core.notions.notion import Notion
-
-        return Notion(self.value)
 
 
 class BookFormat(StrEnum):
@@ -203,3 +193,13 @@ def rendered(
             del going[behind]
         else:
             yield behind, piece
+
+
+def write_outputs(
+    items: Iterable[_Item],
+    outputs: Sequence[Output[_Form]],
+    renderings: Sequence[Rendering[_Item]],
+) -> None:
+    """Writes the items to every output. Raises SystemExit where writing fails."""
+    commanding = [at for at, each in enumerate(outputs) if each.form == Format.GITHUB]
+    deliver_all(rendered(items, renderings), [each.path for each in outputs], commanding)

@@ -53,15 +53,13 @@ class Waiting:
     """A context that shows one long piece of work (`says`) and how many steps of it are done.
 
     A thread draws it, since nothing else does meanwhile; no process may be forked then. Without a
-    stream nothing is shown. `total`: how many steps there will be, None if unknown.
+    stream nothing is shown.
     """
 
-    __slots__ = ("_done", "_over", "_says", "_stream", "_thread", "_total", "_unit")
+    __slots__ = ("_done", "_over", "_says", "_stream", "_thread", "_unit")
 
-    def __init__(
-        self, says: str, stream: TextIO | None, unit: str = "", total: int | None = None
-    ) -> None:
-        self._says, self._unit, self._stream, self._total = says, unit, stream, total
+    def __init__(self, says: str, stream: TextIO | None, unit: str = "") -> None:
+        self._says, self._unit, self._stream = says, unit, stream
         self._done = 0
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -92,7 +90,7 @@ class Waiting:
         with suppress(OSError, ValueError, MemoryError):
             if self._over.wait(_PATIENCE):
                 return
-            bar = _bar(self._total, stream, self._unit, self._says)
+            bar = _bar(None, stream, self._unit, self._says)
             bar.start()
             try:
                 while not self._over.wait(_PAUSE):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
+from dpcompose.faults import plural
 from dpcompose.render.problems import NO_SPEC
 from dpcompose.report import LeftOut, Report
 
@@ -39,10 +40,10 @@ class Tally:
             return None
         parts = [f"{number} {name}" for name, number in self._seen.items()]
         said = (
-            [] if counted else [f"{_many(count, 'spec')}{': ' if parts else ''}{', '.join(parts)}"]
+            [] if counted else [f"{plural(count, 'spec')}{': ' if parts else ''}{', '.join(parts)}"]
         )
         if unchanged:
-            said.append(f"{_many(unchanged, 'file')} unchanged")
+            said.append(f"{plural(unchanged, 'file')} unchanged")
         if out.summary:
             said.append(out.summary)
         return "; ".join(said) or None
@@ -51,8 +52,3 @@ class Tally:
     def untold(self) -> bool:
         """Returns whether something was left out that only the count mentions."""
         return self._left_out.untold > 0
-
-
-def _many(count: int, noun: str) -> str:
-    """Returns a count with its noun, in the plural where due."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

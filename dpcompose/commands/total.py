@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
@@ -14,6 +13,7 @@ from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, is_unnamed
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
+from dpcompose.core.notions.notion import Notion
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import TotalAsked
 from dpcompose.policy.real_reasons import says_something
@@ -28,7 +28,7 @@ def total_of(run: Run) -> ExitCode:
         run.everything,
         run.apart,
         run.fixed,
-        None if run.filter is None else run.filter.notion,
+        None if run.filter is None else Notion(run.filter.value),
         run.remaining,
         run.over_time,
     )
@@ -39,17 +39,15 @@ def total_of(run: Run) -> ExitCode:
         )
     if asked.fixed is not None and asked.over_time:
         raise BadCall("--over-time tells how a record grew: --fixed says that all was planned")
-    with ExitStack() as stack:
-        named = run.as_of
-        past = None if named is None else stack.enter_context(closing(Past(named, "--as-of")))
-        found = read_all(run, run.path, past)
-        if found.code is not ExitCode.FINE:
-            end_without_sum(found.code)
-        if not asked.over_time:
-            return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
-        history = past or stack.enter_context(closing(Past("HEAD", "--over-time")))
-        _sort_by_commit(found, history)
-        standing = _audit(run, found, history)
+    past = None if run.as_of is None else Past(run.as_of, "--as-of")
+    found = read_all(run, run.path, past)
+    if found.code is not ExitCode.FINE:
+        end_without_sum(found.code)
+    if not asked.over_time:
+        return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
+    history = past or Past("HEAD", "--over-time")
+    _sort_by_commit(found, history)
+    standing = _audit(run, found, history)
     if standing is not None:
         asked = replace(asked, since=history.revision)
     total = totals_of(found.releases, asked, run.most)
@@ -83,7 +81,7 @@ def _audit(run: Run, found: Gathered, history: Past) -> LedgerAudit | None:
         standing = LedgerAudit()
         if run.as_of is None:  # the files of now are meant
             standing = audit_ledger(run, history, named, found, counted=False)
-        for finding in history_findings(history, named, run.policies, run.most, run.limit):
+        for finding in history_findings(run, history, named):
             standing.note(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
         end_without_sum(ExitCode.USAGE, str(error))

@@ -24,6 +24,7 @@ VERSION = 1
 LONGEST_LINE = 1000
 _HEAD = "dpcompose_assumptions"
 _TEXTS = ("spec", "of", "hash", "by", "on")
+_KEYS = ("spec", "document", "of", "claim", "hash", "by", "on")
 
 
 class BadAccepted(DpcomposeError):
@@ -133,15 +134,13 @@ def accepted(name: str, data: bytes) -> Accepted:
 
 def _entry(found: Any) -> AcceptedClaim | None:
     """Returns the claim in an entry of the file; None if it is no such entry."""
-    if not isinstance(found, dict) or found.keys() != {*_TEXTS, "document", "claim"}:
+    if not isinstance(found, dict) or found.keys() != set(_KEYS):
         return None
     texts = all(isinstance(found[key], str) for key in _TEXTS)
     number = type(found["document"]) is int and found["document"] >= 1
     if not texts or not number or not isinstance(found["claim"], dict):
         return None
-    return AcceptedClaim(
-        found["spec"], found["document"], found["of"], found["claim"], found["by"], found["on"]
-    )
+    return AcceptedClaim(**{key: found[key] for key in _KEYS if key != "hash"})
 
 
 def updated(
@@ -166,18 +165,11 @@ def updated(
 
 def written(found: Accepted) -> str:
     """Returns the text of the file: sorted, one value a line, so that reviews can read changes."""
-    listed = [
-        {
-            "spec": each.spec,
-            "document": each.document,
-            "of": each.of,
-            "claim": json.loads(json.dumps(each.claim, sort_keys=True)),
-            "hash": each.hash,
-            "by": each.by,
-            "on": each.on,
-        }
-        for each in found.entries
+    listed: list[dict[str, Any]] = [
+        {key: getattr(each, key) for key in _KEYS} for each in found.entries
     ]
+    for each in listed:
+        each["claim"] = json.loads(json.dumps(each["claim"], sort_keys=True))
     document = {_HEAD: VERSION, "accepted": listed}
     text = json.dumps(document, indent=1, sort_keys=False, ensure_ascii=False)
     # What cannot be seen, or turns the direction of a line, is written out.

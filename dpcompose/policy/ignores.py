@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list
 def _comments(source: Source) -> Iterator[_Comment | Diagnostic]:
     """Yields the comments to ignore findings, and a finding for each that is not understood."""
     text = source.lines.text
-    next_line = _NextLine(source.lines)
+    filled: list[int] | None = None  # the lines with more than a comment
     for found in _COMMENT.finditer(text):
         start, end = found.span()
         if source.within_scalar(start):
@@ -115,24 +115,13 @@ def _comments(source: Source) -> Iterator[_Comment | Diagnostic]:
             yield Diagnostic(NO_REASON, "a reason is missing, nothing is ignored", span, hint)
         else:
             alone = not text[text.rfind("\n", 0, start) + 1 : start].strip()
-            last = next_line.after(span.line) if alone else span.line
+            last = span.line
+            if alone:
+                if filled is None:
+                    rows = text.split("\n")
+                    first = len(source.lines) - len(rows) + 1  # of a part of a longer text
+                    stripped = enumerate(map(str.strip, rows), first)
+                    filled = [line for line, row in stripped if row and row[0] != "#"]
+                following = bisect_right(filled, span.line)
+                last = filled[following] if following < len(filled) else last
             yield _Comment(codes, reason, span, span.line, last)
-
-
-class _NextLine:
-    """Finds the next line that holds more than a comment, for ever later lines, in one pass."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-        self._at = 0  # the number of such a line, or one more than there are
-
-    def after(self, line: int) -> int:
-        """Returns the number of the next such line after `line`, or else `line`."""
-        if self._at <= line:
-            self._at = line + 1
-            while self._at <= len(self._lines):
-                text = self._lines[self._at - 1].strip()
-                if text and not text.startswith("#"):
-                    break
-                self._at += 1
-        return self._at if self._at <= len(self._lines) else line

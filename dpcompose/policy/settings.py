@@ -126,11 +126,6 @@ class Settings:
         return tuple(each.value for each in self.said.get(key, ()))
 
     @property
-    def budgets(self) -> tuple[Budget, ...]:
-        """Returns the budgets of a spec that declares none."""
-        return self._values("budget")
-
-    @property
     def ceilings(self) -> tuple[Budget, ...]:
         """Returns the budgets that no bound may exceed."""
         return self._values("max-budget")
@@ -138,7 +133,7 @@ class Settings:
     @property
     def defaults(self) -> tuple[Budget, ...]:
         """Returns the budgets that a spec without one is compared with."""
-        return strictest_limits((*self.budgets, *self.ceilings))
+        return strictest_limits((*self._values("budget"), *self.ceilings))
 
     @property
     def total_budgets(self) -> tuple[Budget, ...]:
@@ -184,15 +179,6 @@ class Settings:
     def fail_on(self) -> Level:
         """Returns the least level of a finding that makes a run fail."""
         return next(iter(self._values("fail-on")), "error")
-
-    @property
-    def severity(self) -> Mapping[str, str]:
-        """Returns the highest level that layers give to each code."""
-        found: dict[str, str] = {}
-        for levels in self._values("severity"):
-            for code, level in levels.items():
-                found[code] = max(found.get(code, OFF), level, key=_rank)
-        return found
 
     @property
     def asks(self) -> bool:

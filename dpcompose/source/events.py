@@ -8,33 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
-from yaml import MarkedYAMLError, YAMLError
-from yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
-
-__all__ = [
-    "AliasEvent",
-    "DocumentStartEvent",
-    "MappingEndEvent",
-    "MappingStartEvent",
-    "MarkedYAMLError",
-    "ScalarEvent",
-    "SequenceEndEvent",
-    "SequenceStartEvent",
-    "StreamEndEvent",
-    "YAMLError",
-    "event_source",
-    "has_libyaml",
-    "parsed",
-]
+from yaml import MarkedYAMLError as MarkedYAMLError
+from yaml import YAMLError as YAMLError
+from yaml.events import AliasEvent as AliasEvent
+from yaml.events import DocumentStartEvent as DocumentStartEvent
+from yaml.events import MappingEndEvent as MappingEndEvent
+from yaml.events import MappingStartEvent as MappingStartEvent
+from yaml.events import ScalarEvent as ScalarEvent
+from yaml.events import SequenceEndEvent as SequenceEndEvent
+from yaml.events import SequenceStartEvent as SequenceStartEvent
+from yaml.events import StreamEndEvent as StreamEndEvent
 
 
 def has_libyaml() -> bool:

@@ -99,21 +99,17 @@ class Reader:
                         f"of one at most {MAX_DOCUMENTS} are read",
                     )
                     raise Stop
-                self._document(at)
+                self._anchors.clear()
+                root = len(self.marks.starts)
+                event = self._next()
+                value = self._node(event)
+                if isinstance(event, ScalarEvent) and not event.value and event.implicit[0]:
+                    self.faults.add("DPC004", "the document is empty", at)
+                self.documents.append((root, value))
         if not self.documents:
             self.faults.add(
                 "DPC004", "the file holds no spec: it is empty, or only comments", (0, 0)
             )
-
-    def _document(self, at: tuple[int, int]) -> None:
-        """Reads the document that starts at the given offsets."""
-        self._anchors.clear()
-        root = len(self.marks.starts)
-        event = self._next()
-        value = self._node(event)
-        if isinstance(event, ScalarEvent) and not event.value and event.implicit[0]:
-            self.faults.add("DPC004", "the document is empty", at)
-        self.documents.append((root, value))
 
     # nodes
 

@@ -11,8 +11,9 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
+from inspect import Parameter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,10 +23,11 @@ from handmade import AT_MILLIONTH, AT_ONE, REPORTS, pure
 from typer.testing import CliRunner, Result
 
 import dpcompose
-from dpcompose.cli import app
+from dpcompose.cli import app, options
 from dpcompose.commands.explain import identifiers
 from dpcompose.commands.output import Color, Look, style_for
 from dpcompose.commands.outputs import Format
+from dpcompose.commands.run import Run as Options
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.render.rules import codes
 from dpcompose.report import Report, Verdict
@@ -503,6 +505,12 @@ def test_an_output_without_epsilon_gets_its_name() -> None:
         result = process(*arguments, stdout=subprocess.PIPE, env=environment)
         assert result.returncode == 0
         assert b"eps" in result.stdout
+
+
+def test_every_option_sets_a_field_of_the_run() -> None:
+    groups = [each for each in vars(options).values() if isinstance(each, tuple)]
+    names = {each.name for group in groups for each in group if isinstance(each, Parameter)}
+    assert names and names <= {each.name for each in fields(Options)}
 
 
 @pytest.mark.slow

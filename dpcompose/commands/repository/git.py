@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -83,9 +84,12 @@ class FileChange(NamedTuple):
     new: str | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Repository:
-    """The repository around the working folder; `root` is its top folder, without links."""
+    """The repository around the working folder; `root` is its top folder, without links.
+
+    The process that reads objects ends when this is no longer used.
+    """
 
     root: str
     directory: str
@@ -184,6 +188,7 @@ class Repository:
                 env=_environment(),
                 cwd=self.root,
             )
+            weakref.finalize(self, _end, self._reader, self._process)
         ask, answers = self._reader.stdin, self._reader.stdout
         assert ask is not None and answers is not None
         head: list[bytes] = []
@@ -210,9 +215,7 @@ class Repository:
         """Ends the process that reads objects, if there is one."""
         reader, self._reader = self._reader, None
         if reader is not None:
-            reader.kill()
-            with suppress(OSError):
-                reader.communicate()
+            _end(reader, self._process)
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Runs git on this repository and returns what it printed. Raises BadCall."""
@@ -283,6 +286,14 @@ def _git(root: str | None) -> str | None:
         if found is not None and os.path.dirname(found) == folder:
             return found
     return None
+
+
+def _end(reader: subprocess.Popen[bytes], process: int) -> None:
+    """Ends a reader of objects, if the process that started it is this one."""
+    if process == os.getpid():
+        reader.kill()
+        with suppress(OSError, ValueError):  # ValueError: its pipes are closed already
+            reader.communicate()
 
 
 def _program_call(program: str) -> list[str]:

@@ -52,6 +52,10 @@ class Past:
         self._renames: dict[str, dict[str, str]] = {}
         self._was: dict[str, str] = {}
 
+    def __reduce__(self) -> tuple[type[Past], tuple[str, str]]:
+        """Returns what another process makes the revision of; it reads the repository anew."""
+        return Past, (self.revision, self._option)
+
     @cached_property
     def _repository(self) -> git.Repository:
         """Returns the repository around the working folder."""

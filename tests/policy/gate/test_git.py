@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -385,6 +386,13 @@ def test_settings_of_the_base_are_those_above_a_spec(root: Path) -> None:
     ]  # fmt: skip
     assert list(Past("base").above("specs/a.yaml", names)) == []
     past.close()
+
+
+def test_a_revision_can_be_sent_to_another_process(root: Path) -> None:
+    past = Past("base")
+    assert past.has("specs/a.yaml", Path("specs/a.yaml").read_bytes())
+    sent = pickle.loads(pickle.dumps(past))
+    assert sent.has("specs/a.yaml", Path("specs/a.yaml").read_bytes())
 
 
 def test_one_process_reads_all_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
