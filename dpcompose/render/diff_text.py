@@ -79,7 +79,7 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
     how = _MARKS[found.direction]
     head = literal(f"{_SIGNS[found.direction]} ", style, how)
     head.append_text(literal(f"{found.label}: ", style, "strong"))
-    yield head.append_text(literal(_movement(found), style, how))
+    yield head.append_text(literal(movement(found), style, how))
     beside = [each for each in found.numbers if each is not lead(found) and _is_shown(each)]
     if beside and found.direction != "same":
         shown = "; ".join(f"{each.name} {_arrow(each)}" for each in beside[:_MOST_BESIDE])
@@ -137,7 +137,7 @@ def _percent(old: Fraction | None, new: Fraction | None) -> str:
     return f"  {'+' if part > 0 else '−'}{size} %"
 
 
-def _movement(change: Change) -> str:
+def movement(change: Change) -> str:
     """Returns how the number that leads moved: `ε at δ = 1e-6  3 → 3.98  +33 %`."""
     first = lead(change)
     if change.direction == "incomparable" or first is None or change.direction == "same":
@@ -150,9 +150,7 @@ def _movement(change: Change) -> str:
 def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[RenderableType]]]:
     """Yields the sections of a change that have content, each with its heading."""
     full = style.detail == "full"
-    lost = change.new is not None and change.new.status == "no-guarantee"
-    seen = change.edits or change.moved or change.old is None or change.new is None
-    because = change.because if full or lost or not seen else ()
+    because = change.because if full else reasons_to_show(change)
     tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
         ("Not comparable", [] if change.why is None else [(sentence(change.why),)]),
         ("Because", _items(because)),
@@ -174,6 +172,13 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
     for name, rows in further:
         if rows:
             yield name, [grid(rows, style)]
+
+
+def reasons_to_show(change: Change) -> Sequence[str]:
+    """Returns why a bound moved, where what changed in the spec does not say it already."""
+    lost = change.new is not None and change.new.status == "no-guarantee"
+    seen = change.edits or change.moved or change.old is None or change.new is None
+    return change.because if lost or not seen else ()
 
 
 def headline(change: Change) -> str:

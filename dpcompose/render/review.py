@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from dpcompose.errors import Diagnostic, Level
+from dpcompose.errors import Diagnostic, Level, Span
 from dpcompose.planning.comparison import Change, Invalid, Moved
 from dpcompose.planning.edits import Edit
 from dpcompose.planning.review_stops import Event
@@ -16,6 +16,8 @@ from dpcompose.render.diff_text import (
     free,
     headline,
     is_unchanged,
+    movement,
+    reasons_to_show,
     worst_rows,
 )
 from dpcompose.render.inline import code, plain
@@ -57,7 +59,7 @@ def _events(change: Change) -> Iterator[Diagnostic]:
         if "increase" in failing:
             level = "error"
         hint = "; ".join(change.because[1:]) or change.why  # the first one is in the headline
-        yield Diagnostic(MOVED, headline(change), place, hint, level)
+        yield Diagnostic(MOVED, headline(change), _first_edit(change) or place, hint, level)
     details: dict[Event, Sequence[str]] = {
         "new-assumption": (*change.assumed, *free(change)),
         "settings-changed": change.settings,
@@ -67,6 +69,12 @@ def _events(change: Change) -> Iterator[Diagnostic]:
             told = "; ".join(details.get(event, ())) or None
             level = "error" if event in failing else "note"
             yield Diagnostic(EVENT, _EVENTS[event], place, told, level)
+
+
+def _first_edit(change: Change) -> Span | None:
+    """Returns the place of the first entry of the new spec that was changed, if there is one."""
+    found = (each.span for each in change.edits if each.how != "removed" and each.kind != "spec")
+    return None if change.new is None else next(found, None)
 
 
 def markdown(
@@ -119,21 +127,21 @@ def _details(change: Change) -> Iterator[str]:
     """Yields what changed in one spec; nothing where nothing did."""
     if is_unchanged(change) and not change.settings:
         return
-    yield f"\n**{code(change.label)}**: {plain(headline(change))}\n"
+    yield f"\n**{code(change.label)}**: {plain(movement(change))}\n"
     if words := budget_words(change):
         yield f"\n{plain(words[0].upper() + words[1:])}\n"
     lists = (
-        ("Because", [plain(each) for each in change.because]),
-        ("Worst change", [f"{name}: {plain(says)}" for name, says in worst_rows(change)]),
+        ("Because", [plain(each) for each in reasons_to_show(change)]),
+        ("Changed in the spec", list(_edits(change.edits))),
+        ("Newly assumed, not checked", [plain(each) for each in change.assumed]),
+        ("No longer assumed", [plain(each) for each in change.no_longer_assumed]),
+        ("New findings", [_finding(each) for each in change.findings]),
+        ("Newly free", [plain(each) for each in free(change)]),
         (
             "What mechanisms cost at the worst change",
             [_share_change(each) for each in change.moved],
         ),
-        ("Changed in the spec", list(_edits(change.edits))),
-        ("New findings", [_finding(each) for each in change.findings]),
-        ("Newly free", [plain(each) for each in free(change)]),
-        ("Newly assumed, not checked", [plain(each) for each in change.assumed]),
-        ("No longer assumed", [plain(each) for each in change.no_longer_assumed]),
+        ("Worst change", [f"{name}: {plain(says)}" for name, says in worst_rows(change)]),
         ("Settings", [plain(each) for each in change.settings]),
         ("Fails by `--fail-on`", list(change.failing)),
     )
