@@ -91,35 +91,36 @@ def analyze(run: "Run") -> int:
     the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input; without one
     the working folder is taken. A file may hold several specs, with --- between them.
 
-    --delta, --at-epsilon and --risk add to what a spec asks for (`report:`, or a budget with a δ).
+    --delta, --at-epsilon and --risk ask for numbers in addition to those that the spec asks for
+    (`report:`, or a budget with a δ).
 
-    --by attribute asks who learns what: for each column that a root lists (`columns:`) the bound
-    where one row is replaced in it alone. Questions about several columns stand in the spec
-    (`report: {questions: …}`).
+    --by attribute reports who learns what: for each column of a root (`columns:`) the bound for a
+    row that is replaced in this column only. Questions about several columns are written in the
+    spec (`report: {questions: …}`).
 
-    With --quiet the bound is one line a file, by name and rounded up: `epsilon=1.7`, `rho=0.12`,
-    `epsilon=6 delta=6e-5`; `inf` without a finite bound, `invalid` for an invalid spec; `FILE: `
-    stands before it where there are several files. With --delta or --at-epsilon the line has the
-    numbers asked for in place of the bound, each with where it was asked for:
-    `epsilon=2.459 delta=1e-5`, or `delta=3e-7 at_epsilon=1`; with --risk `advantage=0.38`, then
-    each `hits=0.09 false_alarms=0.01` and `success=0.27 baseline=0.1`.
+    --quiet prints one line per file, with names and rounded up: `epsilon=1.7`, `rho=0.12`,
+    `epsilon=6 delta=6e-5`; `inf` without a finite bound, `invalid` for an invalid spec. With
+    several files each line starts with `FILE: `. With --delta or --at-epsilon the line has the
+    numbers that these ask for: `epsilon=2.459 delta=1e-5`, or `delta=3e-7 at_epsilon=1`; with
+    --risk `advantage=0.38`, then each `hits=0.09 false_alarms=0.01` and
+    `success=0.27 baseline=0.1`.
 
-    With --bare the line is one number without a name: the bound, where that is one number, or the
-    one that is asked for. Bounds of several files are then in one notion, or it is a bad call.
+    --bare prints one number without a name: the bound, if it is a single number, or the number that
+    an option asks for. The bounds of several files must then be in one notion.
 
-    Below a report stands what the author could say of the data, the maps and the noise to make the
-    bound less, if it is true: the five that save most, each analysed, or all with --advise.
+    A report ends with declarations about the data, the maps and the noise that would lower the
+    bound if they hold: the five that lower it most, each analysed; --advise prints all.
 
-    --recheck has the stand-alone checker (`python -m dpcompose.checker`, one file that imports
-    nothing of dpcompose) go through the certificate of the bounds: every claim from the stated
-    guarantees up to the bound is made anew from its premises. A bound whose certificate is refused
-    is never printed: it is an internal fault. An ε at a δ is confirmed to a tolerance that the
-    report says; what the checker has no rule for is named as not checked, and where that is what
-    meets a budget, DPC214 warns. --certificate FILE writes the certificate.
+    --recheck runs the stand-alone checker (`python -m dpcompose.checker`, one file that imports
+    nothing from dpcompose) on the certificate of the bounds. It derives every claim again from its
+    premises, from the stated guarantees to the bound. If it refuses a certificate, dpcompose stops
+    with an internal fault and prints no bound. An ε at a δ is confirmed to a tolerance, which the
+    report names. Claims without a rule are reported as not checked; if a budget is met by such a
+    claim, DPC214 warns. --certificate FILE writes the certificate.
 
-    --fix makes the corrections of invalid specs that are certain: a word for another one of the
-    same meaning, a number in another notation, a misspelt key. It shows them, asks on a terminal
-    (elsewhere nothing is written without --yes), and goes on with what is then in the files.
+    --fix corrects invalid specs where the correction is certain: a synonym of a word, a number in
+    another notation, a misspelt key. It shows the corrections, asks on a terminal (elsewhere it
+    writes only with --yes), and continues with the corrected files.
     """
     from dpcompose.commands.analysis import analyze_files
 
@@ -128,22 +129,23 @@ def analyze(run: "Run") -> int:
 
 @command(ANALYSE, "Compare each spec with its budget.", of.CHECK)
 def check(run: "Run") -> int:
-    """Compare each spec with its budget: what was spent, on what, and what is left.
+    """Compare each spec with its budget: what is spent, on what, and what is left.
 
     FILE is a spec, a folder (its *.yaml and *.yml files that have the key `dpcompose`, and those of
     the folders below), a pattern such as 'specs/**/*.yaml', or - for standard input; without one
     the working folder is taken. A file may hold several specs, with --- between them.
 
-    The budget is that of the flags, of the spec (`budget:`), or else of the settings, whose
-    `max-budget` holds beside each of them.
+    The budget is that of the options, of the spec (`budget:`), or of the settings, in this order.
+    The `max-budget` of the settings applies in addition.
 
-    --recheck, --certificate and --fix are those of `analyze`; with --fail-on warning a budget
-    has to be met by what the checker confirms.
+    --recheck, --certificate and --fix work as in `analyze`. With --recheck --fail-on warning, the
+    checker must confirm that the budget is met.
 
-    With --ledger FOLDER the new FILE is added to the releases of its population there, and the
-    budget is that of all, as in `total`: what is spent and left before and after; it fails where
-    the release would pass it. With --changed-since REV too it fails where a release that FOLDER had
-    there is gone or says less (DPC223), and counts it as it was; FILE may be left out.
+    --ledger FOLDER adds FILE to the releases of its population in FOLDER, under the budget of all
+    of them, as in `total`. It reports what is spent and left before and after, and fails if the
+    release would exceed the budget. With --changed-since REV it also fails if a release of FOLDER
+    was removed or weakened since REV (DPC223), and counts the release as it was; FILE may then be
+    omitted.
     """
     if run.ledger is not None:
         from dpcompose.commands.join import join_ledger
@@ -154,21 +156,20 @@ def check(run: "Run") -> int:
     return analyze_files(run, checking=True)
 
 
-@command(REVIEW, "Say what a change does to the bound.", of.DIFF)
+@command(REVIEW, "Report what a change does to the bound.", of.DIFF)
 def diff(run: "Run") -> int:
-    """Say what a change of specs does to their bounds: by how much, and because of what.
+    """Report how a change of specs changes their bounds, by how much and why.
 
-    `diff OLD NEW` compares two files; `diff --against REV FILE...` compares files, folders and
-    patterns of them with what they were in a git revision, under another name where git sees a
-    rename; a spec that was removed is a decrease. Entries are told by name, so that lines may move.
+    `diff OLD NEW` compares two files. `diff --against REV FILE...` compares files, folders and
+    patterns with a git revision, and follows renames; a removed spec is a decrease. Entries are
+    matched by name, so lines may move.
 
-    --fail-on names what exits with 1, several with commas between them: an `increase` of a bound,
-    which one that cannot be compared with the one before (another relation is protected, another
-    notion) counts as; a `new-assumption`, which free post-processing counts as; `budget-raised`, a
-    budget of the spec that is larger or gone; `population-changed`, `removed-spec`; and
-    `settings-changed`, other settings around the spec. Findings that the spec did not have before
-    are listed, from warnings on, and exit with 1 where those of `analyze` would (--fail-on error,
-    warning or note). The settings are those of the new file.
+    --fail-on names the events that exit with 1, separated by commas: `increase`, a larger bound, or
+    one that cannot be compared (another protected relation or notion); `new-assumption`, which
+    includes post-processing that is declared free; `budget-raised`, a budget of the spec that is
+    larger or removed; `population-changed`; `removed-spec`; `settings-changed`. New findings are
+    listed from warnings on, and exit with 1 as in `analyze` (--fail-on error, warning or note). The
+    settings of the new file apply.
     """
     from dpcompose.commands.diff import diff_files
 
@@ -177,34 +178,33 @@ def diff(run: "Run") -> int:
 
 @command(PLAN, "Add up releases on the same people.", of.TOTAL)
 def total(run: "Run") -> int:
-    """Add up what several releases on the same people cost.
+    """Add up the cost of several releases on the same people.
 
-    FILE is a spec, a folder, a pattern, or - for standard input. Specs that name the same
-    `population:` are added up; within it, datasets with the same name and declaration are the
-    same, but for what each release draws at random. The budget of every population is that of the
-    flags, or else `total-budget` of the settings; `budget:` is for one spec.
+    FILE is a spec, a folder, a pattern, or - for standard input. Specs with the same `population:`
+    are added up. Within a population, datasets with the same name and declaration are the same
+    dataset, except for what each release draws at random. The budget of a population is that of the
+    options, or `total-budget` of the settings; `budget:` applies to one spec only.
 
-    A later release may be decided on after seeing an earlier one, so that the budget is counted by
-    a filter: it is the guarantee as long as no release passes it, and without one there is none.
-    --fixed REASON says that all parameters were fixed before the first output.
+    A later release may depend on the results of an earlier one. The budget is therefore counted by
+    a filter: the budget is the guarantee as long as no release exceeds it; without a budget there
+    is no guarantee. --fixed REASON declares that all parameters were fixed before the first output.
 
-    Releases under version control are told --over-time in the order of the commits that added
-    them, and it is an error (DPC223) if a commit took one of them out or made it less; --as-of REV
-    adds up those of a revision, under the settings of now.
+    --over-time lists releases under version control in the order of the commits that added them; a
+    commit that removed or weakened a release is an error (DPC223). --as-of REV adds up the releases
+    of a revision, under the present settings.
     """
     from dpcompose.commands.total import total_of
 
     return total_of(run)
 
 
-@command(REVIEW, "Write what the authors of specs vouch for.", of.ACCEPT)
+@command(REVIEW, "Write the assumptions of specs for review.", of.ACCEPT)
 def accept(run: "Run") -> int:
-    """Write what the authors of specs vouch for, and nothing can check, to FILE.
+    """Write the assumptions of specs, which no program can check, to a file for review.
 
-    `check --assumptions FILE` then fails where a spec assumes anything else. Each entry of a spec
-    has a hash of what it declares, wherever it stands, and who accepted it when. What is there
-    already keeps both; entries of the specs that are named, and of specs that are gone, are those
-    of now.
+    `check --assumptions FILE` then fails if a spec assumes anything else. Each entry has a hash of
+    its declaration, the person who accepted it and the date. Entries that are already in the file
+    keep their person and date; entries that the specs no longer have are removed.
     """
     from dpcompose.commands.accept import accept_files
 
@@ -215,27 +215,27 @@ def accept(run: "Run") -> int:
 def fit(run: "Run") -> int:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
 
-    FILE is a spec, - is standard input. The budget is that of the flags, of the spec (`budget:`),
-    or else of the settings.
+    FILE is a spec, or - for standard input. The budget is that of the options, of the spec
+    (`budget:`), or of the settings.
 
-    Scaled are ε, ρ and μ of stated guarantees, and the noise of concrete mechanisms is divided by
-    the scale; a δ stays. A constant that stands for such numbers alone is scaled in their place.
-    Comments and layout stay as they are. The budget of the flags is written into the spec, in place
-    of its own. What was changed is told on standard error; with --format json it stands in one
-    document with the spec.
+    fit multiplies the ε, ρ and μ of stated guarantees by the scale, and divides the noise of
+    concrete mechanisms by it; δ stays. If a constant is used only in such numbers, fit scales the
+    constant. Comments and layout stay. The budget of the options replaces that of the spec. The
+    changes are printed on standard error; --format json prints them with the spec in one document.
     """
     from dpcompose.commands.fit import fit_file
 
     return fit_file(run)
 
 
-@command(PLAN, "Say what halving each mechanism saves.", of.SAVINGS)
+@command(PLAN, "Report what halving each mechanism saves.", of.SAVINGS)
 def savings(run: "Run") -> int:
-    """Say what halving the ε, ρ or μ of each mechanism, or doubling its noise, takes off the bound.
+    """Report how much half the ε, ρ or μ of a mechanism, or twice its noise, lowers the bound.
 
-    FILE is a spec, - is standard input. The number is the ε at the δ of the budget, or at the first
-    δ that the spec asks for; without one the bound. What is not in the worst change saves nothing.
-    Doubled is the noise as it is stated: a scale, σ, or the variance of Skellam noise.
+    FILE is a spec, or - for standard input. The bound is the ε at the δ of the budget, or at the
+    first δ that the spec asks for; without a δ the bound itself. A mechanism that the worst change
+    does not reach saves nothing. The noise is doubled as stated: a scale, σ, or the variance of
+    Skellam noise.
     """
     from dpcompose.commands.fit import savings_of_file
 
@@ -343,9 +343,9 @@ def schema(
 ) -> None:
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
-    `result` is what `analyze` and `check` print with --format json or jsonl; `diff`, `total`, `fit`
-    and `savings` are what the commands of these names print with --format json, `assumptions` what
-    `accept` writes.
+    `result` describes the output of `analyze` and `check` with --format json or jsonl; `diff`,
+    `total`, `fit` and `savings` describe the output of these commands with --format json, and
+    `assumptions` the file that `accept` writes.
     """
     from dpcompose.commands.explain import print_schema
 
@@ -361,8 +361,7 @@ def init(
 ) -> None:
     """Write a commented starter spec, and beside it the JSON Schema that editors check it with.
 
-    FILE is `pipeline.dp.yaml` unless named, - prints the starter. A file that is there already is
-    left alone.
+    FILE is `pipeline.dp.yaml` by default; - prints the starter. An existing file is not changed.
     """
     from dpcompose.commands.starter import write_starter
 

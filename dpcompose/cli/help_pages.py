@@ -51,7 +51,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     ),
     "accept": (
         ("dpcompose accept specs", "writes assumptions.lock"),
-        ("dpcompose check specs --assumptions assumptions.lock", "fails on any other claim"),
+        ("dpcompose check specs --assumptions assumptions.lock", "fails on any other assumption"),
     ),
     "explain": (
         ("dpcompose explain stated_on", "a word of the spec language"),
@@ -125,7 +125,7 @@ def help_end(command: str | None, style: Style) -> str:
 
     if command is not None:
         return panel("Examples", EXAMPLES[_FORMER.get(command, command)], style)
-    says = "the same for every command and format; of several files the largest code wins"
+    says = "the same for every command and format; with several files the largest code wins"
     return panel("Exit codes", EXIT_CODES, style, says)
 
 

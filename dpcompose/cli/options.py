@@ -61,8 +61,8 @@ SPEC = argument("file", str, metavar="FILE")
 
 # --- what is computed ----------------------------------------------------------------------------
 
-AT_EPSILON = number("at_epsilon", "State the least δ at this ε; repeatable.", _TEXTS)
-RISK = flag("risk", "State what an attacker gains: hits, success, advantage.")
+AT_EPSILON = number("at_epsilon", "Report the smallest δ at this ε; repeatable.", _TEXTS)
+RISK = flag("risk", "Report what an attacker gains: hits, success, advantage.")
 
 
 def _budget(epsilon: str, delta: str) -> tuple[Parameter, ...]:
@@ -72,9 +72,9 @@ def _budget(epsilon: str, delta: str) -> tuple[Parameter, ...]:
         number("delta", delta),
         number("rho", "A budget in ρ (zCDP)."),
         number("mu", "A budget in μ (GDP)."),
-        number("advantage", "A budget in an attacker's advantage: 0.1."),
-        number("success", "One in its chance of success, from a --baseline."),
-        number("baseline", "Its chance without the data, or with another record."),
+        number("advantage", "A budget as the advantage of an attacker: 0.1."),
+        number("success", "A budget as the chance that an attack succeeds; needs --baseline."),
+        number("baseline", "The chance that the attack succeeds without the person's data."),
     )
 
 
@@ -86,14 +86,14 @@ def _form(default: Any, text: str) -> Parameter:
     return option("form", type(default), text, OUTPUT, flags="--format", default=default)
 
 
-_WRITE = "Write results there, complete or not at all"
-TOLD = _form(Told.TEXT, "How results are printed.")
-PLANNED = _form(Planned.TEXT, "How results are printed.")
+_WRITE = "Write results to FILE, complete or not at all"
+TOLD = _form(Told.TEXT, "The output format.")
+PLANNED = _form(Planned.TEXT, "The output format.")
 PATH = option("path", _TEXT, f"{_WRITE}.", OUTPUT, flags="--output -o", metavar="FILE")
 OUTPUTS = option(
     "output",
     _TEXTS,
-    f"{_WRITE}; FORMAT=FILE, repeatable, does so beside what is printed.",
+    f"{_WRITE}; FORMAT=FILE (repeatable) writes one format in addition to the output.",
     OUTPUT,
     flags="--output -o",
     metavar="[FORMAT=]FILE",
@@ -101,29 +101,31 @@ OUTPUTS = option(
 COLOR = option(
     "color",
     Color,
-    "auto: on a terminal, minding NO_COLOR and FORCE_COLOR.",
+    "When to use colours; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     OUTPUT,
     default=Color.AUTO,
 )
-_WIDTH = "Columns; those of the terminal, 100 in a pipe."
+_WIDTH = "The page width in columns; default: the terminal's, or 100 in a pipe."
 WIDTH = option("width", int | None, _WIDTH, OUTPUT, metavar="N")
-FULL = flag("full", "Everything, in sentences too; of several specs each report.", OUTPUT)
-WHOLE = flag("whole", "Of several specs list those that are fine too.", OUTPUT, flags="--all")
+FULL = flag(
+    "full", "Print all details, and the proof in sentences; one report for each spec.", OUTPUT
+)
+WHOLE = flag("whole", "Also list the specs without problems.", OUTPUT, flags="--all")
 
 # --- what is read, and what is asked of it -------------------------------------------------------
 
 FILES_FROM = option(
-    "files_from", _TEXT, "Read names of files there, one a line.", FILES, metavar="FILE"
+    "files_from", _TEXT, "Read file names from FILE, one per line.", FILES, metavar="FILE"
 )
 STDIN_FILENAME = option(
-    "stdin_filename", _TEXT, "What to call standard input.", FILES, metavar="FILE"
+    "stdin_filename", _TEXT, "The file name to report for standard input.", FILES, metavar="FILE"
 )
-ALLOW_EMPTY = flag("allow_empty", "Accept folders and patterns without a spec.", FILES)
+ALLOW_EMPTY = flag("allow_empty", "Accept folders and patterns that contain no spec.", FILES)
 MOST = (
     option(
         "max_seconds",
         float | None,
-        "How long a spec may take; one that takes longer is invalid.",
+        "Seconds that one spec may take; a spec that takes longer is invalid.",
         LIMITS,
         metavar="N",
         envvar="DPCOMPOSE_MAX_SECONDS",
@@ -131,80 +133,90 @@ MOST = (
     option(
         "max_memory",
         int | None,
-        "How much memory a spec may take, beside the program's own; likewise.",
+        "Memory that one spec may take, in addition to that of the program itself.",
         LIMITS,
         metavar="MB",
         envvar="DPCOMPOSE_MAX_MEMORY",
     ),
 )
-_ISOLATED = "Leave settings files alone that no option names."
+_ISOLATED = "Ignore settings files that no option names."
 SOURCES = (
     flag("isolated", _ISOLATED, SETTINGS, envvar="DPCOMPOSE_ISOLATED"),
     option(
         "settings",
         _TEXTS,
-        "Ask for what this settings file asks for as well; repeatable.",
+        "Also apply this settings file; repeatable.",
         SETTINGS,
         metavar="FILE",
     ),
     option(
         "settings_from",
         _TEXT,
-        "Ask for what the settings files of this git revision ask for as well.",
+        "Also apply the settings files of this git revision.",
         SETTINGS,
         metavar="REV",
     ),
 )
-STRICT = flag("strict", "Exit with 2 where files of folders have no result.", FAILS)
+STRICT = flag("strict", "Exit with 2 if some file of a folder has no result.", FAILS)
 
 # --- the options of each command, in the order of its help page -----------------------------------
 
 _BOUNDS = (
-    _form(Format.TEXT, "How results are printed."),
+    _form(Format.TEXT, "The output format."),
     *(OUTPUTS, COLOR, WIDTH),
-    flag("brief", "Of a report the panel alone.", OUTPUT),
+    flag("brief", "Print only the panel of each report.", OUTPUT),
     *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     option(
         "jobs",
         int | None,
-        "How many processes may work; 0 for as many as there are cores, which is usual.",
+        "The number of processes; default 0: one per core.",
         LIMITS,
         flags="--jobs -j",
         metavar="N",
         envvar="DPCOMPOSE_JOBS",
     ),
     *MOST,
-    option("fail_on", FailOn | None, "The least level of a finding that exits with 1.", FAILS),
-    flag("exit_zero", "Exit with 0 in place of 1; 2 and 3 stay.", FAILS),
+    option("fail_on", FailOn | None, "The lowest level of a finding that exits with 1.", FAILS),
+    flag("exit_zero", "Exit with 0 instead of 1; 2 and 3 stay.", FAILS),
     option(
         "require_relation",
         _TEXTS,
-        "A relation to protect; repeatable: one of them.",
+        "Require this protected relation; repeat it to allow several.",
         FAILS,
         metavar="NAME",
     ),
-    number("require_delta", "The largest δ of budgets and bounds.", panel=FAILS),
+    number("require_delta", "The largest δ that budgets and bounds may have.", panel=FAILS),
     STRICT,
     *SOURCES,
-    flag("show_settings", "Print what is set for each spec, and where; end.", SETTINGS),
-    option("changed_since", _TEXT, "Leave files that are as in REV of git.", FILES, metavar="REV"),
-    flag("recheck", "Have the stand-alone checker go through each certificate."),
+    flag(
+        "show_settings",
+        "Print the settings of each spec and where they are set, and exit.",
+        SETTINGS,
+    ),
+    option(
+        "changed_since",
+        _TEXT,
+        "Skip files that are unchanged since this git revision.",
+        FILES,
+        metavar="REV",
+    ),
+    flag("recheck", "Check each certificate with the stand-alone checker."),
     option(
         "certificate",
         _TEXT,
-        "Write the claims that prove the bounds there, for the stand-alone checker.",
+        "Write the claims that prove the bounds to FILE, for the stand-alone checker.",
         OUTPUT,
         metavar="FILE",
     ),
-    flag("fix", "Show the certain corrections, and make them where that is agreed."),
-    flag("yes", "Agree to --fix without being asked."),
+    flag("fix", "Show the corrections that are certain, and apply them after confirmation."),
+    flag("yes", "Apply the corrections of --fix without asking."),
 )
-_QUIET = "Print the bound alone: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
-_DELTAS = "State the least ε at this δ, as in 1e-6; repeatable."
-_BY = "`attribute`: say what is learnt of each column that a root lists, by itself."
+_QUIET = "Print only the bound: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
+_DELTAS = "Report the smallest ε at this δ, such as 1e-6; repeatable."
+_BY = "`attribute`: report what is learnt of each single column of a root."
 _ADVISE = (
-    "Say all that would make the bound less if it is true, or nothing of it; otherwise what saves "
-    "most."
+    "Print all declarations that would lower the bound if they hold, or none; default: those that "
+    "lower it most."
 )
 ANALYZE = (
     SPECS,
@@ -212,16 +224,16 @@ ANALYZE = (
     *(AT_EPSILON, RISK),
     option("by", By | None, _BY),
     flag("quiet", _QUIET, flags="--quiet -q"),
-    flag("bare", "Print one number alone: `1.7`. Its notion is yours."),
+    flag("bare", "Print only one number: `1.7`."),
     option("advise", bool | None, _ADVISE, flags="--advise/--no-advise", show_default=False),
     *_BOUNDS,
 )
-_ASSUMPTIONS = "Assume nothing but what `dpcompose accept` wrote there."
-_LEDGER = "Whether FILE may join the releases there, under the budget of all."
+_ASSUMPTIONS = "Fail on assumptions that are not in this file of `dpcompose accept`."
+_LEDGER = "Check whether FILE may join the releases of this folder, under their budget."
 CHECK = (
     SPECS,
-    *_budget("The budget's ε: 2, 0.5 or 17/10.", "Its δ, as in 1e-6."),
-    number("at_delta", "State the least ε at this δ as well; repeatable.", _TEXTS),
+    *_budget("The ε of the budget: 2, 0.5 or 17/10.", "The δ of the budget, such as 1e-6."),
+    number("at_delta", "Also report the smallest ε at this δ; repeatable.", _TEXTS),
     *(AT_EPSILON, RISK),
     option("assumptions", _TEXT, _ASSUMPTIONS, metavar="FILE"),
     *_BOUNDS,
@@ -233,57 +245,61 @@ DIFF = (
     option(
         "events",
         _TEXTS,
-        "Exit with 1 at an increase, a new-assumption, budget-raised, population-changed, "
-        "removed-spec, settings-changed; or at a new finding of a level; repeatable.",
+        "Exit with 1 on these events: increase, new-assumption, budget-raised, "
+        "population-changed, removed-spec, settings-changed, or a new finding of a level.",
         flags="--fail-on",
         metavar="EVENT,...",
     ),
     flag("fail_on_increase", "The same as --fail-on increase."),
-    flag("allow_new", "Compare a named FILE that REV lacks with nothing."),
-    number("deltas", "Compare ε at this δ; repeatable.", _TEXTS, flags="--delta"),
-    _form(Reviewed.TEXT, "How changes are printed."),
+    flag("allow_new", "Accept a FILE that the revision does not have, as a new spec."),
+    number("deltas", "Compare the ε at this δ; repeatable.", _TEXTS, flags="--delta"),
+    _form(Reviewed.TEXT, "The output format."),
     *(OUTPUTS, COLOR, WIDTH),
-    flag("brief", "Only how the bounds moved.", OUTPUT),
-    flag("full", "Also the reasons in sentences, and what is as before.", OUTPUT),
+    flag("brief", "Print only how the bounds changed.", OUTPUT),
+    flag("full", "Also print the reasons in sentences, and what did not change.", OUTPUT),
     *(WHOLE, FILES_FROM, ALLOW_EMPTY, *SOURCES, STRICT, *MOST),
 )
-_FIXED = "All parameters were fixed before the first output; the reason is told."
+_FIXED = "Declare, with a reason, that all parameters were fixed before the first output."
 TOTAL = (
     SPECS,
-    *_budget("A budget's ε.", "Its δ."),
-    number("at_delta", "State ε at this δ; repeatable.", _TEXTS),
-    flag("everything", "Add up all specs, whatever population they name.", flags="--all"),
-    flag("apart", "Take no dataset of two specs for the same because of its name."),
+    *_budget("The ε of the budget.", "The δ of the budget."),
+    number("at_delta", "Report the ε at this δ; repeatable.", _TEXTS),
+    flag("everything", "Add up all specs, whichever population they name.", flags="--all"),
+    flag("apart", "Do not treat datasets of different specs with the same name as one."),
     option("fixed", _TEXT, _FIXED, metavar="REASON"),
     option("filter", FilterKind | None, "The notion in which the budget is counted."),
-    flag("remaining", "Say what one more mechanism may have."),
-    option("as_of", _TEXT, "Add up the files of a revision of git.", metavar="REV"),
-    flag("over_time", "Tell what was spent and left after each release."),
+    flag("remaining", "Report what one more mechanism may cost."),
+    option("as_of", _TEXT, "Add up the files as of this git revision.", metavar="REV"),
+    flag("over_time", "Report what was spent and left after each release."),
     *(TOLD, PATH, COLOR, WIDTH, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     *(*SOURCES, STRICT, *MOST),
 )
-_ACCEPTED = "Where accepted claims are."
+_ACCEPTED = "The file of accepted assumptions."
 ACCEPT = (
     SPECS,
     option("path", str, _ACCEPTED, flags="--output -o", default="assumptions.lock", metavar="FILE"),
-    option("person", _TEXT, "Who accepts; the user by default.", flags="--by", metavar="NAME"),
-    option("day", _TEXT, "When; today by default.", flags="--on", metavar="DATE"),
+    option(
+        "person", _TEXT, "The person who accepts; default: the user.", flags="--by", metavar="NAME"
+    ),
+    option("day", _TEXT, "The date of acceptance; default: today.", flags="--on", metavar="DATE"),
     *(FILES_FROM, ALLOW_EMPTY),
 )
-_FREE = "Scale this mechanism, times its weight, and no other; repeatable."
+_FREE = "Scale only this mechanism, with this weight; repeatable."
 FIT = (
     SPEC,
-    *_budget("The budget's ε.", "Its δ."),
+    *_budget("The ε of the budget.", "The δ of the budget."),
     option("free", _TEXTS, _FREE, metavar="NAME[=WEIGHT]"),
     *(PLANNED, PATH, COLOR, WIDTH, *SOURCES, *MOST),
 )
 SAVINGS = (
     SPEC,
-    number("deltas", "Look at the ε at this δ.", _TEXTS, flags="--delta"),
-    option("tried", int, "Try so many mechanisms.", flags="--most", default=100, min=1),
+    number("deltas", "Use the ε at this δ.", _TEXTS, flags="--delta"),
+    option(
+        "tried", int, "The largest number of mechanisms to try.", flags="--most", default=100, min=1
+    ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
 )
-_BOOK = "How the book is printed."
+_BOOK = "The output format."
 THEOREMS = (
     argument("words", _TEXTS, None, metavar="WORD"),
     option("form", BookFormat, _BOOK, flags="--format", default=BookFormat.TEXT),

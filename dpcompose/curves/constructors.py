@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpcompose.curves.curve import (
@@ -121,14 +121,25 @@ def profile(points: Iterable[tuple[Number, Number]]) -> Curve:
     return _one(Points(tuple(kept)))
 
 
-def compose(*curves: Curve) -> Curve:
+def compose(*curves: Curve | Iterable[Curve]) -> Curve:
     """Returns the curve of several mechanisms on the same data, adaptively chosen in a fixed
-    order."""
-    return Curve().compose(*curves)
+    order. They are given one by one, or in a list."""
+    return Curve().compose(*_listed(curves))
 
 
-def maximum(*curves: Curve) -> Curve:
+def _listed(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
+    """Returns curves that are given one by one or in lists. Raises TypeError for anything else."""
+    found: list[Curve] = []
+    for each in given:
+        found += [each] if isinstance(each, Curve) else each if isinstance(each, Iterable) else []
+        if not found or not isinstance(found[-1], Curve):
+            raise TypeError(f"a curve is due, such as gaussian(sigma=1), not {each!r}")
+    return found
+
+
+def maximum(*given: Curve | Iterable[Curve]) -> Curve:
     """Returns the curve of one of several mechanisms, whichever: at each ε the greatest δ."""
+    curves = tuple(_listed(given))
     if not curves:
         raise ValueError("a maximum is of one curve at least")
     return curves[0] if len(set(curves)) == 1 else _one(Maximum(tuple(dict.fromkeys(curves))))

@@ -60,6 +60,15 @@ def test_ends_of_the_trade_off() -> None:
     assert float(one.trade_off(1 / (1 + math.e))) == pytest.approx(1 / (1 + math.e), rel=1e-6)
 
 
+def test_curves_are_composed_one_by_one_or_in_a_list() -> None:
+    one, other = curves.gaussian(2), curves.laplace(3)
+    assert curves.compose([one, other]) == curves.compose(one, other) == one.compose(other)
+    assert curves.maximum([one, other]) == curves.maximum(one, other)
+    for wrong in (3, "gaussian", [one, None]):
+        with pytest.raises(TypeError, match="a curve is due"):
+            curves.compose(wrong)  # type: ignore[arg-type]
+
+
 def test_notions_of_a_composition() -> None:
     both = curves.laplace(2).compose(curves.gaussian(5), curves.pure("1/2"))
     assert both.pure() is None
