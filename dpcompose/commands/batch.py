@@ -8,14 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from dpcompose.commands.bounds import (
-    Most,
-    TooMuch,
-    limit_error,
-    limit_report,
-    warm_up,
-    within,
-)
+from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes

@@ -11,10 +11,7 @@ from dpcompose.commands.bounds import TooMuch, limit_finding
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
-from dpcompose.commands.output import (
-    refuse_overwrite,
-    style_for,
-)
+from dpcompose.commands.output import refuse_overwrite, style_for
 from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.policies import Policies, Revision, audited

@@ -142,9 +142,7 @@ def rendered(
 
 
 def write_outputs(
-    items: Iterable[_Item],
-    outputs: Sequence[Output[_Form]],
-    renderings: Sequence[Rendering[_Item]],
+    items: Iterable[_Item], outputs: Sequence[Output[_Form]], renderings: Sequence[Rendering[_Item]]
 ) -> None:
     """Writes the items to every output. Raises SystemExit where writing fails."""
     commanding = [at for at, each in enumerate(outputs) if each.form == Format.GITHUB]
