@@ -9,7 +9,7 @@ import typer
 
 from dpcompose.commands.exits import FailOn
 from dpcompose.commands.output import Color
-from dpcompose.commands.outputs import BookFormat, By, FilterKind, Format, Reviewed, Told
+from dpcompose.commands.outputs import BookFormat, By, DiffFormat, FilterKind, Format, TotalFormat
 
 #: The panels of options on a help page.
 OUTPUT, FILES, FAILS, SETTINGS, LIMITS = "Output", "Files", "What fails", "Settings", "Limits"
@@ -87,7 +87,7 @@ def _form(default: Any, text: str) -> Parameter:
 
 
 _WRITE = "Write results there, complete or not at all"
-TOLD = _form(Told.TEXT, "How results are printed.")
+TOLD = _form(TotalFormat.TEXT, "How results are printed.")
 PATH = option("path", _TEXT, f"{_WRITE}.", OUTPUT, flags="--output -o", metavar="FILE")
 OUTPUTS = option(
     "output",
@@ -240,7 +240,7 @@ DIFF = (
     flag("fail_on_increase", "The same as --fail-on increase."),
     flag("allow_new", "Compare a named FILE that REV lacks with nothing."),
     number("deltas", "Compare ε at this δ; repeatable.", _TEXTS, flags="--delta"),
-    _form(Reviewed.TEXT, "How changes are printed."),
+    _form(DiffFormat.TEXT, "How changes are printed."),
     *(OUTPUTS, COLOR, WIDTH),
     flag("brief", "Only how the bounds moved.", OUTPUT),
     flag("full", "Also the reasons in sentences, and what is as before.", OUTPUT),

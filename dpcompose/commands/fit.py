@@ -17,7 +17,7 @@ from dpcompose.commands.inputs import (
     valid_source,
 )
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.outputs import Told
+from dpcompose.commands.outputs import TotalFormat
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.commands.run import Run
@@ -55,7 +55,7 @@ def fit_file(run: Run) -> ExitCode:
 
 def savings_of_file(run: Run) -> ExitCode:
     """Runs the command `savings` and returns its exit code. Raises BadCall."""
-    if run.form == Told.MARKDOWN:
+    if run.form == TotalFormat.MARKDOWN:
         raise BadCall("savings are printed as text or json")
     refuse_overwrite([run.path], [run.file])
     return _run_on_file(run, _savings)
@@ -147,7 +147,7 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
         found = run_within(run.most, halving)
-    if run.form == Told.JSON:
+    if run.form == TotalFormat.JSON:
         deliver(savings_table.json(name, found), run.path)
     else:
         deliver(savings_table.text(name, found, style_for(run.path, run.look)), run.path)

@@ -18,9 +18,9 @@ from dpcompose.render import Format as Format
 #: By what a bound is also asked for, beside what a spec protects.
 By = StrEnum("By", "ATTRIBUTE")
 #: The formats of `diff`.
-Reviewed = StrEnum("Reviewed", "TEXT JSON MARKDOWN GITHUB SARIF")
+DiffFormat = StrEnum("DiffFormat", "TEXT JSON MARKDOWN GITHUB SARIF")
 #: The formats of `total`.
-Told = StrEnum("Told", "TEXT JSON MARKDOWN")
+TotalFormat = StrEnum("TotalFormat", "TEXT JSON MARKDOWN")
 #: The notions in which a filter counts a budget, where parameters are chosen along the way.
 FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
 #: The formats of the theorem book.
