@@ -348,7 +348,5 @@ def _exit_code(task: FileTask, settings: Settings, report: Report) -> tuple[Exit
     if task.checking and report.verdict is not None and not report.verdict.ok:
         return ExitCode.FAILED, None
 
-    least = LEVELS.index(settings.fail_on)
-    if any(LEVELS.index(each.level) >= least for each in report.findings):
-        return ExitCode.FAILED, None
-    return ExitCode.FINE, None
+    failing = any(settings.fails(each.level) for each in report.findings)
+    return ExitCode.FAILED if failing else ExitCode.FINE, None

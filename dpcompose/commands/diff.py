@@ -159,8 +159,7 @@ class Comparison:
             return found
         found = replace(found, settings=told)
         found = replace(found, failing=tuple(e for e in found.events if e in self.failing))
-        least = LEVELS.index(settings.fail_on)
-        broken = any(LEVELS.index(each.level) >= least for each in found.findings)
+        broken = any(settings.fails(each.level) for each in found.findings)
         unbounded = found.new is not None and found.new.status == "no-guarantee"
         if broken or unbounded or found.failing:
             self.code = max(self.code, ExitCode.FAILED)

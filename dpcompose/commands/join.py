@@ -80,7 +80,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     if standing.rewritten:  # also with the record as it was: the worse total counts
         as_it_was = totals_of(of(standing.counted(known.releases)), asked, run.most)
         total = _worse_totals(total, as_it_was)
-    totals = tuple(replace(e, checked=standing.of(e.population)) for e in total.totals)
+    totals = tuple(replace(e, checked=standing.check_of(e.population)) for e in total.totals)
     total = replace(total, totals=totals, findings=tuple(standing.findings))
     return max(print_totals(total, found, run, output), standing.code)
 
