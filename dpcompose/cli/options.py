@@ -9,7 +9,15 @@ import typer
 
 from dpcompose.commands.exits import FailOn
 from dpcompose.commands.output import Color
-from dpcompose.commands.outputs import BookFormat, By, FilterKind, Format, Planned, Reviewed, Told
+from dpcompose.commands.outputs import (
+    BookFormat,
+    By,
+    DiffFormat,
+    FilterKind,
+    Format,
+    PlanFormat,
+    TotalFormat,
+)
 
 #: The panels of options on a help page.
 OUTPUT, FILES, FAILS, SETTINGS, LIMITS = "Output", "Files", "What fails", "Settings", "Limits"
@@ -87,8 +95,8 @@ def _form(default: Any, text: str) -> Parameter:
 
 
 _WRITE = "Write results to FILE, complete or not at all"
-TOLD = _form(Told.TEXT, "The output format.")
-PLANNED = _form(Planned.TEXT, "The output format.")
+TOLD = _form(TotalFormat.TEXT, "The output format.")
+PLANNED = _form(PlanFormat.TEXT, "The output format.")
 PATH = option("path", _TEXT, f"{_WRITE}.", OUTPUT, flags="--output -o", metavar="FILE")
 OUTPUTS = option(
     "output",
@@ -253,7 +261,7 @@ DIFF = (
     flag("fail_on_increase", "The same as --fail-on increase."),
     flag("allow_new", "Accept a FILE that the revision does not have, as a new spec."),
     number("deltas", "Compare the ε at this δ; repeatable.", _TEXTS, flags="--delta"),
-    _form(Reviewed.TEXT, "The output format."),
+    _form(DiffFormat.TEXT, "The output format."),
     *(OUTPUTS, COLOR, WIDTH),
     flag("brief", "Print only how the bounds changed.", OUTPUT),
     flag("full", "Also print the reasons in sentences, and what did not change.", OUTPUT),

@@ -13,7 +13,7 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, fault_without_quotes, read
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for
-from dpcompose.commands.outputs import Told
+from dpcompose.commands.outputs import TotalFormat
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
@@ -140,12 +140,12 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
     code = ExitCode.FINE
     if not found.totals:
         raise BadCall("no spec names its `population:`; --all adds everything up")
-    match Told(run.form):
-        case Told.TEXT:
+    match TotalFormat(run.form):
+        case TotalFormat.TEXT:
             pieces = render.text(found, style_for(output, run.look))
-        case Told.MARKDOWN:
+        case TotalFormat.MARKDOWN:
             pieces = within_summary(render.markdown(found))
-        case Told.JSON:
+        case TotalFormat.JSON:
             pieces = render.json(found)
     deliver(pieces, output)
     for source, diagnostic in gathered.wrong:

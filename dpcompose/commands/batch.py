@@ -8,14 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from dpcompose.commands.bounds import (
-    Most,
-    TooMuch,
-    limit_error,
-    limit_report,
-    warm_up,
-    within,
-)
+from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
@@ -355,7 +348,5 @@ def _exit_code(task: FileTask, settings: Settings, report: Report) -> tuple[Exit
     if task.checking and report.verdict is not None and not report.verdict.ok:
         return ExitCode.FAILED, None
 
-    least = LEVELS.index(settings.fail_on)
-    if any(LEVELS.index(each.level) >= least for each in report.findings):
-        return ExitCode.FAILED, None
-    return ExitCode.FINE, None
+    failing = any(settings.fails(each.level) for each in report.findings)
+    return ExitCode.FAILED if failing else ExitCode.FINE, None

@@ -11,11 +11,8 @@ from dpcompose.commands.bounds import TooMuch, limit_finding
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
 from dpcompose.commands.gather import Gathering, NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
-from dpcompose.commands.output import (
-    refuse_overwrite,
-    style_for,
-)
-from dpcompose.commands.outputs import Output, Rendering, Reviewed, outputs_of, write_outputs
+from dpcompose.commands.output import refuse_overwrite, style_for
+from dpcompose.commands.outputs import DiffFormat, Output, Rendering, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.policies import Policies, Revision, audited
 from dpcompose.commands.repository.revision import Past
@@ -162,8 +159,7 @@ class Comparison:
             return found
         found = replace(found, settings=told)
         found = replace(found, failing=tuple(e for e in found.events if e in self.failing))
-        least = LEVELS.index(settings.fail_on)
-        broken = any(LEVELS.index(each.level) >= least for each in found.findings)
+        broken = any(settings.fails(each.level) for each in found.findings)
         unbounded = found.new is not None and found.new.status == "no-guarantee"
         if broken or unbounded or found.failing:
             self.code = max(self.code, ExitCode.FAILED)
@@ -200,7 +196,7 @@ def _failing(names: Sequence[str]) -> tuple[tuple[Event, ...], FailOn | None]:
 
 def diff_files(run: Run) -> ExitCode:
     """Runs the command `diff` and returns its exit code. Raises BadCall."""
-    outputs = outputs_of(run.output, Reviewed(run.form))
+    outputs = outputs_of(run.output, DiffFormat(run.form))
     files, against = run.files, run.against
     if against is None and (len(files) != 2 or run.files_from is not None):
         raise BadCall("diff takes two files, OLD and NEW, or --against REV and files")
@@ -230,17 +226,17 @@ def diff_files(run: Run) -> ExitCode:
     return comparison.code
 
 
-def _rendering(output: Output[Reviewed], comparison: Comparison) -> Rendering[Change | Invalid]:
+def _rendering(output: Output[DiffFormat], comparison: Comparison) -> Rendering[Change | Invalid]:
     """Returns the function that renders the changes for one output."""
     style = style_for(output.path, comparison.run.look)
     match output.form:
-        case Reviewed.TEXT:
+        case DiffFormat.TEXT:
             return lambda found: diff_text.text(found, style)
-        case Reviewed.MARKDOWN:
+        case DiffFormat.MARKDOWN:
             return lambda found: within_summary(review.markdown(found, lambda: comparison.left_out))
-        case Reviewed.JSON:
+        case DiffFormat.JSON:
             return lambda found: diff_json.json(found, lambda: comparison.left_out)
-        case Reviewed.GITHUB:
+        case DiffFormat.GITHUB:
             return lambda found: github.render(review.problems_of(found), style, False)
-        case Reviewed.SARIF:
+        case DiffFormat.SARIF:
             return lambda found: sarif.render(review.problems_of(found), style, False)

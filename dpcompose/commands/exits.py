@@ -24,12 +24,8 @@ class ExitCode(IntEnum):
     NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
 
 
-class FailOn(StrEnum):
-    """The least level of a finding that makes a run fail."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
+#: The least level of a finding that makes a run fail.
+FailOn = StrEnum("FailOn", "ERROR WARNING NOTE")
 
 
 class BadCall(Exception):

@@ -18,7 +18,7 @@ from dpcompose.commands.inputs import (
     valid_source,
 )
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.outputs import Planned
+from dpcompose.commands.outputs import PlanFormat
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.commands.run import Run
@@ -123,7 +123,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
             f"each guarantee of {', '.join(fitted.doubtful)} was scaled by itself: see that the "
             "mechanism still has all of them",
         )
-    if run.form == Planned.JSON:
+    if run.form == PlanFormat.JSON:
         deliver(savings_table.fit_json(name, fitted, changed, remarks, written), run.path)
         return
     if rows := _change_rows(changed, _constants(old), _constants(new)):
@@ -152,7 +152,7 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
         found = run_within(run.most, halving)
-    if run.form == Planned.JSON:
+    if run.form == PlanFormat.JSON:
         deliver(savings_table.json(name, found), run.path)
     else:
         deliver(savings_table.text(name, found, style_for(run.path, run.look)), run.path)

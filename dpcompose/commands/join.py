@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpcompose.commands.adding import Gathered, end_without_sum, print_totals, read_all, totals_of
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.ledger_audit import LedgerAudit, audit_ledger, refuse_unknown_ledger
-from dpcompose.commands.outputs import Told
+from dpcompose.commands.outputs import TotalFormat
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, quoted
 from dpcompose.planning.releases import Release
@@ -33,7 +33,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     unused = [f"--{name.replace('_', '-')}" for name in _OF_ONE.split() if getattr(run, name)]
     if unused:
         raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
-    if run.form not in [*Told] or len(run.output) > 1 or "=" in "".join(run.output):
+    if run.form not in [*TotalFormat] or len(run.output) > 1 or "=" in "".join(run.output):
         raise BadCall("--ledger prints one output, as text, json or markdown")
     output = next(iter(run.output), None)
     asked = TotalAsked(run.limit, run.asked_deltas, since=run.changed_since)
@@ -80,7 +80,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     if standing.rewritten:  # also with the record as it was: the worse total counts
         as_it_was = totals_of(of(standing.counted(known.releases)), asked, run.most)
         total = _worse_totals(total, as_it_was)
-    totals = tuple(replace(e, checked=standing.of(e.population)) for e in total.totals)
+    totals = tuple(replace(e, checked=standing.check_of(e.population)) for e in total.totals)
     total = replace(total, totals=totals, findings=tuple(standing.findings))
     return max(print_totals(total, found, run, output), standing.code)
 

@@ -64,7 +64,7 @@ class LedgerAudit:
             replace(release, limits=strictest_limits((*was, *release.limits))) if was else release
         )
 
-    def of(self, population: str | None) -> RecordCheck | None:
+    def check_of(self, population: str | None) -> RecordCheck | None:
         """Returns the comparison for one population; None where nothing was compared."""
         if not self.revision:
             return None
@@ -76,7 +76,7 @@ class LedgerAudit:
             tuple(e.old.label for e in its if e.counted is e.old and not e.same),
         )
 
-    def note(
+    def add_finding(
         self, file: str, source: Source | None, finding: Diagnostic, policies: Policies
     ) -> None:
         """Adds a finding at the level that settings give it; no comment in a spec lowers that.
@@ -88,7 +88,7 @@ class LedgerAudit:
         if level not in LEVELS:
             return
         finding = finding._replace(level=level)
-        if LEVELS.index(finding.level) >= LEVELS.index(settings.fail_on):
+        if settings.fails(finding.level):
             self.code = max(self.code, ExitCode.FAILED)
         self.findings.append((file, () if source is None else source.lines, finding))
 
@@ -147,7 +147,7 @@ def audit_ledger(
         if counted and limit is None:
             told += _raised_budgets(found, known, now, before)
         for file, source, finding in told:
-            found.note(file, source, finding, before)
+            found.add_finding(file, source, finding, before)
     except Unreadable as error:
         why = f"cannot read {', '.join(names)} in {past.revision}: {error}"
         end_without_sum(ExitCode.USAGE, why)

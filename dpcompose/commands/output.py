@@ -17,14 +17,8 @@ from dpcompose.render.logs import Inert
 
 #: Columns: the least that is accepted, the width of a pipe or a file, and the most.
 NARROWEST, AWAY, MOST_COLUMNS = 40, 100, 10_000
-
-
-class Color(StrEnum):
-    """When output is coloured."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
+#: When output is coloured.
+Color = StrEnum("Color", "AUTO ALWAYS NEVER")
 
 
 class Look(NamedTuple):

@@ -15,74 +15,22 @@ from dpcompose.commands.output import deliver_all, to_standard_output
 from dpcompose.errors import nearest
 from dpcompose.render import Format as Format
 
-
-class By(StrEnum):
-    """By what a bound is also asked for, beside what a spec protects."""
-
-    ATTRIBUTE = "attribute"
-
-
-class Reviewed(StrEnum):
-    """The formats of `diff`."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github"
-    SARIF = "sarif"
-
-
-class Told(StrEnum):
-    """The formats of `total`."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
-class Planned(StrEnum):
-    """The formats of `fit` and `savings`."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class FilterKind(StrEnum):
-    """The notions in which a filter counts a budget, where parameters are chosen along the way."""
-
-    PURE = "pure"
-    APPROX = "approx"
-    ZCDP = "zcdp"
-    GDP = "gdp"
-
-
-class BookFormat(StrEnum):
-    """The formats of the theorem book."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
-class SchemaOf(StrEnum):
-    """The documents whose JSON Schema can be asked for."""
-
-    SPEC = "spec"
-    RESULT = "result"
-    DIFF = "diff"
-    TOTAL = "total"
-    FIT = "fit"
-    SAVINGS = "savings"
-    ASSUMPTIONS = "assumptions"
-    CERTIFICATE = "certificate"
-
-
-class Shell(StrEnum):
-    """The shells with a completion script."""
-
-    BASH = "bash"
-    ZSH = "zsh"
-    FISH = "fish"
+#: By what a bound is also asked for, beside what a spec protects.
+By = StrEnum("By", "ATTRIBUTE")
+#: The formats of `diff`.
+DiffFormat = StrEnum("DiffFormat", "TEXT JSON MARKDOWN GITHUB SARIF")
+#: The formats of `total`.
+TotalFormat = StrEnum("TotalFormat", "TEXT JSON MARKDOWN")
+#: The formats of `fit` and `savings`.
+PlanFormat = StrEnum("PlanFormat", "TEXT JSON")
+#: The notions in which a filter counts a budget, where parameters are chosen along the way.
+FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
+#: The formats of the theorem book.
+BookFormat = StrEnum("BookFormat", "TEXT JSON JSONL")
+#: The documents whose JSON Schema can be asked for.
+SchemaOf = StrEnum("SchemaOf", "SPEC RESULT DIFF TOTAL FIT SAVINGS ASSUMPTIONS CERTIFICATE")
+#: The shells with a completion script.
+Shell = StrEnum("Shell", "BASH ZSH FISH")
 
 
 _Form = TypeVar("_Form", bound=StrEnum)
@@ -196,9 +144,7 @@ def rendered(
 
 
 def write_outputs(
-    items: Iterable[_Item],
-    outputs: Sequence[Output[_Form]],
-    renderings: Sequence[Rendering[_Item]],
+    items: Iterable[_Item], outputs: Sequence[Output[_Form]], renderings: Sequence[Rendering[_Item]]
 ) -> None:
     """Writes the items to every output. Raises SystemExit where writing fails."""
     commanding = [at for at, each in enumerate(outputs) if each.form == Format.GITHUB]

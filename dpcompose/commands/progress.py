@@ -104,31 +104,20 @@ def _bar(total: int | None, stream: TextIO, unit: str = "specs", says: str = "")
 
     Processes are forked from this one. `unit`: what is counted, empty where nothing is.
     """
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as Bar
 
     console = Console(file=stream)
-    parts: list[ProgressColumn] = []
-    if says:
-        dots = console.encoding.startswith("utf")
-        parts += [SpinnerColumn("dots" if dots else "line"), TextColumn(says, markup=False)]
-    if total is not None:
-        parts += [BarColumn(), MofNCompleteColumn()]
-    elif unit:
-        parts.append(TextColumn("{task.completed}"))
-    if unit:
-        parts.append(TextColumn(unit))
-    parts.append(TimeElapsedColumn() if total is None else TimeRemainingColumn())
-    bar = Bar(
+    parts: list[progress.ProgressColumn]
+    if total is None:
+        spinner = progress.SpinnerColumn("dots" if console.encoding.startswith("utf") else "line")
+        count = map(progress.TextColumn, ("{task.completed}", unit) if unit else ())
+        parts = [spinner, progress.TextColumn(says, markup=False), *count]
+        parts.append(progress.TimeElapsedColumn())
+    else:
+        parts = [progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn(unit)]
+        parts.append(progress.TimeRemainingColumn())
+    bar = progress.Progress(
         *parts,
         console=console,
         auto_refresh=False,

@@ -82,7 +82,7 @@ def _audit(run: Run, found: Gathered, history: Past) -> LedgerAudit | None:
         if run.as_of is None:  # the files of now are meant
             standing = audit_ledger(run, history, named, found, counted=False)
         for finding in history_findings(run, history, named):
-            standing.note(*finding, run.policies)
+            standing.add_finding(*finding, run.policies)
     except (Unreadable, BadSettings) as error:
         end_without_sum(ExitCode.USAGE, str(error))
     except TooMuch as error:

@@ -180,6 +180,10 @@ class Settings:
         """Returns the least level of a finding that makes a run fail."""
         return next(iter(self._values("fail-on")), "error")
 
+    def fails(self, level: Level) -> bool:
+        """Returns whether a finding of a level makes a run fail."""
+        return LEVELS.index(level) >= LEVELS.index(self.fail_on)
+
     @property
     def asks(self) -> bool:
         """Returns whether anything is required of specs."""

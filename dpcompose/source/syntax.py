@@ -27,12 +27,7 @@ class _Reworded(NamedTuple):
 _SYNTAX = tuple(
     _Reworded(pattern, *rest)
     for pattern, *rest in (
-        (
-            "tab character",
-            "a tab stands where indentation is due",
-            "indent with spaces",
-            "DPC007",
-        ),
+        ("tab character", "a tab stands where indentation is due", "indent with spaces", "DPC007"),
         (
             "undefined tag handle",
             "the tag starts with a handle that is not declared",

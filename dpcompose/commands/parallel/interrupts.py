@@ -19,10 +19,6 @@ def held_back() -> Iterator[None]:
     """
     came: list[int] = []
 
-    def note(number: int, _: FrameType | None) -> None:
-        """Records a signal that arrived."""
-        came.append(number)
-
     # Handlers run in the main thread only, whichever thread receives the signal. The mask is
     # inherited by new processes.
     minded: dict[int, Callable[[int, FrameType | None], object]] = {}
@@ -32,7 +28,7 @@ def held_back() -> Iterator[None]:
     masked = hasattr(signal, "pthread_sigmask")  # not on Windows
     try:
         for number in minded:
-            signal.signal(number, note)
+            signal.signal(number, lambda one, _: came.append(one))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD) if masked else set()
         try:
             yield

@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 PATIENCE, LONG_PATIENCE, WORTH = 0.1, 1.0, 0.2
 _FEW = 4
 _AHEAD = 256  # items looked at to see whether enough work lies ahead
-_LARGEST_CHUNK, _CHUNK_SECONDS = 8, 0.02
+_MOST_AT_HAND, _AT_HAND_SECONDS = 16, 0.04  # of the items that a process is given ahead
 
 
 def cores() -> int:
@@ -43,7 +43,7 @@ def spread(
     `apart`: whether nothing is done here.
     """
     rest: Iterator[_Item] = iter(items)
-    usual, spent, longest, done = _CHUNK_SECONDS / 4, 0.0, 0.0, 0
+    usual, spent, longest, done = _AT_HAND_SECONDS / 8, 0.0, 0.0, 0
     while not apart:
         patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
         ahead = list(islice(rest, 1 if patient else _AHEAD))
@@ -64,6 +64,5 @@ def spread(
 
     from dpcompose.commands.parallel.workers import results_of_workers
 
-    size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_SECONDS / max(usual, 1e-9))))
-    chunks = iter(lambda: list(islice(rest, size)), [])
-    yield from results_of_workers(chunks, work, jobs, ending)
+    at_hand = int(_AT_HAND_SECONDS / max(usual, 1e-9))
+    yield from results_of_workers(rest, work, jobs, ending, max(2, min(_MOST_AT_HAND, at_hand)))

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-_AT_HAND = 2  # chunks that a worker has: one to work on, and the next
 _MOST = 60  # processes; Windows can wait for 63 pipes
-_AHEAD = 8  # chunks for each worker that may wait for an earlier one
+_AHEAD = 4  # times what is at hand: results of each worker that may wait for an earlier one
 
 
 class Lost(BadCall):
@@ -56,21 +55,16 @@ class Ending(Generic[_Item, _Result]):
 
 
 @dataclass(slots=True)
-class _Chunk:
-    """Several items, and the results so far, as bytes."""
+class _Task:
+    """An item, and its result as bytes, once there is one."""
 
-    items: list[Any]
-    results: list[bytes] = field(default_factory=list)
-
-    @property
-    def is_done(self) -> bool:
-        """Returns whether every item has its result."""
-        return len(self.results) == len(self.items)
+    item: Any
+    result: bytes | None = None
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A worker process, this side of its pipes, and the chunks that it is working on.
+    """A worker process, this side of its pipes, and the tasks that it has, in order.
 
     `since`: when it last sent something, or was given something to do.
     """
@@ -78,26 +72,23 @@ class _Worker:
     process: BaseProcess
     tasks: Connection
     results: Connection
-    has: deque[_Chunk] = field(default_factory=deque)
+    has: deque[_Task] = field(default_factory=deque)
     since: float = 0.0
 
-    def give(self, chunk: _Chunk) -> None:
-        """Sends a worker what is left of a chunk; if it has ended, that is noticed later."""
+    def give(self, task: _Task) -> None:
+        """Sends a worker one more task; if it has ended, that is noticed later."""
         if not self.has:
             self.since = time.monotonic()
-        self.has.append(chunk)
+        self.has.append(task)
         with suppress(OSError):
-            self.tasks.send_bytes(dumps(chunk.items[len(chunk.results) :]))
+            self.tasks.send_bytes(dumps(task.item))
 
     def take(self) -> None:
         """Receives a result, or a sign that it works on. Raises EOFError, OSError."""
         data = self.results.recv_bytes()
         self.since = time.monotonic()
         if data:
-            chunk = self.has[0]
-            chunk.results.append(data)
-            if chunk.is_done:
-                self.has.popleft()
+            self.has.popleft().result = data
 
     @property
     def ending(self) -> str:
@@ -116,25 +107,26 @@ class _Worker:
 
 
 def results_of_workers(
-    chunks: Iterator[list[_Item]],
+    items: Iterable[_Item],
     work: Callable[[_Item], _Result],
     jobs: int,
     ending: Ending[_Item, _Result] | None = None,
+    at_hand: int = 1,
 ) -> Iterator[_Result]:
-    """Yields the result of `work` for each item of each chunk, in order, by `jobs` processes.
+    """Yields the result of `work` for each item, in order, by `jobs` processes.
 
     What `work` raises is raised here in its turn. Where no process can be started this one works.
     Where a process ends by itself, `ending` gives the result for its item; without it Lost is
-    raised.
+    raised. `at_hand`: how many items a process is given ahead, so that it does not wait for more.
     """
     workers: list[_Worker] = []
     try:
         with held_back():
             _start(workers, work, min(jobs, _MOST))
         if workers:
-            yield from _results(chunks, workers, work, ending)
+            yield from _results(map(_Task, items), workers, work, ending, at_hand)
         else:
-            yield from (work(item) for chunk in chunks for item in chunk)
+            yield from map(work, items)
     finally:
         with held_back():
             for worker in workers:
@@ -173,7 +165,7 @@ def run_each_within(
     ending: Ending[int, _Result | bounds.TooMuch] = Ending(
         most.patience, lambda _, how: bounds.limit_error(most, how)
     )
-    yield from results_of_workers(([each] for each in range(len(items))), held, 1, ending)
+    yield from results_of_workers(range(len(items)), held, 1, ending)
 
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:
@@ -197,25 +189,24 @@ def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> Non
 
 
 def _results(
-    chunks: Iterator[list[Any]],
+    tasks: Iterator[_Task],
     workers: list[_Worker],
     work: Callable[[Any], Any],
     ending: Ending[Any, Any] | None,
+    at_hand: int,
 ) -> Iterator[Any]:
-    """Yields the results in order, gives workers their chunks and replaces those that ended."""
-    pending: deque[_Chunk] = deque()  # chunks whose results were not yielded yet, in order
-    ended = False
+    """Yields the results in order, gives workers their tasks and replaces those that ended."""
+    pending: deque[_Task] = deque()  # whose results were not yielded yet, in order
     while True:
-        while not ended and len(pending) < _AHEAD * len(workers):
+        while len(pending) < _AHEAD * at_hand * len(workers):
             idlest = min(workers, key=lambda each: len(each.has))
-            if len(idlest.has) == _AT_HAND:
+            if len(idlest.has) == at_hand:
                 break
-            items = next(chunks, None)
-            if items is None:
-                ended = True
+            task = next(tasks, None)
+            if task is None:
                 break
-            pending.append(_Chunk(items))
-            idlest.give(pending[-1])
+            pending.append(task)
+            idlest.give(task)
         if not pending:
             return
         busy = [each for each in workers if each.has]
@@ -239,17 +230,17 @@ def _results(
                 continue
             assert ending is not None
             _replace(workers, worker, work, ending, how)
-        while pending and pending[0].is_done:
-            away, results = time.monotonic(), deque(pending.popleft().results)
-            while results:  # each may be large, and the consumer may take long
-                result, fault = loads(results.popleft())
-                if fault is not None:
-                    raise fault
-                yield result
-                del result
-            away = time.monotonic() - away
-            for worker in workers:
-                worker.since += away  # meanwhile nothing was received
+        away = time.monotonic()
+        while pending and (data := pending[0].result) is not None:
+            pending.popleft()
+            result, fault = loads(data)
+            if fault is not None:
+                raise fault
+            yield result
+            del data, result  # they may be large, and the next one may take long
+        away = time.monotonic() - away
+        for worker in workers:
+            worker.since += away  # meanwhile nothing was received
 
 
 def _replace(
@@ -264,16 +255,14 @@ def _replace(
         worker.end()
         workers.remove(worker)
         if worker.has:
-            chunk = worker.has[0]
-            chunk.results.append(dumps((ending.result(chunk.items[len(chunk.results)], how), None)))
-            if chunk.is_done:
-                worker.has.popleft()
+            task = worker.has.popleft()
+            task.result = dumps((ending.result(task.item, how), None))
         before = len(workers)
         _start(workers, work, 1)
     if len(workers) == before:
         raise Lost("no process can be started in the place of one that was ended")
-    for chunk in worker.has:
-        workers[-1].give(chunk)
+    for task in worker.has:
+        workers[-1].give(task)
 
 
 def _serve(
@@ -294,8 +283,7 @@ def _serve(
     bounds.set_beat(lambda: results.send_bytes(b""))
     with suppress(OSError):
         while True:
-            for item in loads(waiting.get()):
-                results.send_bytes(_answer(work, item))
+            results.send_bytes(_answer(work, loads(waiting.get())))
     os._exit(0)
 
 

@@ -206,10 +206,8 @@ class Past:
                 return os.path.join(name, *parts) if is_met(parts) else None
         return None
 
-    def spec(self, blob: str | None) -> bytes | None:
+    def spec(self, blob: str) -> bytes | None:
         """Returns the content of a blob if it is a spec, else None. Raises Unreadable."""
-        if blob is None:
-            return None
         data = self._repository.read(git.TreeEntry("file", blob), MAX_BYTES)
         return data if is_spec(data) else None
 
