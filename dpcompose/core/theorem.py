@@ -1,12 +1,13 @@
 """What an entry of the theorem book is.
 
-A theorem is one decorated function, which computes the bound from plain numbers. `statement` is
-what `dpcompose explain` prints: data, since Python can be run without docstrings. How the entry is
-used is written in the entry itself: in which roles, and what has to hold there.
+A theorem that computes is a function of plain numbers, entered with what is known of it.
+`statement` is what `dpcompose explain` prints: data, since Python can be run without docstrings.
+How the entry is used is written in the entry itself: in which roles, and what has to hold there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -122,7 +123,7 @@ class Theorem(NamedTuple):
     theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
     for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
     why no bound of dpcompose is computed by its function. `routes`: the names of the routes to a
-    number at a chosen δ or ε that rest on it.
+    number at a chosen δ or ε that rest on it. `module`: the name of the module that enters it.
     """
 
     id: str
@@ -142,6 +143,7 @@ class Theorem(NamedTuple):
     uses: tuple[Use, ...] = ()
     for_readers: str | None = None
     routes: tuple[str, ...] = ()
+    module: str = ""
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
         """Returns the hypotheses that are checked in a use, in the order in which they are."""
@@ -158,7 +160,7 @@ class Theorem(NamedTuple):
 #: Every entry by id, in the order in which the files of entries are imported.
 ENTERED: dict[str, Theorem] = {}
 
-_Bound = TypeVar("_Bound", bound=Callable[..., Any])
+_Bound = TypeVar("_Bound", bound=Callable[..., Any] | None)
 
 
 def theorem(
@@ -180,7 +182,13 @@ def theorem(
     for_readers: str | None = None,
     routes: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
-    """Enter the decorated function into the book. Raises ValueError if the id is taken."""
+    """Returns the function that enters an entry with its bound, and returns the bound.
+
+    The bound is a function, or None for an entry `for_readers`. Raises ValueError if the id is
+    taken.
+    """
+
+    module = str(sys._getframe(1).f_globals["__name__"])
 
     def enter(bound: _Bound) -> _Bound:
         if identifier in ENTERED:
@@ -203,6 +211,7 @@ def theorem(
             uses=uses,
             for_readers=for_readers,
             routes=routes,
+            module=module,
         )
         return bound
 

@@ -89,7 +89,7 @@ _TWO_BLOCKS = Example(
 )
 
 
-@theorem(
+theorem(
     "VI.4",
     title="Adaptive composition of approximate DP",
     place="Theorem VI.4",
@@ -113,12 +113,10 @@ _TWO_BLOCKS = Example(
     All other composition theorems of pure and approximate DP follow from this one. The argument
     lists the pairs of the mechanisms for one and the same change.
     """,
-)
-def approximate_composition(losses: Sequence[Pair]) -> Pair:
-    return total_pairs(losses)
+)(total_pairs)
 
 
-@theorem(
+theorem(
     "VI.5",
     title="Sequential composition of approximate DP",
     place="Theorem VI.5",
@@ -135,12 +133,10 @@ def approximate_composition(losses: Sequence[Pair]) -> Pair:
     Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
     sum of their ε and the sum of their δ, whatever the neighbouring relation.
     """,
-)
-def approximate_sequential(losses: Sequence[Pair]) -> Pair:
-    return total_pairs(losses)
+)(total_pairs)
 
 
-@theorem(
+theorem(
     "VI.6",
     title="Best bound on disjoint blocks, approximate DP",
     place="Theorem VI.6",
@@ -157,12 +153,10 @@ def approximate_sequential(losses: Sequence[Pair]) -> Pair:
     If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then mechanisms on the blocks cost together the largest ε and the largest δ among them.
     """,
-)
-def approximate_best(losses: Sequence[Pair]) -> Pair:
-    return largest_pair(losses)
+)(largest_pair)
 
 
-@theorem(
+theorem(
     "VI.7",
     title="Adaptive composition of approximate DP, common domain",
     place="Theorem VI.7",
@@ -194,12 +188,10 @@ def approximate_best(losses: Sequence[Pair]) -> Pair:
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything; their ε add up, and so do their δ.
     """,
-)
-def approximate_common(losses: Sequence[Pair]) -> Pair:
-    return total_pairs(losses)
+)(total_pairs)
 
 
-@theorem(
+theorem(
     "A.13",
     title="Best bound on disjoint blocks, approximate DP, common domain",
     place="Theorem A.13",
@@ -215,6 +207,4 @@ def approximate_common(losses: Sequence[Pair]) -> Pair:
     stated on the whole table, and see one block each, cost together the largest ε and the largest δ
     among them.
     """,
-)
-def approximate_best_common(losses: Sequence[Pair]) -> Pair:
-    return largest_pair(losses)
+)(largest_pair)
