@@ -21,7 +21,23 @@ class Refused(Exception):
 
 
 #: Returns where a hypothesis holds of a subject, and raises `Refused` where it does not.
-Test = Callable[[Any], None]
+Test = Callable[[Any], object]
+
+
+_Subject = TypeVar("_Subject")
+
+
+def check(kind: type[_Subject], holds: Callable[[_Subject], object], why: str) -> Test:
+    """Returns the check that `holds` of a subject of a kind is true.
+
+    `why`: the reason that is given where it is not, a format string for the subject.
+    """
+
+    def refuse_unless(subject: Any) -> None:
+        if not holds(subject):
+            raise Refused(why.format(subject))
+
+    return refuse_unless
 
 
 class Role(StrEnum):
