@@ -154,7 +154,7 @@ def _by_size(question: Question) -> Fraction | None:
     sides = (question.first, question.second)
     greatest = ZERO
     for sign in (1, -1):
-        one, other = (means(question.blocks, side, NOBODY, sign).loss for side in sides)
+        one, other = (means(question.blocks, side, NOBODY, sign).total for side in sides)
         greatest = max(greatest, _ratio(one, other))
     return greatest
 
@@ -162,8 +162,8 @@ def _by_size(question: Question) -> Fraction | None:
 def _through_nobody(question: Question) -> Fraction:
     """Returns the ε by the ratio of each belief to the empty set, for both directions."""
     sides = (question.first, question.second)
-    up = [means(question.blocks, side, NOBODY, 1).loss for side in sides]
-    down = [means(question.blocks, side, NOBODY, -1).loss for side in sides]
+    up = [means(question.blocks, side, NOBODY, 1).total for side in sides]
+    down = [means(question.blocks, side, NOBODY, -1).total for side in sides]
     return max(logarithm_up(up[0] / down[1]), logarithm_up(up[1] / down[0]))
 
 

@@ -25,8 +25,8 @@ from core.theorems.for_readers import (
     zcdp_at_delta,
 )
 from dpcompose.core.theorems.sampling import (
-    poisson_replaced,
     amplified,
+    poisson_replaced,
     sample_without_replacement,
 )
 
