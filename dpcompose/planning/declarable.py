@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.errors import Path
-from dpcompose.planning.candidate import Candidate, Entry, SpecParts, inside, together
+from dpcompose.planning.candidate import Candidate, Entry, SpecParts, inside
 from dpcompose.planning.declarable_noise import above, add_noise, cells, replaced
 from dpcompose.planning.what_if import Put
 from dpcompose.report.wording import listing
@@ -48,26 +48,14 @@ def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _once(spec: SpecParts) -> Iterator[Candidate]:
-    """One row in one block, where it may be in many."""
-    names = [
-        name
+    """Yields that each row is in one block, where it may be in many."""
+    entries = tuple(
+        inside(spec, name, "partition", {"max_blocks": Number("1")}, "max_blocks: 1")
         for name in spec.datasets
         if spec.part(name, "partition").get("by") == "membership"
         and spec.part(name, "partition").get("max_blocks") != "1"
-    ]
-    yield Candidate(
-        "max_blocks",
-        "each row is in at most one block of {}",
-        tuple(
-            Entry(
-                ("datasets", name),
-                "max_blocks: 1",
-                (inside(spec, name, "partition", {"max_blocks": Number("1")}),),
-            )
-            for name in names
-        ),
-        tuple(names),
     )
+    yield Candidate("max_blocks", "each row is in at most one block of {}", entries)
 
 
 def _units(spec: SpecParts) -> Iterator[Candidate]:
@@ -84,42 +72,31 @@ def _units(spec: SpecParts) -> Iterator[Candidate]:
         ("max_rows_per_block", "no two rows of one unit are in the same block of {}"),
         ("max_blocks_per_unit", "all rows of one unit are in the same block of {}"),
     ):
-        names = [name for name in capped if key not in spec.part(name, "partition")]
-        yield Candidate(
-            key,
-            condition,
-            tuple(
-                Entry(
-                    ("datasets", name),
-                    f"{key}: 1",
-                    (inside(spec, name, "partition", {key: Number("1")}),),
-                )
-                for name in names
-            ),
-            tuple(names),
+        entries = tuple(
+            inside(spec, name, "partition", {key: Number("1")}, f"{key}: 1")
+            for name in capped
+            if key not in spec.part(name, "partition")
         )
+        yield Candidate(key, condition, entries)
 
 
 def _drops(spec: SpecParts) -> Iterator[Candidate]:
     """Rows that are left out: to a statement above, a row that comes is one that is replaced."""
     if not any("stated_on" in each for _, each in spec.mechanisms):
         return
-    entries: list[tuple[Entry, str]] = []
-    for name in spec.datasets:
-        for key, kinds in (("map", ("filter", "flatten", "join-public")), ("partition", None)):
-            part = spec.part(name, key)
-            if not part or "drops" in part or (kinds and part.get("kind") not in kinds):
-                continue
-            entry = Entry(
-                ("datasets", name), "drops: true", (inside(spec, name, key, {"drops": True}),)
-            )
-            entries.append((entry, name))
-    yield together("drops", "some row of the table above gives nothing to {}", entries)
+    entries = tuple(
+        inside(spec, name, key, {"drops": True}, "drops: true")
+        for name in spec.datasets
+        for key, kinds in (("map", ("filter", "flatten", "join-public")), ("partition", ()))
+        if (part := spec.part(name, key)) and "drops" not in part
+        if not kinds or part.get("kind") in kinds
+    )
+    yield Candidate("drops", "some row of the table above gives nothing to {}", entries)
 
 
 def _keeps(spec: SpecParts) -> Iterator[Candidate]:
     """Columns that a map leaves as they are, and that something below it goes by."""
-    entries: list[tuple[Entry, str]] = []
+    entries: list[Entry] = []
     columns_below = _columns(spec)
     for name in spec.datasets:
         part = spec.part(name, "map")
@@ -132,13 +109,9 @@ def _keeps(spec: SpecParts) -> Iterator[Candidate]:
             continue
         columns: list[Value] = [*known, *more]
         text = f"keeps: [{', '.join(map(str, columns))}]"
-        entries.append(
-            (
-                Entry(("datasets", name), text, (inside(spec, name, "map", {"keeps": columns}),)),
-                name,
-            )
-        )
-    yield together("keeps", "the map of {} leaves these columns of every row as they are", entries)
+        entries.append(inside(spec, name, "map", {"keeps": columns}, text))
+    says = "the map of {} leaves these columns of every row as they are"
+    yield Candidate("keeps", says, entries)
 
 
 def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
@@ -166,8 +139,8 @@ def _samples(spec: SpecParts) -> Iterator[Candidate]:
         if part.get("draws") == "one":
             rest = {key: each for key, each in part.items() if key != "draws"}
             put = Put(("datasets", name, "map"), rest)
-            entry = Entry(("datasets", name), "no `draws: one`", (put,))
-            yield Candidate("draws", "every copy that reads {} draws afresh", (entry,), (name,))
+            entry = Entry(("datasets", name), "no `draws: one`", (put,), name)
+            yield Candidate("draws", "every copy that reads {} draws afresh", (entry,))
         readers = [(at, each) for at, each in spec.mechanisms if each["reads"] == name]
         if len(readers) > 1:
             puts: list[Put] = []
