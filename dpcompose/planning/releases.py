@@ -115,9 +115,9 @@ def _other_units(releases: Sequence[Release]) -> str | None:
         for unit in _units(each):
             if first is not None and unit != first[0]:
                 return (
-                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {each.label} all "
-                    f"of one `{unit}`: a bound for the one says nothing of the other, and if they are "
-                    "the same unit the columns need the same name in the specs"
+                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {each.label} "
+                    f"all of one `{unit}`: a bound for the one says nothing of the other, and if "
+                    "they are the same unit the columns need the same name in the specs"
                 )
             first = first or (unit, each.label)
     return None

@@ -103,26 +103,39 @@ def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
 # Writing
 
 
-def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
-    """Returns the text of a valid spec with the parameters of the named mechanisms scaled.
+def scaled_values(
+    source: Source, factors: Mapping[str, Fraction]
+) -> Iterator[tuple[str, Parameter, str]]:
+    """Yields the parameters of the named mechanisms with their scaled texts.
 
     A constant that stands for such parameters alone, all scaled alike, is scaled in their place.
-    Factors are above 0. Raises Unscalable where the text does not have a place for each number.
+    Factors are above 0.
     """
     known = parameters(source)
-    changes: dict[Span, str] = {}
-    puts: list[Put] = []
     in_place = _constants(source, {name: known[name] for name in factors}, factors)
     for name, factor in factors.items():
         for parameter in known[name]:
             each = in_place.get(parameter.text.strip(), parameter)
-            span = source.span(each.path)
-            new = written(each, factor)
-            old = source.lines[span.line - 1][span.column - 1 :]
-            whole = f"{old.split()[0]} {new}" if old.startswith("&") else new  # its anchor stays
-            if changes.setdefault(span, whole) != whole:
-                raise Unscalable(_shared(each, name))
-            puts.append(Put(each.path, new))
+            yield name, each, written(each, factor)
+
+
+def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
+    """Returns the text of a valid spec with the parameters of the named mechanisms scaled.
+
+    Raises Unscalable where the text does not have a place for each number.
+    """
+    changes: dict[Span, str] = {}
+    puts: list[Put] = []
+    for name, each, new in scaled_values(source, factors):
+        span = source.span(each.path)
+        old = source.lines[span.line - 1][span.column - 1 :]
+        whole = f"{old.split()[0]} {new}" if old.startswith("&") else new  # its anchor stays
+        if changes.setdefault(span, whole) != whole:
+            raise Unscalable(
+                f"the number {quoted(each.text)} of {quoted(name)} stands for other parameters as "
+                "well, by an alias: write it out"
+            )
+        puts.append(Put(each.path, new))
     result = replaced(source.lines.text, (Replacement(*each) for each in changes.items()))
     try:
         same = load(result, source.name).value == edited(source.value, puts)
@@ -223,13 +236,6 @@ def _exactly(value: Fraction) -> str:
         return str(value)
     small = 0 < value < Fraction(1, 1000)
     return f"{Decimal(_decimal(value, False)).normalize():e}" if small else _decimal(value, False)
-
-
-def _shared(parameter: Parameter, name: str) -> str:
-    return (
-        f"the number {quoted(parameter.text)} of {quoted(name)} stands for other parameters as "
-        "well, by an alias: write it out"
-    )
 
 
 def written(parameter: Parameter, factor: Fraction) -> str:
