@@ -144,16 +144,16 @@ class Theorem(NamedTuple):
 
     id: str
     title: str
-    source: str
     place: str
     statement: str
     formula: str
-    hypotheses: tuple[Hypothesis, ...]
-    bound: Callable[..., Any] | None
-    example: Example | None
-    spec: str | None
-    departs: str | None
-    specialises: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...] = ()
+    bound: Callable[..., Any] | None = None
+    source: str = "GMPS24"
+    example: Example | None = None
+    spec: str | None = None
+    departs: str | None = None
+    specialises: tuple[str, ...] = ()
     notion: Notion | None = None
     adaptive: bool | None = None
     uses: tuple[Use, ...] = ()
@@ -183,9 +183,9 @@ def theorem(
     identifier: str,
     *,
     title: str,
-    place: str,
     formula: str,
     statement: str,
+    place: str = "",
     hypotheses: tuple[Hypothesis, ...] = (),
     source: str = "GMPS24",
     example: Example | None = None,
@@ -200,8 +200,8 @@ def theorem(
 ) -> Callable[[_Bound], _Bound]:
     """Returns the function that enters an entry with its bound, and returns the bound.
 
-    The bound is a function, or None for an entry `for_readers`. Raises ValueError if the id is
-    taken.
+    The bound is a function, or None for an entry `for_readers`. `place`: empty for the theorem of
+    that number. Raises ValueError if the id is taken.
     """
 
     module = str(sys._getframe(1).f_globals["__name__"])
@@ -213,7 +213,7 @@ def theorem(
             id=identifier,
             title=title,
             source=source,
-            place=place,
+            place=place or f"Theorem {identifier}",
             statement=statement,
             formula=formula,
             hypotheses=hypotheses,

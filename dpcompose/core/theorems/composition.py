@@ -81,7 +81,6 @@ _TWO_OFTHREE = Example(
 theorem(
     "IV.1",
     title="Independent composition (IC)",
-    place="Theorem IV.1",
     formula="ε = max over neighbours D, D' of Σ d_i(f_i(D), f_i(D'))",
     hypotheses=(PURE, BOUNDED_EACH, INDEPENDENT, FRESH),
     specialises=("V.2",),
@@ -108,7 +107,6 @@ theorem(
 theorem(
     "IV.3",
     title="Independent sequential composition, any relation",
-    place="Theorem IV.3",
     formula="ε = Σ ε_i",
     hypotheses=(PURE, ONE_DATASET, INDEPENDENT, FRESH),
     specialises=("IV.1", "V.3"),
@@ -127,7 +125,6 @@ theorem(
 theorem(
     "IV.11",
     title="Independent composition, common domain",
-    place="Theorem IV.11",
     formula="ε = max over neighbours D, D' of Σ ε_i over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, INDEPENDENT, FRESH),
     specialises=("V.5",),
@@ -150,7 +147,6 @@ theorem(
 theorem(
     "V.2",
     title="Adaptive composition (AC)",
-    place="Theorem V.2",
     formula="ε = max over neighbours D, D' of Σ d_i(f_i(D), f_i(D'))",
     hypotheses=(PURE, BOUNDED_EACH, FRESH, FIXED),
     specialises=("VI.4",),
@@ -177,7 +173,6 @@ theorem(
 theorem(
     "V.3",
     title="Adaptive sequential composition, any relation",
-    place="Theorem V.3",
     formula="ε = Σ ε_i",
     hypotheses=(PURE, ONE_DATASET, FRESH, FIXED),
     specialises=("V.2",),
@@ -196,7 +191,6 @@ theorem(
 theorem(
     "V.5",
     title="Adaptive composition, common domain",
-    place="Theorem V.5",
     formula="ε = max over neighbours D, D' of Σ ε_i over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     specialises=("VI.7",),

@@ -92,7 +92,6 @@ _TWO_BLOCKS = Example(
 theorem(
     "VI.4",
     title="Adaptive composition of approximate DP",
-    place="Theorem VI.4",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i), of the changes of the inputs, at the worst neighbours",
     hypotheses=(APPROX, BOUNDED_EACH, FRESH, FIXED),
     example=Example(
@@ -119,7 +118,6 @@ theorem(
 theorem(
     "VI.5",
     title="Sequential composition of approximate DP",
-    place="Theorem VI.5",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i)",
     hypotheses=(APPROX, ONE_DATASET, FRESH, FIXED),
     specialises=("VI.4",),
@@ -139,7 +137,6 @@ theorem(
 theorem(
     "VI.6",
     title="Best bound on disjoint blocks, approximate DP",
-    place="Theorem VI.6",
     formula="(ε, δ) = (max ε_i, max δ_i)",
     hypotheses=(APPROX, *BLOCKS, ONE_PAIR, FRESH, FIXED),
     specialises=("VI.4",),
@@ -159,7 +156,6 @@ theorem(
 theorem(
     "VI.7",
     title="Adaptive composition of approximate DP, common domain",
-    place="Theorem VI.7",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i) over the i with f_i(D) ≠ f_i(D'), at the worst neighbours",
     hypotheses=(APPROX, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=Example(
@@ -194,7 +190,6 @@ theorem(
 theorem(
     "A.13",
     title="Best bound on disjoint blocks, approximate DP, common domain",
-    place="Theorem A.13",
     formula="(ε, δ) = (max ε_i, max δ_i)",
     hypotheses=(APPROX, *COMMON_BLOCKS, ONE_PAIR, FRESH, FIXED),
     specialises=("VI.7",),

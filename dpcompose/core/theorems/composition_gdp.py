@@ -52,7 +52,6 @@ _SUM = Example(
 theorem(
     "VI.21",
     title="Adaptive composition of Gaussian DP",
-    place="Theorem VI.21",
     formula="μ² = max over neighbours D, D' of Σ μ_i(f_i(D), f_i(D'))²",
     hypotheses=(GDP, BOUNDED_EACH, FRESH, FIXED),
     example=_SUM,
@@ -75,7 +74,6 @@ theorem(
 theorem(
     "VI.22",
     title="Adaptive composition of Gaussian DP, common domain",
-    place="Theorem VI.22",
     formula="μ² = max over neighbours D, D' of Σ μ_i² over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(GDP, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=_SUM,
@@ -92,7 +90,6 @@ theorem(
 theorem(
     "VI.23",
     title="Sequential composition of Gaussian DP",
-    place="Theorem VI.23",
     formula="μ² = Σ μ_i²",
     hypotheses=(GDP, ONE_DATASET, FRESH, FIXED),
     specialises=("VI.21",),
@@ -112,7 +109,6 @@ theorem(
 theorem(
     "VI.26",
     title="Best bound on disjoint blocks, Gaussian DP",
-    place="Theorem VI.26",
     formula="μ² = max μ_i²",
     hypotheses=(GDP, *BLOCKS, FRESH, FIXED),
     specialises=("VI.21",),
@@ -130,7 +126,6 @@ theorem(
 theorem(
     "A.17",
     title="Best bound on disjoint blocks, Gaussian DP, common domain",
-    place="Theorem A.17",
     formula="μ² = max μ_i²",
     hypotheses=(GDP, *COMMON_BLOCKS, FRESH, FIXED),
     specialises=("VI.22",),

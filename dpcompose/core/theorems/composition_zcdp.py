@@ -43,7 +43,6 @@ _BLOCKS = Example((numbers("0.1 0.25"),), Fraction("0.25"), "Blocks of ρ = 0.1 
 theorem(
     "VI.13",
     title="Adaptive composition of zCDP",
-    place="Theorem VI.13",
     formula="ρ = max over neighbours D, D' of Σ ρ_i(f_i(D), f_i(D'))",
     hypotheses=(ZCDP, BOUNDED_EACH, FRESH, FIXED),
     example=Example(
@@ -68,7 +67,6 @@ theorem(
 theorem(
     "VI.14",
     title="Adaptive composition of zCDP, common domain",
-    place="Theorem VI.14",
     formula="ρ = max over neighbours D, D' of Σ ρ_i over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(ZCDP, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=Example(
@@ -96,7 +94,6 @@ theorem(
 theorem(
     "VI.15",
     title="Sequential composition of zCDP",
-    place="Theorem VI.15",
     formula="ρ = Σ ρ_i",
     hypotheses=(ZCDP, ONE_DATASET, FRESH, FIXED),
     specialises=("VI.13",),
@@ -119,7 +116,6 @@ theorem(
 theorem(
     "VI.16",
     title="Best bound on disjoint blocks, zCDP",
-    place="Theorem VI.16",
     formula="ρ = max ρ_i",
     hypotheses=(ZCDP, *BLOCKS, FRESH, FIXED),
     specialises=("VI.13",),
@@ -138,7 +134,6 @@ theorem(
 theorem(
     "A.15",
     title="Best bound on disjoint blocks, zCDP, common domain",
-    place="Theorem A.15",
     formula="ρ = max ρ_i",
     hypotheses=(ZCDP, *COMMON_BLOCKS, FRESH, FIXED),
     specialises=("VI.14",),

@@ -114,7 +114,6 @@ _FOLDS = Example(
 theorem(
     "IV.6",
     title="Independent best bound on disjoint blocks",
-    place="Theorem IV.6",
     formula="ε = max ε_i",
     hypotheses=(PURE, *BLOCKS, INDEPENDENT, FRESH),
     specialises=("IV.1", "V.4"),
@@ -136,7 +135,6 @@ theorem(
 theorem(
     "IV.12",
     title="Independent best bound on disjoint blocks, common domain",
-    place="Theorem IV.12",
     formula="ε = max ε_i",
     hypotheses=(PURE, *COMMON_BLOCKS, INDEPENDENT, FRESH),
     specialises=("IV.11", "V.6"),
@@ -187,7 +185,6 @@ theorem(
 theorem(
     "V.4",
     title="Adaptive best bound on disjoint blocks",
-    place="Theorem V.4",
     formula="ε = max ε_i",
     hypotheses=(PURE, *BLOCKS, FRESH, FIXED),
     specialises=("V.2",),
@@ -211,7 +208,6 @@ theorem(
 theorem(
     "V.6",
     title="Adaptive best bound on disjoint blocks, common domain",
-    place="Theorem V.6",
     formula="ε = max ε_i",
     hypotheses=(PURE, *COMMON_BLOCKS, FRESH, FIXED),
     specialises=("V.5",),

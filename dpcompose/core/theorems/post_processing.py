@@ -10,7 +10,6 @@ from dpcompose.core.theorems.composition import INDEPENDENT
 theorem(
     "VII.1",
     title="Post-processing",
-    place="Theorem VII.1",
     formula="loss of g(M) = loss of M;  what reads released outputs only costs 0",
     hypotheses=(
         Hypothesis(
@@ -40,7 +39,6 @@ theorem(
 theorem(
     "VII.2",
     title="Converse of independent composition",
-    place="Theorem VII.2",
     formula="loss of each M_i ≤ loss of (M_1, …, M_k)",
     hypotheses=(INDEPENDENT,),
     specialises=("VII.1",),
