@@ -72,7 +72,7 @@ class SpecParts:
         self.meant: dict[str, Mechanism] = {each.name: each for each in problem.mechanisms()}
 
     def above(self, reference: str) -> Iterator[str]:
-        """The datasets that `reference` names and is made from, the nearest first."""
+        """Yields the datasets that `reference` names and is made from, the nearest first."""
         name: Value = reference
         while isinstance(name, str):
             name = name.split(".")[0]

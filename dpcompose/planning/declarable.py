@@ -39,6 +39,7 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
 
 
 def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
+    """Yields that nobody is in two roots."""
     roots = [name for name, each in spec.datasets.items() if "from" not in each]
     if len(roots) > 1 and "roots" not in spec.tree:
         put = Put(("roots",), "disjoint")
@@ -81,7 +82,7 @@ def _units(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _drops(spec: SpecParts) -> Iterator[Candidate]:
-    """Rows that are left out: to a statement above, a row that comes is one that is replaced."""
+    """Yields that rows are left out: for a statement above, an added row is then a replaced one."""
     if not any("stated_on" in each for _, each in spec.mechanisms):
         return
     entries = tuple(
@@ -95,7 +96,7 @@ def _drops(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _keeps(spec: SpecParts) -> Iterator[Candidate]:
-    """Columns that a map leaves as they are, and that something below it goes by."""
+    """Yields the columns that a map leaves as they are and that datasets below depend on."""
     entries: list[Entry] = []
     columns_below = _columns(spec)
     for name in spec.datasets:
@@ -115,7 +116,7 @@ def _keeps(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
-    """For each dataset the columns of its root's unit, and those that datasets below it go by."""
+    """Returns for each dataset the unit of its root, and the columns that datasets below it use."""
     found: dict[str, dict[str, None]] = {}
     for name in spec.datasets:
         *_, root = spec.above(name)
@@ -131,7 +132,7 @@ def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
 
 
 def _samples(spec: SpecParts) -> Iterator[Candidate]:
-    """A draw of its own for each release that reads a sample."""
+    """Yields that each release that reads a sample draws its own."""
     for name in spec.datasets:
         part = spec.part(name, "map")
         if part.get("kind") != "sample":

@@ -42,7 +42,7 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def cells(spec: SpecParts) -> Iterator[Candidate]:
-    """A histogram: one row replaced touches two cells, each once. In L2 that is √2, else blocks."""
+    """Yields that numbers are a histogram, of which a replaced row changes two cells."""
     if spec.kind is not RelationKind.BOUNDED:
         return
     entries: list[Entry] = []
@@ -84,7 +84,7 @@ def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
 
 
 def add_noise(spec: SpecParts) -> Iterator[Candidate]:
-    """The noise by its name, where only a guarantee is stated."""
+    """Yields the noise of mechanisms of which only a guarantee is stated."""
     stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
     for at, each in spec.mechanisms:
         meant = spec.meant.get(str(each["name"]))
@@ -149,7 +149,7 @@ def _as_noise(
 
 
 def above(spec: SpecParts) -> Iterator[Candidate]:
-    """A statement that is meant of a dataset above the one that is read."""
+    """Yields that a guarantee is stated on a dataset above the one that is read."""
     places: dict[str, list[Entry]] = {}
     for at, each in spec.mechanisms:
         if "mechanism" in each or "guarantees" in each or "stated_on" in each:

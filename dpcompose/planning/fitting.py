@@ -111,6 +111,7 @@ def fit(
 def _weights(
     known: Mapping[str, tuple[Parameter, ...]], free: Mapping[str, Fraction]
 ) -> dict[str, Fraction]:
+    """Returns the weights of the mechanisms to scale: all with parameters if none is named."""
     for name in free:
         if name not in known:
             raise Unfit(f"--free {name}: no mechanism that reads data has this name")
@@ -215,12 +216,14 @@ class _Search:
         return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
+        """Returns whether a scale that can be written exactly spends exactly the budget."""
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
         return self.fits(scale) and self.value(scale) == self.limit_amount
 
     def _too_much(self, scale: Fraction) -> str:
+        """Returns the message that the budget is passed even at this smallest scale."""
         value = self.value(scale)
         names = listing(list(self.weights))
         spent = (

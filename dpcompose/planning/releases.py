@@ -36,6 +36,7 @@ class Release:
 
 
 def protected(release: Release) -> str:
+    """Returns the protected neighbours in words: `bounded neighbours at distance 2`."""
     goal = release.resolved.problem.goal
     relation = goal.relation
     within = ""
@@ -73,6 +74,7 @@ def goal_of(release: Release) -> tuple[Relation, int]:
 
 
 def _units(release: Release) -> Iterator[str]:
+    """Yields the columns of the privacy units of all roots that have one."""
     for root in release.resolved.problem.roots:
         if root.unit is not None:
             yield root.unit
@@ -169,7 +171,7 @@ def _other_ways(
 
 
 def amounts(limits: Sequence[Budget]) -> str:
-    """`ε = 2, δ = 1e-6`, of several budgets with `and` between them."""
+    """Returns budgets in words: `ε = 2, δ = 1e-6`, several with `and` between them."""
     each = [
         ", ".join(f"{LIMITS[name]} = {number(value)}" for name, value in limit.parameters)
         for limit in limits

@@ -157,6 +157,7 @@ def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
 
 
 def _total(population: str | None, releases: Sequence[Release], asked: TotalAsked) -> Total:
+    """Returns the total of the releases on one population, or why they cannot be added up."""
     relation, files = protected(releases[0]), tuple(each.label for each in releases)
     releases = [_with_own_budget(each) for each in releases]
     limits = next((each.limits for each in releases if each.limits), ())
@@ -355,14 +356,14 @@ def _over_time(
 
 
 def _spent(found: LedgerSum) -> Fraction:
-    """Something to compare sums of the same releases by."""
+    """Returns the sort key of a sum among sums of the same releases."""
     if found.record is not None:
         return found.record.share
     return Fraction(10**9) if found.realised is None else found.realised.value
 
 
 def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
-    """Something to compare bounds of the same releases by."""
+    """Returns the sort key of bounds among bounds of the same releases."""
     if found.bounds:
         return 0, found.bounds[0].value
     values = [at.value for at in found.at_delta]
@@ -371,7 +372,7 @@ def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
 
 
 def _verdict(found: CertifiedRelease, limits: Sequence[Budget]) -> Verdict | None:
-    """On the first limit that is not met, or else on the first one."""
+    """Returns the verdict on the first limit that is not met, or else on the first one."""
     verdicts = [found.held(each) for each in limits]
     return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
 
@@ -386,7 +387,7 @@ def _deltas(release: Release) -> Iterator[Fraction]:
 def _alone(
     releases: Sequence[Release], notion: Notion | None = None
 ) -> Iterator[tuple[str, Bound | None]]:
-    """Each release by itself; `notion`: by the sum that a filter counts."""
+    """Yields each release with its own bound; `notion`: with the sum that a filter counts."""
     for each in releases:
         problem = each.resolved.problem
         if notion is None:
