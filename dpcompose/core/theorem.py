@@ -1,12 +1,13 @@
 """What an entry of the theorem book is.
 
-A theorem is one decorated function, which computes the bound from plain numbers. `statement` is
-what `dpcompose explain` prints: data, since Python can be run without docstrings. How the entry is
-used is written in the entry itself: in which roles, and what has to hold there.
+A theorem that computes is a function of plain numbers, entered with what is known of it.
+`statement` is what `dpcompose explain` prints: data, since Python can be run without docstrings.
+How the entry is used is written in the entry itself: in which roles, and what has to hold there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -20,7 +21,23 @@ class Refused(Exception):
 
 
 #: Returns where a hypothesis holds of a subject, and raises `Refused` where it does not.
-Test = Callable[[Any], None]
+Test = Callable[[Any], object]
+
+
+_Subject = TypeVar("_Subject")
+
+
+def check(kind: type[_Subject], holds: Callable[[_Subject], object], why: str) -> Test:
+    """Returns the check that `holds` of a subject of a kind is true.
+
+    `why`: the reason that is given where it is not, a format string for the subject.
+    """
+
+    def refuse_unless(subject: Any) -> None:
+        if not holds(subject):
+            raise Refused(why.format(subject))
+
+    return refuse_unless
 
 
 class Role(StrEnum):
@@ -122,26 +139,27 @@ class Theorem(NamedTuple):
     theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
     for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
     why no bound of dpcompose is computed by its function. `routes`: the names of the routes to a
-    number at a chosen δ or ε that rest on it.
+    number at a chosen δ or ε that rest on it. `module`: the name of the module that enters it.
     """
 
     id: str
     title: str
-    source: str
     place: str
     statement: str
     formula: str
-    hypotheses: tuple[Hypothesis, ...]
-    bound: Callable[..., Any] | None
-    example: Example | None
-    spec: str | None
-    departs: str | None
-    specialises: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...] = ()
+    bound: Callable[..., Any] | None = None
+    source: str = "GMPS24"
+    example: Example | None = None
+    spec: str | None = None
+    departs: str | None = None
+    specialises: tuple[str, ...] = ()
     notion: Notion | None = None
     adaptive: bool | None = None
     uses: tuple[Use, ...] = ()
     for_readers: str | None = None
     routes: tuple[str, ...] = ()
+    module: str = ""
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
         """Returns the hypotheses that are checked in a use, in the order in which they are."""
@@ -158,16 +176,16 @@ class Theorem(NamedTuple):
 #: Every entry by id, in the order in which the files of entries are imported.
 ENTERED: dict[str, Theorem] = {}
 
-_Bound = TypeVar("_Bound", bound=Callable[..., Any])
+_Bound = TypeVar("_Bound", bound=Callable[..., Any] | None)
 
 
 def theorem(
     identifier: str,
     *,
     title: str,
-    place: str,
     formula: str,
     statement: str,
+    place: str = "",
     hypotheses: tuple[Hypothesis, ...] = (),
     source: str = "GMPS24",
     example: Example | None = None,
@@ -180,7 +198,13 @@ def theorem(
     for_readers: str | None = None,
     routes: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
-    """Enter the decorated function into the book. Raises ValueError if the id is taken."""
+    """Returns the function that enters an entry with its bound, and returns the bound.
+
+    The bound is a function, or None for an entry `for_readers`. `place`: empty for the theorem of
+    that number. Raises ValueError if the id is taken.
+    """
+
+    module = str(sys._getframe(1).f_globals["__name__"])
 
     def enter(bound: _Bound) -> _Bound:
         if identifier in ENTERED:
@@ -189,7 +213,7 @@ def theorem(
             id=identifier,
             title=title,
             source=source,
-            place=place,
+            place=place or f"Theorem {identifier}",
             statement=statement,
             formula=formula,
             hypotheses=hypotheses,
@@ -203,6 +227,7 @@ def theorem(
             uses=uses,
             for_readers=for_readers,
             routes=routes,
+            module=module,
         )
         return bound
 

@@ -142,10 +142,9 @@ def whole_book() -> Mapping[str, Theorem]:
         numbers = {key: _exact(example.pop(key)) for key in ("arguments", "result")}
         follows[after] = Theorem(
             id=identifier,
-            bound=None,
             hypotheses=hypotheses,
             example=Example(**example, **numbers),
-            **{**_UNSAID, **_fields(data)},
+            **_fields(data),
         )
     order: dict[str, Theorem] = {}
 
@@ -158,10 +157,6 @@ def whole_book() -> Mapping[str, Theorem]:
     for entry in BOOK.values():
         add(entry)
     return order
-
-
-#: The fields of a theorem that its data may leave out.
-_UNSAID = {"source": "GMPS24", "spec": None, "departs": None, "specialises": ()}
 
 
 def _exact(value: Any) -> Any:

@@ -193,7 +193,7 @@ class _Trials:
         if found is None:
             return
         several = len(candidate.entries)
-        tried = (self._tried(candidate.alone(at)) for at in range(several))
+        tried = (self._tried(replace(candidate, entries=(each,))) for each in candidate.entries)
         alone = [each for each in tried if each] if 1 < several <= MOST_APART else []
         best = min(alone, key=lambda each: each.after, default=None)
         if best is None or best.after > found.after:

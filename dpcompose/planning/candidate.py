@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dpcompose.core.model.problem import Mechanism, Problem
 from dpcompose.errors import Path
@@ -18,25 +18,27 @@ Tree = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is written at one entry of a spec, which stands at `path`, and what that changes."""
+    """What is written at one entry of a spec, which stands at `path`, and what that changes.
+
+    `of`: the name that its condition speaks of, empty where it needs none.
+    """
 
     path: Path
     write: str
     puts: tuple[Put, ...]
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Entries that say the same kind of thing, true together.
 
-    `condition`: when they are true, with `{}` for the names that `of` gives, one for each entry, if
-    there are any.
+    `condition`: when they are true, with `{}` for the names that the entries are of.
     """
 
     key: str
     condition: str
-    entries: tuple[Entry, ...]
-    of: tuple[str, ...] = ()
+    entries: Sequence[Entry]
 
     @property
     def puts(self) -> tuple[Put, ...]:
@@ -45,12 +47,8 @@ class Candidate:
 
     @property
     def sentence(self) -> str:
-        """When the entries are true."""
-        return self.condition.replace("{}", listing(self.of)) if self.of else self.condition
-
-    def alone(self, at: int) -> Candidate:
-        """Returns one of the entries by itself."""
-        return replace(self, entries=self.entries[at : at + 1], of=self.of[at : at + 1])
+        """Returns when the entries are true."""
+        return self.condition.replace("{}", listing(each.of for each in self.entries))
 
 
 class SpecParts:
@@ -74,7 +72,7 @@ class SpecParts:
         self.meant: dict[str, Mechanism] = {each.name: each for each in problem.mechanisms()}
 
     def above(self, reference: str) -> Iterator[str]:
-        """The datasets that `reference` names and is made from, the nearest first."""
+        """Yields the datasets that `reference` names and is made from, the nearest first."""
         name: Value = reference
         while isinstance(name, str):
             name = name.split(".")[0]
@@ -99,19 +97,15 @@ class SpecParts:
         return found if isinstance(found, dict) else {}
 
 
-def inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value]) -> Put:
-    """Something said in the map or in the partition of a dataset."""
-    return Put(("datasets", name, key), {**spec.part(name, key), **says})
+def inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value], write: str) -> Entry:
+    """Returns the entry of something said in the map or in the partition of a dataset."""
+    put = Put(("datasets", name, key), {**spec.part(name, key), **says})
+    return Entry(("datasets", name), write, (put,), name)
 
 
-def name_of(mechanism: Tree) -> str:
-    return str(mechanism["name"])
-
-
-def together(key: str, condition: str, entries: list[tuple[Entry, str]]) -> Candidate:
-    return Candidate(
-        key,
-        condition,
-        tuple(entry for entry, _ in entries),
-        tuple(name for _, name in entries),
-    )
+def at_mechanism(
+    at: int, mechanism: Tree, says: Mapping[str, Value], write: str, puts: Sequence[Put] = ()
+) -> Entry:
+    """Returns the entry of something said of a mechanism, and put elsewhere before."""
+    own = (Put(("mechanisms", at, key), value) for key, value in says.items())
+    return Entry(("mechanisms", at), write, (*puts, *own), str(mechanism["name"]))

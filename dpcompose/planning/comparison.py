@@ -78,7 +78,7 @@ class Version:
         return report if self.document is None else replace(report, document=self.document)
 
     def source(self) -> Source:
-        """Its text and tree. Raises InvalidSpec."""
+        """Returns its text and tree. Raises InvalidSpec."""
         return load(self.data, self.name, self.lines_above)
 
 
@@ -185,6 +185,7 @@ def change(
     if bad:
         return Invalid(bad, files)
     if before is None or old is None:
+        endless = after.status == "no-guarantee"
         return Change(
             None,
             after,
@@ -192,7 +193,7 @@ def change(
             "increased",
             tuple(from_nothing(after)),
             None,
-            _new(after),
+            ("the spec is new" + (", and has no finite bound" if endless else ""),),
             assumed=newly_assumed(None, after, (), claims(new.source())),
             findings=tuple(_new_findings(None, after, terms.least)),
             free=newly_free((), claims(new.source())),
@@ -225,7 +226,7 @@ def change(
 
 
 def _unchanged(old: Version, new: Version, after: Report) -> Change | Invalid:
-    """Nothing became of a spec; `after`: what is certified of it now, and was before."""
+    """Returns the change of a spec that stayed as it was; `after`: its report, now and before."""
     before = replace(after, file=old.name, document=old.document)
     files = _file(old), _file(new)
     if after.status == "invalid":
@@ -248,19 +249,13 @@ def _file(version: Version | None) -> str | None:
 
 
 def _new_findings(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
-    """The findings of `new` from the level `least` on that `old` has not, wherever it has them."""
+    """Yields the findings of `new`, from the level `least` on, that `old` has at no place."""
     before = Counter((each.code, each.message) for each in (old.findings if old else ()))
     for each in new.findings:
         before[each.code, each.message] -= 1
         fresh = before[each.code, each.message] < 0
         if fresh and LEVELS.index(each.level) >= LEVELS.index(least):
             yield each
-
-
-def _new(report: Report) -> tuple[str, ...]:
-    if report.status == "no-guarantee":
-        return ("the spec is new, and has no finite bound",)
-    return ("the spec is new",)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -284,6 +279,7 @@ def _changed_shares(old: Report, new: Report) -> Iterator[Moved]:
 
 
 def _grown(moved: Moved) -> Fraction:
+    """Returns by how much the share of a mechanism grew."""
     old, new = (
         Fraction(0) if each is None else each.bound.value for each in (moved.old, moved.new)
     )
@@ -313,11 +309,13 @@ def _because(found: Change) -> Iterator[str]:
 
 
 def _comparable(moved: Moved) -> bool:
+    """Returns whether the shares before and now are in one notion, or only one is there."""
     both = moved.old is None or moved.new is None
     return both or moved.old.bound.notion is moved.new.bound.notion  # type: ignore[union-attr]
 
 
 def _reason(moved: Moved, edit: Edit | None) -> str:
+    """Returns the sentence on a mechanism that adds another amount, with the edit that did it."""
     name = f"`{moved.mechanism}`"
     was = None if moved.old is None else _text(moved.old.bound)
     now = None if moved.new is None else _text(moved.new.bound)
@@ -336,11 +334,13 @@ def _reason(moved: Moved, edit: Edit | None) -> str:
 
 
 def _text(bound: Bound) -> str:
+    """Returns the parameters of a bound: `0.5`, or `(0.5, 1e-6)`."""
     values = [number(value) for _, value in named_parameters(bound)]
     return values[0] if len(values) == 1 else f"({', '.join(values)})"
 
 
 def _keys_of(edit: Edit) -> str:
+    """Returns the first changed keys of an edit: `epsilon: 1 → 2, 3 more`."""
     most = 3
     words = [
         (f"{each.name}: " if each.name else "") + f"{each.old or 'none'} → {each.new or 'none'}"

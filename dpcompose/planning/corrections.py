@@ -91,15 +91,11 @@ def _disjoint_fixes(fixes: Iterable[Fix]) -> list[Fix]:
 
 
 def _touch(one: Span, other: Span) -> bool:
-    return _end(one) >= _start(other) and _end(other) >= _start(one)
-
-
-def _start(span: Span) -> tuple[int, int]:
-    return span.line, span.column
-
-
-def _end(span: Span) -> tuple[int, int]:
-    return span.end_line, span.end_column
+    """Returns whether two places have a character or an end in common."""
+    (start, end), (begin, stop) = (
+        ((each.line, each.column), (each.end_line, each.end_column)) for each in (one, other)
+    )
+    return end >= begin and stop >= start
 
 
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
@@ -117,7 +113,8 @@ def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]
 
 
 def _stretch(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> Replacement:
-    """Lines `c` to `d` of the new ones in place of `a` to `b` of the old ones, ends excluded."""
+    """Returns the replacement of the old lines `a` to `b` by the new ones `c` to `d`, ends
+    excluded."""
     texts = new[c:d]
     if a == b:  # inserted below the line before
         if a == 0:

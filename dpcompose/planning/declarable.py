@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.errors import Path
-from dpcompose.planning.candidate import Candidate, Entry, SpecParts, inside, name_of, together
+from dpcompose.planning.candidate import Candidate, Entry, SpecParts, at_mechanism, inside
 from dpcompose.planning.declarable_noise import above, add_noise, cells, replaced
 from dpcompose.planning.what_if import Put
 from dpcompose.report.wording import listing
@@ -27,7 +27,7 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
         *_disjoint(spec),
         *_once(spec),
         *_units(spec),
-        _levels(spec),
+        *_levels(spec),
         *_samples(spec),
         *replaced(spec),
         *cells(spec),
@@ -40,6 +40,7 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
 
 
 def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
+    """Yields that nobody is in two roots."""
     roots = [name for name, each in spec.datasets.items() if "from" not in each]
     if len(roots) > 1 and "roots" not in spec.tree:
         put = Put(("roots",), "disjoint")
@@ -49,26 +50,14 @@ def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _once(spec: SpecParts) -> Iterator[Candidate]:
-    """One row in one block, where it may be in many."""
-    names = [
-        name
+    """Yields that each row is in one block, where it may be in many."""
+    entries = tuple(
+        inside(spec, name, "partition", {"max_blocks": Number("1")}, "max_blocks: 1")
         for name in spec.datasets
         if spec.part(name, "partition").get("by") == "membership"
         and spec.part(name, "partition").get("max_blocks") != "1"
-    ]
-    yield Candidate(
-        "max_blocks",
-        "each row is in at most one block of {}",
-        tuple(
-            Entry(
-                ("datasets", name),
-                "max_blocks: 1",
-                (inside(spec, name, "partition", {"max_blocks": Number("1")}),),
-            )
-            for name in names
-        ),
-        tuple(names),
     )
+    yield Candidate("max_blocks", "each row is in at most one block of {}", entries)
 
 
 def _units(spec: SpecParts) -> Iterator[Candidate]:
@@ -85,57 +74,43 @@ def _units(spec: SpecParts) -> Iterator[Candidate]:
         ("max_rows_per_block", "no two rows of one unit are in the same block of {}"),
         ("max_blocks_per_unit", "all rows of one unit are in the same block of {}"),
     ):
-        names = [name for name in capped if key not in spec.part(name, "partition")]
-        yield Candidate(
-            key,
-            condition,
-            tuple(
-                Entry(
-                    ("datasets", name),
-                    f"{key}: 1",
-                    (inside(spec, name, "partition", {key: Number("1")}),),
-                )
-                for name in names
-            ),
-            tuple(names),
+        entries = tuple(
+            inside(spec, name, "partition", {key: Number("1")}, f"{key}: 1")
+            for name in capped
+            if key not in spec.part(name, "partition")
         )
+        yield Candidate(key, condition, entries)
 
 
-def _levels(spec: SpecParts) -> Candidate:
-    """Returns the guarantees stated for each block that may be meant for all blocks together."""
-    entries: list[tuple[Entry, str]] = []
+def _levels(spec: SpecParts) -> Iterator[Candidate]:
+    """Yields that guarantees stated for each block are meant for all blocks together."""
+    entries: list[Entry] = []
     for at, mechanism in spec.mechanisms:
         block, _, rest = str(mechanism["reads"]).partition(".")
         parent = spec.datasets.get(block, {}).get("from")
         if rest == "*" and "notion" in mechanism and isinstance(parent, str):
-            put = Put(("mechanisms", at, "reads"), parent)
-            entries.append(
-                (Entry(("mechanisms", at), f"reads: {parent}", (put,)), name_of(mechanism))
-            )
+            entries.append(at_mechanism(at, mechanism, {"reads": parent}, f"reads: {parent}"))
     condition = "the guarantee of {} is for all blocks together, not for each of them"
-    return together("level", condition, entries)
+    yield Candidate("level", condition, entries)
 
 
 def _drops(spec: SpecParts) -> Iterator[Candidate]:
-    """Rows that are left out: to a statement above, a row that comes is one that is replaced."""
+    """Yields that rows are left out: for a statement above, an added row is then a replaced one."""
     if not any("stated_on" in each for _, each in spec.mechanisms):
         return
-    entries: list[tuple[Entry, str]] = []
-    for name in spec.datasets:
-        for key, kinds in (("map", ("filter", "flatten", "join-public")), ("partition", None)):
-            part = spec.part(name, key)
-            if not part or "drops" in part or (kinds and part.get("kind") not in kinds):
-                continue
-            entry = Entry(
-                ("datasets", name), "drops: true", (inside(spec, name, key, {"drops": True}),)
-            )
-            entries.append((entry, name))
-    yield together("drops", "some row of the table above gives nothing to {}", entries)
+    entries = tuple(
+        inside(spec, name, key, {"drops": True}, "drops: true")
+        for name in spec.datasets
+        for key, kinds in (("map", ("filter", "flatten", "join-public")), ("partition", ()))
+        if (part := spec.part(name, key)) and "drops" not in part
+        if not kinds or part.get("kind") in kinds
+    )
+    yield Candidate("drops", "some row of the table above gives nothing to {}", entries)
 
 
 def _keeps(spec: SpecParts) -> Iterator[Candidate]:
-    """Columns that a map leaves as they are, and that something below it goes by."""
-    entries: list[tuple[Entry, str]] = []
+    """Yields the columns that a map leaves as they are and that datasets below depend on."""
+    entries: list[Entry] = []
     columns_below = _columns(spec)
     for name in spec.datasets:
         part = spec.part(name, "map")
@@ -148,17 +123,13 @@ def _keeps(spec: SpecParts) -> Iterator[Candidate]:
             continue
         columns: list[Value] = [*known, *more]
         text = f"keeps: [{', '.join(map(str, columns))}]"
-        entries.append(
-            (
-                Entry(("datasets", name), text, (inside(spec, name, "map", {"keeps": columns}),)),
-                name,
-            )
-        )
-    yield together("keeps", "the map of {} leaves these columns of every row as they are", entries)
+        entries.append(inside(spec, name, "map", {"keeps": columns}, text))
+    says = "the map of {} leaves these columns of every row as they are"
+    yield Candidate("keeps", says, entries)
 
 
 def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
-    """For each dataset the columns of its root's unit, and those that datasets below it go by."""
+    """Returns for each dataset the unit of its root, and the columns that datasets below it use."""
     found: dict[str, dict[str, None]] = {}
     for name in spec.datasets:
         *_, root = spec.above(name)
@@ -174,7 +145,7 @@ def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
 
 
 def _samples(spec: SpecParts) -> Iterator[Candidate]:
-    """A draw of its own for each release that reads a sample."""
+    """Yields that each release that reads a sample draws its own."""
     for name in spec.datasets:
         part = spec.part(name, "map")
         if part.get("kind") != "sample":
@@ -182,8 +153,8 @@ def _samples(spec: SpecParts) -> Iterator[Candidate]:
         if part.get("draws") == "one":
             rest = {key: each for key, each in part.items() if key != "draws"}
             put = Put(("datasets", name, "map"), rest)
-            entry = Entry(("datasets", name), "no `draws: one`", (put,))
-            yield Candidate("draws", "every copy that reads {} draws afresh", (entry,), (name,))
+            entry = Entry(("datasets", name), "no `draws: one`", (put,), name)
+            yield Candidate("draws", "every copy that reads {} draws afresh", (entry,))
         readers = [(at, each) for at, each in spec.mechanisms if each["reads"] == name]
         if len(readers) > 1:
             puts: list[Put] = []

@@ -8,7 +8,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.model.problem import Statement
 from dpcompose.core.notions.notion import Notion
-from dpcompose.planning.candidate import Candidate, Entry, SpecParts, Tree, name_of, together
+from dpcompose.planning.candidate import Candidate, Entry, SpecParts, Tree, at_mechanism
 from dpcompose.planning.scaling import number_text
 from dpcompose.planning.what_if import Put
 from dpcompose.report.wording import listing
@@ -22,7 +22,7 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
     )
     if spec.kind in (RelationKind.UNBOUNDED, RelationKind.USER) and not displaced:
         return
-    entries: list[tuple[Entry, str]] = []
+    entries: list[Entry] = []
     for at, each in spec.mechanisms:
         given = each.get("sensitivity")
         plain = given.get("unbounded") if isinstance(given, dict) else given
@@ -31,9 +31,9 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
         if isinstance(given, dict) and given.keys() != {"unbounded"}:
             continue
         says = f"sensitivity: {{unbounded: {plain}, bounded: {plain}}}"
-        put = Put(("mechanisms", at, "sensitivity"), {"unbounded": plain, "bounded": plain})
-        entries.append((Entry(("mechanisms", at), says, (put,)), name_of(each)))
-    yield together(
+        both: Value = {"unbounded": plain, "bounded": plain}
+        entries.append(at_mechanism(at, each, {"sensitivity": both}, says))
+    yield Candidate(
         "bounded",
         "one row replaced moves {} no further than one row added does, as it is with counts and "
         "with sums of values from 0 on",
@@ -42,11 +42,11 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def cells(spec: SpecParts) -> Iterator[Candidate]:
-    """A histogram: one row replaced touches two cells, each once. In L2 that is √2, else blocks."""
+    """Yields that numbers are a histogram, of which a replaced row changes two cells."""
     if spec.kind is not RelationKind.BOUNDED:
         return
-    entries: list[tuple[Entry, str]] = []
-    rooted: list[tuple[Entry, str]] = []
+    entries: list[Entry] = []
+    rooted: list[Entry] = []
     for at, each in spec.mechanisms:
         form = FORMS.get(str(each.get("mechanism")))
         given = each.get("sensitivity")
@@ -55,18 +55,16 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
         if form.norm == "L2":
             hot: Value = {"one_hot": given}
             write = f"sensitivity: {{one_hot: {given}}}"
-            put = Put(("mechanisms", at, "sensitivity"), hot)
-            rooted.append((Entry(("mechanisms", at), write, (put,)), name_of(each)))
+            rooted.append(at_mechanism(at, each, {"sensitivity": hot}, write))
             continue
         celled = _celled(spec, at, each)
         if celled is not None:
             moved: Value = {"unbounded": given, "bounded": Number("0")}
-            puts = (*celled.puts, Put(("mechanisms", at, "sensitivity"), moved))
             write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
-            entries.append((Entry(("mechanisms", at), write, puts), name_of(each)))
+            entries.append(at_mechanism(at, each, {"sensitivity": moved}, write, celled.puts))
     says = "each row counts in one cell of {}, as in a histogram"
-    yield together("partition", says, entries)
-    yield together("one_hot", says, rooted)
+    yield Candidate("partition", says, entries)
+    yield Candidate("one_hot", says, rooted)
 
 
 def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
@@ -86,7 +84,7 @@ def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
 
 
 def add_noise(spec: SpecParts) -> Iterator[Candidate]:
-    """The noise by its name, where only a guarantee is stated."""
+    """Yields the noise of mechanisms of which only a guarantee is stated."""
     stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
     for at, each in spec.mechanisms:
         meant = spec.meant.get(str(each["name"]))
@@ -108,12 +106,9 @@ def add_noise(spec: SpecParts) -> Iterator[Candidate]:
             "each row in one cell",
         ),
     ):
-        entries: list[tuple[Entry, str]] = []
-        for at, each, statement in stated.get(notion, ()):
-            entry = _as_noise(spec, at, each, statement, name)
-            if entry is not None:
-                entries.append((entry, name_of(each)))
-        yield together(f"mechanism: {name}", condition, entries)
+        tried = (_as_noise(spec, *each, name) for each in stated.get(notion, ()))
+        entries = [each for each in tried if each is not None]
+        yield Candidate(f"mechanism: {name}", condition, entries)
 
 
 #: Keys of a stated guarantee, which its noise replaces.
@@ -123,13 +118,11 @@ _STATED = ("notion", "epsilon", "rho", "mu", "relation")
 def _as_noise(
     spec: SpecParts, at: int, mechanism: Tree, statement: Statement, name: str
 ) -> Entry | None:
-    """Returns the noise with the guarantee that is stated, for a sensitivity of 1, in place of
-    it."""
+    """Returns the noise with the guarantee that is stated, for a sensitivity of 1, in its
+    place."""
     form, stated = FORMS[name], statement.guarantee
     replaced = statement.relation.kind is RelationKind.BOUNDED
-    puts: list[Put] = []
     lead = ""
-    sensitivity: Value = Number("1")
     celled: Entry | None = None
     if form.whole:
         celled = _celled(spec, at, mechanism)
@@ -137,32 +130,27 @@ def _as_noise(
             return None
         if replaced:  # one row replaced leaves a cell and enters another: ρ twice
             stated = stated._replace(value=stated.value / 2)
-        puts += celled.puts
         lead = f"{celled.write}, "
-    told = "1"
+    given = {"bounded": "1"} if replaced else {}
     if celled is not None and replaced:
-        sensitivity, told = (
-            {"unbounded": Number("1"), "bounded": Number("0")},
-            "{unbounded: 1, bounded: 0}",
-        )
-    elif replaced:
-        sensitivity, told = {"bounded": Number("1")}, "{bounded: 1}"
+        given = {"unbounded": "1", "bounded": "0"}
+    sensitivity: Value = Number("1")
+    told = "1"
+    if given:
+        sensitivity = {key: Number(each) for key, each in given.items()}
+        told = f"{{{', '.join(f'{key}: {each}' for key, each in given.items())}}}"
     assert form.giving is not None
     key = form.key.name
     text = number_text(form.giving(stated), True, False)
-    puts += [Put(("mechanisms", at, each), None) for each in _STATED if each in mechanism]
-    puts += [
-        Put(("mechanisms", at, "mechanism"), name),
-        Put(("mechanisms", at, key), Number(text)),
-        Put(("mechanisms", at, "sensitivity"), sensitivity),
-    ]
     says = f"{lead}mechanism: {name}, {key}: {text}, sensitivity: {told}"
-    return Entry(("mechanisms", at), says, tuple(puts))
+    meant: dict[str, Value] = {each: None for each in _STATED if each in mechanism}
+    meant |= {"mechanism": name, key: Number(text), "sensitivity": sensitivity}
+    return at_mechanism(at, mechanism, meant, says, () if celled is None else celled.puts)
 
 
 def above(spec: SpecParts) -> Iterator[Candidate]:
-    """A statement that is meant of a dataset above the one that is read."""
-    places: dict[str, list[tuple[Entry, str]]] = {}
+    """Yields that a guarantee is stated on a dataset above the one that is read."""
+    places: dict[str, list[Entry]] = {}
     for at, each in spec.mechanisms:
         if "mechanism" in each or "guarantees" in each or "stated_on" in each:
             continue
@@ -171,11 +159,10 @@ def above(spec: SpecParts) -> Iterator[Candidate]:
         for name in [*spec.above(reads)][skipped:]:
             if "partition" in spec.datasets[name]:
                 continue  # no dataset, but a row of them
-            put = Put(("mechanisms", at, "stated_on"), name)
-            entry = Entry(("mechanisms", at), f"stated_on: {name}", (put,))
-            places.setdefault(name, []).append((entry, name_of(each)))
+            entry = at_mechanism(at, each, {"stated_on": name}, f"stated_on: {name}")
+            places.setdefault(name, []).append(entry)
     for name, entries in places.items():
-        yield together(
+        yield Candidate(
             "stated_on",
             f"the guarantee of {{}} was proved for neighbours of {listing([name])}",
             entries,

@@ -96,6 +96,7 @@ def _flat(value: Value) -> dict[str, str]:
 
 
 def _text(value: Value) -> str:
+    """Returns a scalar, a list of scalars or an empty mapping as text."""
     if isinstance(value, list):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, dict):
@@ -106,6 +107,7 @@ def _text(value: Value) -> str:
 
 
 def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[KeyEdit]:
+    """Yields the keys whose text differs, but for numbers that are the same."""
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
         if before != after and not _same_number(before, after):
@@ -123,6 +125,7 @@ def _same_number(one: str | None, other: str | None) -> bool:
 
 
 def _cut(text: str | None) -> str | None:
+    """Returns a text, the middle of a long one left out."""
     if text is None or len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"

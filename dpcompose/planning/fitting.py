@@ -1,7 +1,7 @@
 """The largest scale of a spec's parameters that keeps a budget.
 
-Every candidate is a spec as it would be written, and its certified value decides: the search only
-chooses where to look, so that no result is ever above the budget.
+Every candidate has the numbers that would be written, and its certified value decides: the search
+only chooses where to look, so that no result is ever above the budget.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from dpcompose.curves import COMPARED
 from dpcompose.curves.rounding import sqrt_up
 from dpcompose.errors import DpcomposeError
 from dpcompose.faults import listing
-from dpcompose.planning.scaling import Parameter, parameters, rounded_down, scaled
+from dpcompose.planning.scaling import Parameter, parameters, rounded_down, scaled, scaled_values
+from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import certify
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
-from dpcompose.source import Source, load
+from dpcompose.source import Source
 
 #: Scales are looked for in between, or so far from the one that proportion suggests.
 SMALLEST, LARGEST = Fraction(1, 10**9), Fraction(10**9)
@@ -97,10 +98,12 @@ def fit(
         )
     known = parameters(source)
     weights = _weights(known, free)
+    scaled(source, weights)  # raises Unscalable before any search
     search = _Search(source, asked, weights, step)
     scale, exact = search.run(resolved)
-    text, spent, _ = search.tried[scale]
+    spent, _ = search.tried[scale]
     assert spent is not None
+    text = scaled(source, search.factors(scale))
     doubtful = tuple(name for name in weights if _several(source, known[name][0]))
     return Fitted(text, scale, spent, asked, exact, tuple(weights), doubtful)
 
@@ -108,6 +111,7 @@ def fit(
 def _weights(
     known: Mapping[str, tuple[Parameter, ...]], free: Mapping[str, Fraction]
 ) -> dict[str, Fraction]:
+    """Returns the weights of the mechanisms to scale: all with parameters if none is named."""
     for name in free:
         if name not in known:
             raise Unfit(f"--free {name}: no mechanism that reads data has this name")
@@ -127,7 +131,7 @@ def _several(source: Source, parameter: Parameter) -> bool:
 
 @dataclass(slots=True)
 class _Search:
-    """Looks for the largest scale; `tried`: each scale with its text, value and whether it fits.
+    """Looks for the largest scale; `tried`: each scale with its value and whether it fits.
 
     `step` is called after each. `compared`: whether numbers at a δ may come from routes that are
     there for comparison, which hardly ever happens. `away`: how far the next candidate is set on
@@ -138,7 +142,7 @@ class _Search:
     limit: Budget
     weights: dict[str, Fraction]
     step: Callable[[], None]
-    tried: dict[Fraction, tuple[str, Fraction | None, bool]] = field(default_factory=dict)
+    tried: dict[Fraction, tuple[Fraction | None, bool]] = field(default_factory=dict)
     compared: bool = True
     away: int = 1
 
@@ -150,7 +154,7 @@ class _Search:
     @property
     def low(self) -> Fraction | None:
         """Returns the largest scale known to keep the budget."""
-        return max((scale for scale, (*_, fits) in self.tried.items() if fits), default=None)
+        return max((scale for scale, (_, fits) in self.tried.items() if fits), default=None)
 
     @property
     def high(self) -> Fraction | None:
@@ -158,24 +162,27 @@ class _Search:
         low = self.low or 0
         return min((scale for scale in self.tried if scale > low), default=None)
 
+    def factors(self, scale: Fraction) -> dict[str, Fraction]:
+        """Returns the factor of each mechanism at a scale."""
+        return {name: scale * weight for name, weight in self.weights.items()}
+
     def fits(self, scale: Fraction) -> bool:
         """Whether the spec at this scale keeps the budget."""
         if scale not in self.tried:
-            factors = {name: scale * weight for name, weight in self.weights.items()}
-            text = scaled(self.source, factors)
-            resolved = resolve(load(text, self.source.name))
-            found = certify(resolved.problem, [self.limit], compared=self.compared, judged=True)
+            values = scaled_values(self.source, self.factors(scale))
+            problem = what_if(self.source, (Put(each.path, new) for _, each, new in values))
+            found = certify(problem, [self.limit], compared=self.compared, judged=True)
             self.compared = any(each.rule in COMPARED for each in found.at_delta)
             verdict = found.held(self.limit)
             value = None if verdict.slack is None else self.limit_amount - verdict.slack
-            self.tried[scale] = text, value, verdict.ok
+            self.tried[scale] = value, verdict.ok
             self.step()
-        return self.tried[scale][2]
+        return self.tried[scale][1]
 
     def value(self, scale: Fraction) -> Fraction | None:
         """Returns what the spec at this scale spends; None if that is not finite."""
         self.fits(scale)
-        return self.tried[scale][1]
+        return self.tried[scale][0]
 
     def run(self, resolved: Resolved) -> tuple[Fraction, bool]:
         """Returns the largest scale found, and whether it spends exactly the budget."""
@@ -209,12 +216,14 @@ class _Search:
         return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
+        """Returns whether a scale that can be written exactly spends exactly the budget."""
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
         return self.fits(scale) and self.value(scale) == self.limit_amount
 
     def _too_much(self, scale: Fraction) -> str:
+        """Returns the message that the budget is passed even at this smallest scale."""
         value = self.value(scale)
         names = listing(list(self.weights))
         spent = (
@@ -259,7 +268,7 @@ class _Search:
         Interpolated by the logarithms of the two or three scales that are nearest to it.
         """
         points: dict[float, Fraction] = {}
-        for scale, (_, value, _) in self.tried.items():
+        for scale, (value, _) in self.tried.items():
             if value and self.limit_amount:
                 points.setdefault(_log(value / self.limit_amount), scale)
         near = sorted(points, key=abs)[:3]

@@ -107,12 +107,11 @@ def summed(
 
 def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
     """Returns the largest ε, ρ and μ that every filter has left for one more mechanism."""
+    left = [dict(left_for(each.filter, each.spent, steps)) for each in held]
     found: dict[str, Fraction | None] = {}
-    for counted in held:
-        for name, value in left_for(counted.filter, counted.spent, steps):
-            before = found.get(name, value)
-            known = None if value is None or before is None else min(value, before)
-            found[name] = known
+    for name in left[0]:
+        known = [value for each in left if (value := each[name]) is not None]
+        found[name] = min(known) if len(known) == len(left) else None
     return tuple(found.items())
 
 
@@ -149,9 +148,9 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
 
 
 def largest(holds: Callable[[Fraction], bool], most: Fraction) -> Fraction:
-    """About the largest number up to `most` at which something holds that holds below it.
+    """Returns nearly the largest number up to `most` at which `holds`, which holds below it, holds.
 
-    Never one at which it was not seen to hold, but for 0.
+    It was checked at the number that is returned, unless that is 0.
     """
     if holds(most):
         return most
@@ -173,10 +172,10 @@ def left_if_fixed(
     solver: Callable[[Problem], Solver],
     limits: Sequence[Budget],
 ) -> Remaining:
-    """The same where all parameters, those of the new mechanism too, are fixed in advance.
+    """Returns what one more mechanism may have if all parameters are fixed in advance, its own too.
 
-    Found by trying: the total with the mechanism in it, on `roots`, of which every protected step
-    changes one, is certified again.
+    The total with the mechanism in it is certified again for each number that is tried. `roots`:
+    those that it reads, of which every protected step changes one.
     """
 
     def fits(notion: Notion) -> Callable[[Fraction], bool]:

@@ -7,9 +7,10 @@ nothing about it is random. All else is there once for each spec. Nothing recurs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import chain, count
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.model.problem import Problem, Root
@@ -114,11 +115,8 @@ def merge(parts: Sequence[Part]) -> Merged:
 def _names(parts: Sequence[Part]) -> list[Names]:
     """Returns what the mechanisms are called: names that clash start with the name of their
     spec."""
-    often: dict[str, int] = {}
     listed = [list(dict.fromkeys(m.name for m in part.problem.mechanisms())) for part in parts]
-    for found in listed:
-        for name in found:
-            often[name] = often.get(name, 0) + 1
+    often = Counter(name for found in listed for name in found)
     taken = {name for name, times in often.items() if times == 1}
     result: list[Names] = []
     for part, found in zip(parts, listed, strict=True):
@@ -126,16 +124,13 @@ def _names(parts: Sequence[Part]) -> list[Names]:
         for name in found:
             new = name
             if often[name] > 1:
-                tries = (f"{part.label}{_nth(n)}: {name}" for n in count(1))
+                numbers = chain([""], (f" ({n})" for n in count(2)))
+                tries = (f"{part.label}{each}: {name}" for each in numbers)
                 new = next(each for each in tries if each not in taken)
                 taken.add(new)
             names[name] = new
         result.append(names)
     return result
-
-
-def _nth(number: int) -> str:
-    return "" if number == 1 else f" ({number})"
 
 
 def _same_root(
@@ -153,12 +148,13 @@ def _same_root(
 
 
 def _declared(root: Root) -> tuple[object, ...]:
+    """Returns what a spec declares of a root, with its name."""
     columns = None if root.columns is None else frozenset(root.columns)
     return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, columns
 
 
 def _one_island(islands: Sequence[Island]) -> Island:
-    """Islands that one spec joins."""
+    """Returns one island of several that share a spec."""
     whole = Island()
     for each in islands:
         whole.roots += each.roots
@@ -167,9 +163,9 @@ def _one_island(islands: Sequence[Island]) -> Island:
 
 
 def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
-    """Note of which roots nobody is in two, where every part that reads one of them says so.
+    """Sets the roots of which nobody is in two: every part that reads one of them declares it.
 
-    The word of a spec counts for what it releases itself.
+    A declaration counts for what its spec releases itself.
     """
     place = {_declared(root): i for i, root in enumerate(island.roots)}
     of_part = {

@@ -36,6 +36,7 @@ class Release:
 
 
 def protected(release: Release) -> str:
+    """Returns the protected neighbours in words: `bounded neighbours at distance 2`."""
     goal = release.resolved.problem.goal
     relation = goal.relation
     within = ""
@@ -47,7 +48,6 @@ def protected(release: Release) -> str:
 
 def disagreement(
     releases: Sequence[Release],
-    labels: Sequence[str],
     *,
     budgets: bool,
     fixed: str | None,
@@ -60,10 +60,10 @@ def disagreement(
     as in `TotalAsked`; `usual`: in what each budget is counted where nobody says so.
     """
     return (
-        _clash(releases, labels)
-        or _other_units(releases, labels)
-        or (_unlike(releases, labels) if budgets else None)
-        or _other_ways(releases, labels, fixed, counted_in, usual)
+        _clash(releases)
+        or _other_units(releases)
+        or (_unlike(releases) if budgets else None)
+        or _other_ways(releases, fixed, counted_in, usual)
     )
 
 
@@ -74,81 +74,79 @@ def goal_of(release: Release) -> tuple[Relation, int]:
 
 
 def _units(release: Release) -> Iterator[str]:
+    """Yields the columns of the privacy units of all roots that have one."""
     for root in release.resolved.problem.roots:
         if root.unit is not None:
             yield root.unit
 
 
-def by_protection(
-    releases: Sequence[Release], labels: Sequence[str]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def by_protection(releases: Sequence[Release]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Returns the releases by what they protect, those that are most first; none where all are
     alike."""
     found: dict[str, list[str]] = {}
-    for label, each in zip(labels, releases, strict=True):
+    for each in releases:
         units = sorted(set(_units(each)))
         of = f" of {listing(units)}" if units and "user" in protected(each) else ""
-        found.setdefault(protected(each) + of, []).append(label)
+        found.setdefault(protected(each) + of, []).append(each.label)
     if len(found) < 2:
         return ()
     ordered = sorted(found.items(), key=lambda each: -len(each[1]))
     return tuple((protects, tuple(files)) for protects, files in ordered)
 
 
-def _clash(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+def _clash(releases: Sequence[Release]) -> str | None:
     """Returns the message that two releases protect different things, if they do."""
     first = releases[0]
-    for label, each in zip(labels, releases, strict=True):
+    for each in releases:
         if goal_of(each) != goal_of(first):
             return (
-                f"in {labels[0]} {protected(first)} are protected, in {label} "
+                f"in {first.label} {protected(first)} are protected, in {each.label} "
                 f"{protected(each)}: a bound for the one says nothing of the other"
             )
     return None
 
 
-def _other_units(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+def _other_units(releases: Sequence[Release]) -> str | None:
     """Returns the message that two releases protect different units, by the names of their
     columns, if they do."""
     kind = releases[0].resolved.problem.goal.relation
     if (kind.within or kind).kind is not RelationKind.USER:
         return None
     first: tuple[str, str] | None = None
-    for label, each in zip(labels, releases, strict=True):
+    for each in releases:
         for unit in _units(each):
             if first is not None and unit != first[0]:
                 return (
-                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {label} all of "
-                    f"one `{unit}`: a bound for the one says nothing of the other, and if they are "
-                    "the same unit the columns need the same name in the specs"
+                    f"in {first[1]} all rows of one `{first[0]}` are protected, in {each.label} "
+                    f"all of one `{unit}`: a bound for the one says nothing of the other, and if "
+                    "they are the same unit the columns need the same name in the specs"
                 )
-            first = first or (unit, label)
+            first = first or (unit, each.label)
     return None
 
 
-def _unlike(releases: Sequence[Release], labels: Sequence[str]) -> str | None:
+def _unlike(releases: Sequence[Release]) -> str | None:
     """Returns the message that two releases name different budgets for their total, if they do."""
-    named = [(label, each.limits) for label, each in zip(labels, releases, strict=True)]
-    given = [(label, limits) for label, limits in named if limits]
-    for label, limits in given[1:]:
-        if limits != given[0][1]:
+    given = [each for each in releases if each.limits]
+    for each in given[1:]:
+        if each.limits != given[0].limits:
             return (
-                f"the total budget of {given[0][0]} is {amounts(given[0][1])}, and that of "
-                f"{label} is {amounts(limits)}: --epsilon, --rho or --mu gives one for all"
+                f"the total budget of {given[0].label} is {amounts(given[0].limits)}, and that of "
+                f"{each.label} is {amounts(each.limits)}: --epsilon, --rho or --mu gives one for "
+                "all"
             )
     return None
 
 
 def _other_ways(
     releases: Sequence[Release],
-    labels: Sequence[str],
     fixed: str | None,
     counted_in: Notion | None,
     usual: Sequence[Notion],
 ) -> str | None:
     """Returns the message that specs and options say different things of how parameters were
     chosen, if they do."""
-    ledgers = [label for label, r in zip(labels, releases, strict=True) if r.resolved.ledger]
+    ledgers = [each.label for each in releases if each.resolved.ledger]
     if fixed is not None and ledgers:
         return (
             f"--fixed says that all parameters were fixed before the first output, and "
@@ -156,11 +154,11 @@ def _other_ways(
         )
     named = {"--filter": counted_in} if counted_in is not None else {}
     by_default: list[str] = []
-    for label, each in zip(labels, releases, strict=True):
+    for each in releases:
         if each.resolved.filter is not None:
-            named[label] = each.resolved.filter
+            named[each.label] = each.resolved.filter
         elif counted_in is None and usual:
-            by_default.append(label)
+            by_default.append(each.label)
     if named and len({*named.values(), *(usual if by_default else ())}) > 1:
         # A name that comes later would count again, in another notion, what was released before.
         said = [f"{place} {notion.value}" for place, notion in named.items()]
@@ -173,7 +171,7 @@ def _other_ways(
 
 
 def amounts(limits: Sequence[Budget]) -> str:
-    """`ε = 2, δ = 1e-6`, of several budgets with `and` between them."""
+    """Returns budgets in words: `ε = 2, δ = 1e-6`, several with `and` between them."""
     each = [
         ", ".join(f"{LIMITS[name]} = {number(value)}" for name, value in limit.parameters)
         for limit in limits

@@ -54,12 +54,9 @@ def newly_assumed(
 
 def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
     """Returns the mechanisms that read released outputs alone now, and did not before."""
-    was = {each.of for each in _post(before)}
-    return tuple(each.of.removeprefix("mechanism ") for each in _post(now) if each.of not in was)
-
-
-def _post(claimed: Sequence[Vouched]) -> list[Vouched]:
-    return [each for each in claimed if "post_processes" in each.content]
+    was = {each.of for each in before if "post_processes" in each.content}
+    free = (each.of for each in now if "post_processes" in each.content)
+    return tuple(each.removeprefix("mechanism ") for each in free if each not in was)
 
 
 def budget_raised(old: Report | None, new: Report | None) -> bool:

@@ -141,7 +141,8 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
         )
         if matters and is_new(claim, known):
             yield difference(claim, known)
-    if "roots" in before and "roots" in after and _roots(was) != _roots(now):
+    roots = ({root.dataset.name for root in each.problem.roots} for each in (was, now))
+    if "roots" in before and "roots" in after and next(roots) != next(roots):
         yield "`roots: disjoint` is said of other roots than before", ("roots",)
 
 
@@ -178,6 +179,7 @@ def _freedom(resolved: Resolved) -> int:
 
 
 def _times(claim: Vouched) -> int:
+    """Returns how many times a mechanism is released."""
     return int(claim.content.get("count", 1))
 
 
@@ -185,10 +187,6 @@ def _datasets(resolved: Resolved) -> set[str]:
     """Returns the names of all datasets that are declared."""
     declared = resolved.source.at(("datasets",))
     return set(declared) if isinstance(declared, dict) else set()
-
-
-def _roots(resolved: Resolved) -> set[str]:
-    return {root.dataset.name for root in resolved.problem.roots}
 
 
 def _quoted(text: str | None) -> str:

@@ -144,6 +144,7 @@ def _savings(
     halved: Callable[[str], Fraction | None],
     most: int,
 ) -> Iterator[Saving]:
+    """Yields what each mechanism saves; `total`: the number, and how much of it is nothing."""
     tried = 0
     for name in order:
         if not known[name]:
@@ -166,6 +167,7 @@ def _savings(
 
 
 def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
+    """Returns the ε at a δ, or the first bound without a δ; None where it is not finite."""
     if delta is None:
         return found.bounds[0].value if found.bounds else None
     return found.at_delta[0].value if found.at_delta else None
@@ -185,6 +187,7 @@ def _deltas(
 
 
 def _name(found: CertifiedRelease, delta: Fraction | None) -> str:
+    """Returns the name of the number: `ε at δ = 1e-6`, or the sign of the notion."""
     if delta is not None:
         return f"ε at δ = {chance(number(delta))}"
     return found.bounds[0].notion.facts.sign

@@ -57,6 +57,7 @@ def parameters(source: Source) -> dict[str, tuple[Parameter, ...]]:
 
 
 def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
+    """Yields the parameters of all guarantees of a mechanism."""
     several = entry.get("guarantees")
     if isinstance(several, list):
         for index, each in enumerate(several):
@@ -67,6 +68,7 @@ def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 
 
 def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
+    """Yields the parameters of one guarantee: of its noise, or its losses and points."""
     form = FORMS.get(str(entry.get("mechanism")))
     if form is not None:
         for each in form.numbers:
@@ -91,7 +93,7 @@ def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 
 
 def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
-    """A number, or one for each block or order."""
+    """Yields a number, or one for each block or order."""
     if isinstance(value, str):
         yield Parameter(path, value, noise)
     elif isinstance(value, dict):
@@ -103,26 +105,39 @@ def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
 # Writing
 
 
-def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
-    """Returns the text of a valid spec with the parameters of the named mechanisms scaled.
+def scaled_values(
+    source: Source, factors: Mapping[str, Fraction]
+) -> Iterator[tuple[str, Parameter, str]]:
+    """Yields the parameters of the named mechanisms with their scaled texts.
 
     A constant that stands for such parameters alone, all scaled alike, is scaled in their place.
-    Factors are above 0. Raises Unscalable where the text does not have a place for each number.
+    Factors are above 0.
     """
     known = parameters(source)
-    changes: dict[Span, str] = {}
-    puts: list[Put] = []
     in_place = _constants(source, {name: known[name] for name in factors}, factors)
     for name, factor in factors.items():
         for parameter in known[name]:
             each = in_place.get(_factor_of(parameter.text), parameter)
-            span = source.span(each.path)
-            new = written(each, factor)
-            old = source.lines[span.line - 1][span.column - 1 :]
-            whole = f"{old.split()[0]} {new}" if old.startswith("&") else new  # its anchor stays
-            if changes.setdefault(span, whole) != whole:
-                raise Unscalable(_shared(each, name))
-            puts.append(Put(each.path, new))
+            yield name, each, written(each, factor)
+
+
+def scaled(source: Source, factors: Mapping[str, Fraction]) -> str:
+    """Returns the text of a valid spec with the parameters of the named mechanisms scaled.
+
+    Raises Unscalable where the text does not have a place for each number.
+    """
+    changes: dict[Span, str] = {}
+    puts: list[Put] = []
+    for name, each, new in scaled_values(source, factors):
+        span = source.span(each.path)
+        old = source.lines[span.line - 1][span.column - 1 :]
+        whole = f"{old.split()[0]} {new}" if old.startswith("&") else new  # its anchor stays
+        if changes.setdefault(span, whole) != whole:
+            raise Unscalable(
+                f"the number {quoted(each.text)} of {quoted(name)} stands for other parameters as "
+                "well, by an alias: write it out"
+            )
+        puts.append(Put(each.path, new))
     result = replaced(source.lines.text, (Replacement(*each) for each in changes.items()))
     try:
         same = load(result, source.name).value == edited(source.value, puts)
@@ -248,17 +263,11 @@ def budget_entry(limit: Budget, as_json: bool = False) -> str:
 
 
 def _exactly(value: Fraction) -> str:
+    """Returns a number exactly: as a decimal where that ends, else as a fraction."""
     if not _terminates(value):
         return str(value)
     small = 0 < value < Fraction(1, 1000)
     return f"{Decimal(_decimal(value, False)).normalize():e}" if small else _decimal(value, False)
-
-
-def _shared(parameter: Parameter, name: str) -> str:
-    return (
-        f"the number {quoted(parameter.text)} of {quoted(name)} stands for other parameters as "
-        "well, by an alias: write it out"
-    )
 
 
 def written(parameter: Parameter, factor: Fraction) -> str:
@@ -283,17 +292,13 @@ def number_text(value: Fraction, up: bool, exactly: bool) -> str:
         return short
     if value.denominator >= _LARGE_DENOMINATOR and not exactly:
         return short
-    fraction = f"{value.numerator}/{value.denominator}" if _small(value) else short
-    return fraction if len(fraction) <= _LONGEST_FRACTION else short
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return str(value) if bits <= 80 and len(str(value)) <= _LONGEST_FRACTION else short
 
 
 def _terminates(value: Fraction) -> bool:
     """Whether a number is a decimal of at most DIGITS digits."""
     return Fraction(_decimal(value, False)) == value
-
-
-def _small(value: Fraction) -> bool:
-    return max(value.numerator.bit_length(), value.denominator.bit_length()) <= 80
 
 
 def rounded_down(value: Fraction, digits: int) -> Fraction:
@@ -302,6 +307,7 @@ def rounded_down(value: Fraction, digits: int) -> Fraction:
 
 
 def _decimal(value: Fraction, up: bool, digits: int = DIGITS) -> str:
+    """Returns a number as a decimal of so many digits, rounded up or down."""
     rounding = ROUND_UP if up else ROUND_DOWN
     context = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
     # The quotient of rounded parts could end on the wrong side: the parts are taken exactly.

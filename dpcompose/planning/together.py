@@ -51,8 +51,10 @@ def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
 
 
 def _met_by_all(merged: Merged) -> set[int]:
-    """Roots of which every protected step changes one: the first that always changes, or a group
-    of which nobody is in two."""
+    """Returns the numbers of roots of which every protected step changes one.
+
+    The first root that always changes, or a group of roots of which nobody is in two.
+    """
     numbers = {id(root): i for i, root in enumerate(merged.problem.roots)}
     groups: list[set[int]] = []
     for island in merged.islands:

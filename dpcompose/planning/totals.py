@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -135,39 +136,29 @@ class TotalAsked:
 
 def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
     """Returns the total of each population, in the order of the specs."""
-    labels = _labels(releases)
-    groups: dict[str | None, list[int]] = {}
-    for index, each in enumerate(releases):
-        groups.setdefault(None if asked.everything else _population(each), []).append(index)
-    unnamed: tuple[str, ...] = ()
-    if not asked.everything:
-        unnamed = tuple(labels[index] for index in groups.pop(None, []))
-    totals = tuple(
-        _total(population, [releases[i] for i in group], [labels[i] for i in group], asked)
-        for population, group in groups.items()
-    )
-    return Sum(totals, unnamed)
+    groups: dict[str | None, list[Release]] = {}
+    for each in _with_labels(releases):
+        groups.setdefault(None if asked.everything else _population(each), []).append(each)
+    unnamed = () if asked.everything else tuple(each.label for each in groups.pop(None, ()))
+    return Sum(tuple(_total(*group, asked) for group in groups.items()), unnamed)
 
 
 def _population(release: Release) -> str | None:
     return release.resolved.population or None
 
 
-def _labels(releases: Sequence[Release]) -> list[str]:
-    """Returns what each spec is called; one that is given again gets a number."""
-    seen: dict[str, int] = {}
-    labels: list[str] = []
+def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
+    """Yields the releases, each with its own label: a spec that is given again gets a number."""
+    seen: Counter[str] = Counter()
     for each in releases:
-        seen[each.label] = seen.get(each.label, 0) + 1
+        seen[each.label] += 1
         times = seen[each.label]
-        labels.append(each.label if times == 1 else f"{each.label} ({times})")
-    return labels
+        yield each if times == 1 else replace(each, label=f"{each.label} ({times})")
 
 
-def _total(
-    population: str | None, releases: Sequence[Release], labels: Sequence[str], asked: TotalAsked
-) -> Total:
-    relation, files = protected(releases[0]), tuple(labels)
+def _total(population: str | None, releases: Sequence[Release], asked: TotalAsked) -> Total:
+    """Returns the total of the releases on one population, or why they cannot be added up."""
+    relation, files = protected(releases[0]), tuple(each.label for each in releases)
     releases = [_with_own_budget(each) for each in releases]
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
@@ -175,22 +166,21 @@ def _total(
     planned = _planned(releases, asked)
     why = disagreement(
         releases,
-        labels,
         budgets=asked.limit is None,
         fixed=asked.fixed,
         counted_in=asked.filter,
         usual=tuple(dict.fromkeys(map(default_notion, limits))),
     )
     if why is not None:
-        groups = by_protection(releases, labels)
+        groups = by_protection(releases)
         return Total(population, files, relation, refused=why, groups=groups)
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
     def together(world: bool) -> Merged:
         return merge(
             [
-                Part(label, each.resolved.problem, _population(each) if world else None)
-                for label, each in zip(labels, releases, strict=True)
+                Part(each.label, each.resolved.problem, _population(each) if world else None)
+                for each in releases
             ]
         )
 
@@ -204,7 +194,7 @@ def _total(
     if twice is not None:
         name, parts = twice
         why = (
-            f"{listing(labels[part] for part in parts)} say that `{name}` is drawn once "
+            f"{listing(releases[part].label for part in parts)} say that `{name}` is drawn once "
             "(`draws: one`), but not the same of what it is drawn from, or how: write it alike in "
             "all of them and below nothing random, or under different names where they are "
             "different draws"
@@ -213,8 +203,8 @@ def _total(
     # Each release with its own word for its own roots costs what it costs alone.
     others = together(False) if merged.contested else None
     if planned is None:
-        whole = _ledger(population, releases, labels, asked, limits, deltas, merged, others)
-        return _over_time(whole, releases, labels, asked, limits)
+        whole = _ledger(population, releases, asked, limits, deltas, merged, others)
+        return _over_time(whole, releases, asked, limits)
     solver, found = certified(merged)
     if others is not None:
         alone = certified(others)
@@ -226,16 +216,16 @@ def _total(
         relation,
         found.bounds,
         found.at_delta,
-        tuple(_alone(labels, releases)),
+        tuple(_alone(releases)),
         verdict=_verdict(found, limits),
         assumed=(
             "maps, blocks, parameters and their number were fixed before the first output",
-            *_assumed(merged, labels, world and population is not None),
+            *_assumed(merged, files, world and population is not None),
         ),
         planned=planned,
         remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
     )
-    return _total_with_reasoning(total, found, solver, releases, labels)
+    return _total_with_reasoning(total, found, solver, releases)
 
 
 def _with_own_budget(release: Release) -> Release:
@@ -259,7 +249,6 @@ def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
 def _ledger(
     population: str | None,
     releases: Sequence[Release],
-    labels: Sequence[str],
     asked: TotalAsked,
     limits: Sequence[Budget],
     deltas: Sequence[Fraction],
@@ -289,7 +278,7 @@ def _ledger(
             found, used = other, apart
     total = Total(
         population,
-        tuple(labels),
+        tuple(each.label for each in releases),
         protected(releases[0]),
         found.bounds,
         found.at_delta,
@@ -306,14 +295,14 @@ def _ledger(
     assumed = [
         *(each.says for each in OF_FILTERS),
         _unchanged(asked),
-        *_assumed(used, labels, world),
+        *_assumed(used, total.files, world),
     ]
-    alone = tuple(_alone(labels, releases, notion))
+    alone = tuple(_alone(releases, notion))
     total = replace(total, alone=alone, assumed=tuple(assumed))
     if found.solution is None:
         return total
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
-    added = _added(total, found.solution, MergedSolver(used), releases, labels)
+    added = _added(total, found.solution, MergedSolver(used), releases)
     return replace(added, theorem=theorem)
 
 
@@ -335,7 +324,6 @@ def _unchanged(asked: TotalAsked) -> str:
 def _over_time(
     found: Total,
     releases: Sequence[Release],
-    labels: Sequence[str],
     asked: TotalAsked,
     limits: Sequence[Budget],
 ) -> Total:
@@ -351,31 +339,31 @@ def _over_time(
         if not some:
             return None
         part = [replace(releases[i], new=False) for i in some]
-        return _total(found.population, part, [labels[i] for i in some], alone).record
+        return _total(found.population, part, alone).record
 
     known = [i for i, each in enumerate(releases) if not each.new]
     before = record(known) if len(known) < len(releases) else None
     if len(known) < len(releases) and not found.finite:
-        new = listing([labels[i] for i, each in enumerate(releases) if each.new])
+        new = listing(each.label for each in releases if each.new)
         found = replace(found, reasons=(f"{new} may not be released. {found.reasons[0]}",))
     steps: tuple[RecordStep, ...] = ()
     if asked.over_time:
         steps = tuple(
-            RecordStep(labels[i], releases[i].came, record(range(i + 1)))
-            for i in range(len(releases))
+            RecordStep(each.label, each.came, record(range(i + 1)))
+            for i, each in enumerate(releases)
         )
     return replace(found, before=before, steps=steps)
 
 
 def _spent(found: LedgerSum) -> Fraction:
-    """Something to compare sums of the same releases by."""
+    """Returns the sort key of a sum among sums of the same releases."""
     if found.record is not None:
         return found.record.share
     return Fraction(10**9) if found.realised is None else found.realised.value
 
 
 def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
-    """Something to compare bounds of the same releases by."""
+    """Returns the sort key of bounds among bounds of the same releases."""
     if found.bounds:
         return 0, found.bounds[0].value
     values = [at.value for at in found.at_delta]
@@ -384,7 +372,7 @@ def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
 
 
 def _verdict(found: CertifiedRelease, limits: Sequence[Budget]) -> Verdict | None:
-    """On the first limit that is not met, or else on the first one."""
+    """Returns the verdict on the first limit that is not met, or else on the first one."""
     verdicts = [found.held(each) for each in limits]
     return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
 
@@ -397,16 +385,16 @@ def _deltas(release: Release) -> Iterator[Fraction]:
 
 
 def _alone(
-    labels: Sequence[str], releases: Sequence[Release], notion: Notion | None = None
+    releases: Sequence[Release], notion: Notion | None = None
 ) -> Iterator[tuple[str, Bound | None]]:
-    """Each release by itself; `notion`: by the sum that a filter counts."""
-    for label, each in zip(labels, releases, strict=True):
+    """Yields each release with its own bound; `notion`: with the sum that a filter counts."""
+    for each in releases:
         problem = each.resolved.problem
         if notion is None:
             bounds = certify(problem).bounds
         else:
             bounds = tuple(map(bound_of, Solver(problem).summed(notion).quantities))
-        yield label, bounds[0] if bounds else None
+        yield each.label, bounds[0] if bounds else None
 
 
 def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
@@ -443,13 +431,12 @@ def _total_with_reasoning(
     found: CertifiedRelease,
     solver: MergedSolver,
     releases: Sequence[Release],
-    labels: Sequence[str],
 ) -> Total:
     """Returns the total with its worst change, or with the reasons why there is no bound."""
     if found.solutions:
         solution = found.solutions[0]
         theorem, _ = select(solver, solution)
-        return replace(_added(total, solution, solver, releases, labels), theorem=theorem)
+        return replace(_added(total, solution, solver, releases), theorem=theorem)
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
@@ -464,7 +451,6 @@ def _added(
     solution: Solution,
     solver: MergedSolver,
     releases: Sequence[Release],
-    labels: Sequence[str],
 ) -> Total:
     """Returns the total with its worst change, and what each mechanism adds there."""
 
@@ -475,7 +461,7 @@ def _added(
     entries = tuple(
         Addition(
             each.mechanism,
-            labels[home[each.mechanism]],
+            releases[home[each.mechanism]].label,
             each.span.line if each.span else 0,
             each.bound,
         )

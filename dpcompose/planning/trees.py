@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition, Statement
+from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
 
 #: Partitions of more blocks, where specs tell them apart, stay apart.
 MOST_BLOCKS = 100_000
@@ -45,25 +45,25 @@ def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: st
 
 
 def _bare(old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
-    mechanisms = [
-        each if names is None else _renamed(each, place, names[each.name])
-        for each in old.mechanisms
-    ]
+    """Returns a copy of a dataset with its mechanisms, without what is made from it."""
+    mechanisms = [*old.mechanisms]
+    if names is not None:
+        mechanisms = [
+            Mechanism(
+                names[each.name],
+                tuple(said._replace(path=(*place, *said.path)) for said in each.statements),
+                each.count,
+                (*place, *each.path),
+            )
+            for each in old.mechanisms
+        ]
     return Dataset(prefix + old.name, (*place, *old.path), old.made_by, mechanisms)
-
-
-def _renamed(old: Mechanism, place: tuple[int, ...], name: str) -> Mechanism:
-    statements = tuple(_statement_at(each, place) for each in old.statements)
-    return Mechanism(name, statements, old.count, (*place, *old.path))
-
-
-def _statement_at(old: Statement, place: tuple[int, ...]) -> Statement:
-    return old._replace(path=(*place, *old.path))
 
 
 def _split(
     old: Partition, classes: list[BlockClass], place: tuple[int, ...] = (), prefix: str = ""
 ) -> Partition:
+    """Returns a partition with other classes of blocks."""
     return Partition(
         prefix + old.name,
         (*place, *old.path),
@@ -80,9 +80,9 @@ def _split(
 
 
 def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Put all that hangs on `other` below `known`; yields what was found to be the same.
+    """Moves everything made from `other` below `known`; yields what is the same in both.
 
-    That is told by its name and the two parts in which it stands.
+    Each is the name of a dataset and the numbers of the two parts that declare it.
     """
     stack = [(known, other)]
     while stack:
@@ -108,6 +108,7 @@ def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]
 
 
 def _same_map(one: Dataset, other: Dataset) -> bool:
+    """Returns whether two datasets have one name and are made by one map without randomness."""
     same = one.path[-1] == other.path[-1] and one.made_by == other.made_by
     return same and one.made_by is not None and one.made_by.conduct().determined
 
@@ -123,6 +124,7 @@ def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
 
 
 def _declaration(each: Partition) -> tuple[object, ...]:
+    """Returns what a spec declares of a partition, with its name."""
     return (
         each.path[-1],
         each.kind,

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
 from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
-from dpcompose.core.hypotheses.losses import About, questions
+from dpcompose.core.hypotheses.losses import questions
 from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
@@ -87,8 +87,9 @@ def _against(
     solution = next((s for s in finite if s.notion in (Notion.PURE, Notion.APPROX)), None)
     if solution is None:
         return nothing._replace(why="some mechanism has no finite bound in ε and δ")
-    about = About(asked.where, asked.partition, asked.classes, asked.beliefs)
-    posed = questions(case.solver, solution, about)
+    posed = questions(
+        case.solver, solution, asked.where, asked.partition, asked.classes, asked.beliefs
+    )
     pairs = [(question, each) for question in posed for each in tell_apart(question)]
     composed = [(question, sharper(question, each)) for question, each in pairs]
     pairs += _by_dp(report, posed[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpcompose.core.hypotheses import halves
-from dpcompose.core.hypotheses.beliefs import NONE, Belief, Found, Question, Rule
+from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Found, Question, Rule
 from dpcompose.core.hypotheses.interval import exactly
 from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
 from dpcompose.core.hypotheses.sums import MOST_BLOCKS
@@ -76,7 +76,7 @@ def _composed(question: Question, delta: Fraction, most: Fraction | None) -> lis
         epsilon = least_epsilon(every, left)
     elif (
         most is not None
-        and halves.is_uniform(belief, question.size)
+        and [part for part, _ in belief.parts] == [Between(1, question.size)]
         and len(question.blocks) <= MOST_KINDS
         and question.size <= MOST_BLOCKS
     ):

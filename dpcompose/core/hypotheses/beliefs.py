@@ -33,6 +33,11 @@ class Exactly:
 
     blocks: frozenset[int]
 
+    @property
+    def high(self) -> int:
+        """Returns the number of blocks of the set."""
+        return len(self.blocks)
+
 
 @dataclass(frozen=True, slots=True)
 class Between:
@@ -65,18 +70,7 @@ class Belief:
     @property
     def present(self) -> bool:
         """Whether some set held possible is not empty."""
-        return any(
-            bool(part.blocks) if isinstance(part, Exactly) else part.high > 0
-            for part, _ in self.parts
-        )
-
-    @property
-    def absent(self) -> bool:
-        """Whether the empty set is held possible."""
-        return any(
-            not part.blocks if isinstance(part, Exactly) else part.low == 0
-            for part, _ in self.parts
-        )
+        return any(part.high for part, _ in self.parts)
 
 
 NONE = Belief(((Exactly(frozenset()), Fraction(1)),))
@@ -98,11 +92,6 @@ class Question:
     def size(self) -> int:
         """Returns how many blocks there are."""
         return sum(block.count for block in self.blocks)
-
-    @property
-    def pure(self) -> bool:
-        """Whether no δ is involved."""
-        return not self.beside[1] and not any(block.delta for block in self.blocks)
 
 
 Rule = Literal[
@@ -179,18 +168,14 @@ def split_up(question: Question, most: int) -> Question:
     for index, block in enumerate(question.blocks):
         where[index] = len(blocks)
         blocks += [Block(block.epsilon, block.delta)] * block.count
+
+    def with_new_indices(part: Part) -> Part:
+        if isinstance(part, Between):
+            return part
+        return Exactly(frozenset(where[i] for i in part.blocks))
+
     first, second = (
-        Belief(
-            tuple(
-                (
-                    Exactly(frozenset(where[i] for i in part.blocks))
-                    if isinstance(part, Exactly)
-                    else part,
-                    weight,
-                )
-                for part, weight in belief.parts
-            )
-        )
+        Belief(tuple((with_new_indices(part), weight) for part, weight in belief.parts))
         for belief in (question.first, question.second)
     )
     return Question(tuple(blocks), first, second, question.beside)

@@ -13,16 +13,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.hypotheses.beliefs import Belief, Between, Block
+from dpcompose.core.hypotheses.beliefs import Block
 from dpcompose.core.hypotheses.interval import ONE, exactly, exponential, logarithm_up
 from dpcompose.curves import Curve, Response, Sampled
 
 _HALF = Fraction(1, 2)
-
-
-def is_uniform(belief: Belief, size: int) -> bool:
-    """Returns whether a belief is uniform over all non-empty sets of `size` blocks."""
-    return len(belief.parts) == 1 and belief.parts[0][0] == Between(1, size)
 
 
 def least_epsilon(blocks: tuple[Block, ...], delta: Fraction, most: Fraction) -> Fraction | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -26,40 +25,34 @@ if TYPE_CHECKING:
 Answers = dict[int, list[Answer]]
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """The blocks that two beliefs are about.
+def questions(
+    solver: Solver,
+    solution: Solution,
+    where: Sequence[Dataset],
+    partition: Partition,
+    classes: Sequence[tuple[int, int]],
+    beliefs: tuple[Belief, Belief],
+) -> list[Question]:
+    """Returns the beliefs with the losses of the blocks; twice if a loss has several (ε, δ).
 
     `where`: the datasets from the root to the one that `partition` splits. `classes`: for each
     class of blocks that the beliefs distinguish, the index of its class in the partition, and its
-    number of blocks.
-    """
-
-    where: Sequence[Dataset]
-    partition: Partition
-    classes: Sequence[tuple[int, int]]
-    beliefs: tuple[Belief, Belief]
-
-
-def questions(solver: Solver, solution: Solution, about: About) -> list[Question]:
-    """Returns the beliefs with the losses of the blocks; twice if a loss has several (ε, δ).
-
-    The first has the least ε of each loss, the second the least δ. `solution` must be finite, in
-    pure or approximate DP.
+    number of blocks. The first has the least ε of each loss, the second the least δ. `solution`
+    must be finite, in pure or approximate DP.
     """
     accountant = solution.accountant
     answers, algebra = _answers(accountant), solution.algebra
-    top = next(place for _, place in solver.tops if place.dataset is about.where[0])
+    top = next(place for _, place in solver.tops if place.dataset is where[0])
     outside = list(_other_roots(solver, accountant, top))
     place = top
-    for below in about.where[1:]:
+    for below in where[1:]:
         index = next(i for i, each in enumerate(place.derived) if each.dataset is below)
         outside += _beside(algebra, answers, place, index)
         place = place.derived[index]
-    index = next(i for i, each in enumerate(place.dataset.partitions) if each is about.partition)
+    index = next(i for i, each in enumerate(place.dataset.partitions) if each is partition)
     outside += _beside(algebra, answers, place, len(place.derived) + index)
-    blocks = [_lost(algebra, answers, place.blocks[index][c]) for c, _ in about.classes]
-    counts = [count for _, count in about.classes]
+    blocks = [_lost(algebra, answers, place.blocks[index][c]) for c, _ in classes]
+    counts = [count for _, count in classes]
     beside = algebra.add(outside)
     ends = [0]
     if isinstance(algebra, Pairs) and any(len(loss) > 1 for loss in (beside, *blocks)):
@@ -70,7 +63,7 @@ def questions(solver: Solver, solution: Solution, about: About) -> list[Question
                 Block(*_pair(algebra, loss, end), count)
                 for loss, count in zip(blocks, counts, strict=True)
             ),
-            *about.beliefs,
+            *beliefs,
             _pair(algebra, beside, end),
         )
         for end in ends

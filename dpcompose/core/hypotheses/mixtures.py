@@ -23,7 +23,6 @@ from dpcompose.core.hypotheses.beliefs import (
     Block,
     Exactly,
     Found,
-    Part,
     Question,
     Rule,
     largest,
@@ -65,19 +64,13 @@ def _all_apart(question: Question) -> Found:
     Two sets differ in at most as many blocks as both have together.
     """
     both = sum(
-        max(_greatest_number(part) for part, _ in b.parts)
-        for b in (question.first, question.second)
+        max(part.high for part, _ in belief.parts) for belief in (question.first, question.second)
     )
     many = min(question.size, both)
     more, add_delta = beside(question)
     by_delta = [Block(block.delta, ZERO, block.count) for block in question.blocks]
     delta = largest(by_delta, many) + add_delta
     return Found("differential privacy", largest(question.blocks, many) + more, delta)
-
-
-def _greatest_number(part: Part) -> int:
-    """Returns the size of the largest set of a part."""
-    return len(part.blocks) if isinstance(part, Exactly) else part.high
 
 
 # --- likelihoods ---------------------------------------------------------------------------------
@@ -154,7 +147,7 @@ def _by_size(question: Question) -> Fraction | None:
     sides = (question.first, question.second)
     greatest = ZERO
     for sign in (1, -1):
-        one, other = (means(question.blocks, side, NOBODY, sign).loss for side in sides)
+        one, other = (means(question.blocks, side, NOBODY, sign).total for side in sides)
         greatest = max(greatest, _ratio(one, other))
     return greatest
 
@@ -162,8 +155,8 @@ def _by_size(question: Question) -> Fraction | None:
 def _through_nobody(question: Question) -> Fraction:
     """Returns the ε by the ratio of each belief to the empty set, for both directions."""
     sides = (question.first, question.second)
-    up = [means(question.blocks, side, NOBODY, 1).loss for side in sides]
-    down = [means(question.blocks, side, NOBODY, -1).loss for side in sides]
+    up = [means(question.blocks, side, NOBODY, 1).total for side in sides]
+    down = [means(question.blocks, side, NOBODY, -1).total for side in sides]
     return max(logarithm_up(up[0] / down[1]), logarithm_up(up[1] / down[0]))
 
 

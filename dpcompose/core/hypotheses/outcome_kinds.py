@@ -9,7 +9,7 @@ where there are few kinds of blocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -87,53 +87,53 @@ def _weighted_losses(
     blocks: tuple[Block, ...], belief: Belief
 ) -> Iterator[tuple[Decimal, Decimal]]:
     """Yields for each kind of outcome its chance without the person, and the likelihood ratio."""
-    answers = [list(_answers(block)) for block in blocks]
-    weights = [_decimal(weight) for _, weight in belief.parts]
-    numbers = [
-        None
-        if isinstance(part, Exactly)
-        else Decimal(how_many(sum(block.count for block in blocks), part.low, part.high))
-        for part, _ in belief.parts
-    ]
-    for kind in product(*answers):
+    mean = _mean_over(belief, sum(block.count for block in blocks))
+    for kind in product(*(list(_answers(block)) for block in blocks)):
         chance = _ONE
-        for each in kind:
-            chance = _C.multiply(chance, each.chance)
+        for each, _ in kind:
+            chance = _C.multiply(chance, each)
+        yield chance, mean([sizes for _, sizes in kind])
+
+
+def _mean_over(belief: Belief, size: int) -> Callable[[Sequence[Sequence[Decimal]]], Decimal]:
+    """Returns the function that gives the mean of a product over the sets of a belief.
+
+    Its argument: for each kind of blocks, the sums of the products over its sets of 0, 1, … blocks.
+    """
+    parts = [
+        (
+            part,
+            _decimal(weight),
+            _ONE if isinstance(part, Exactly) else Decimal(how_many(size, part.low, part.high)),
+        )
+        for part, weight in belief.parts
+    ]
+
+    def mean(rows: Sequence[Sequence[Decimal]]) -> Decimal:
         sizes: list[Decimal] | None = None
-        ratio = _ZERO
-        for (part, _), weight, number in zip(belief.parts, weights, numbers, strict=True):
+        result = _ZERO
+        for part, weight, number in parts:
             if isinstance(part, Exactly):
                 likely = _ONE
                 for index in part.blocks:
-                    row = kind[index].sizes
+                    row = rows[index]
                     likely = _C.multiply(likely, row[1] if len(row) > 1 else _ZERO)
             else:
-                if sizes is None:
-                    sizes = _merge_rows([each.sizes for each in kind])
-                assert number is not None
-                likely = _total(sizes[part.low : part.high + 1])
-                likely = _C.divide(likely, number)
-            ratio = _C.add(ratio, _C.multiply(weight, likely))
-        yield chance, ratio
+                sizes = _merge_rows(rows) if sizes is None else sizes
+                likely = _C.divide(_total(sizes[part.low : part.high + 1]), number)
+            result = _C.add(result, _C.multiply(weight, likely))
+        return result
+
+    return mean
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """One combination of answers of a group of equal blocks.
+def _answers(block: Block) -> Iterator[tuple[Decimal, list[Decimal]]]:
+    """Yields the combinations of answers of equal blocks: each with its chance and likelihoods.
 
-    `chance`: its chance if the person is absent; `sizes`[j]: Σ over sets of j of the blocks of the
-    likelihood ratio of this answer if the person is in exactly these.
-    """
-
-    chance: Decimal
-    sizes: tuple[Decimal, ...]
-
-
-def _answers(block: Block) -> Iterator[_Answer]:
-    """Yields the combinations of answers of equal blocks.
-
-    `plus` blocks answer that the person is present, `minus` that the person is absent, and `shown`
-    ones reveal that the person is absent.
+    The chance is that without the person; the j-th likelihood is the sum, over the sets of j of the
+    blocks, of the likelihood ratio if the person is in exactly these. `plus` blocks answer that the
+    person is present, `minus` that the person is absent, and `shown` ones reveal that the person is
+    absent.
     """
     n = block.count
     up = _C.exp(_decimal(block.epsilon))
@@ -151,8 +151,7 @@ def _answers(block: Block) -> Iterator[_Answer]:
             for base, times in ((delta, shown), (wrong, plus), (right, minus)):
                 for _ in range(times):
                     chance = _C.multiply(chance, base)
-            sizes = _merge_rows([_raised(up, plus), _raised(down, minus)])
-            yield _Answer(chance, tuple(sizes))
+            yield chance, _merge_rows([_raised(up, plus), _raised(down, minus)])
 
 
 def _raised(x: Decimal, n: int) -> tuple[Decimal, ...]:
@@ -165,12 +164,11 @@ def _raised(x: Decimal, n: int) -> tuple[Decimal, ...]:
 
 
 def _total(numbers: list[Decimal]) -> Decimal:
-    # `sum` would round to the digits of the thread's own context.
-    """Returns the sum of decimals at this module's precision."""
+    """Returns the sum of decimals at this module's precision, unlike `sum`."""
     return reduce(_C.add, numbers, _ZERO)
 
 
-def _merge_rows(rows: list[tuple[Decimal, ...]]) -> list[Decimal]:
+def _merge_rows(rows: Sequence[Sequence[Decimal]]) -> list[Decimal]:
     """Returns the coefficients of the product of polynomials."""
     result = [_ONE]
     for row in rows:
@@ -187,23 +185,9 @@ def _given_away(blocks: tuple[Block, ...], belief: Belief) -> Decimal:
 
     1 - Σ w_b Π_{i∈b} (1 - δ_i).
     """
-    stays = [_C.subtract(_ONE, _decimal(block.delta)) for block in blocks]
-    size = sum(block.count for block in blocks)
-    total = _ZERO
-    sizes: list[Decimal] | None = None
-    for part, weight in belief.parts:
-        if isinstance(part, Exactly):
-            likely = _ONE
-            for index in part.blocks:
-                likely = _C.multiply(likely, stays[index])
-        else:
-            if sizes is None:
-                rows = [_raised(x, block.count) for x, block in zip(stays, blocks, strict=True)]
-                sizes = _merge_rows(rows)
-            likely = _total(sizes[part.low : part.high + 1])
-            likely = _C.divide(likely, Decimal(how_many(size, part.low, part.high)))
-        total = _C.add(total, _C.multiply(_decimal(weight), likely))
-    return max(_ZERO, _C.subtract(_ONE, total))
+    rows = [_raised(_C.subtract(_ONE, _decimal(block.delta)), block.count) for block in blocks]
+    mean = _mean_over(belief, sum(block.count for block in blocks))
+    return max(_ZERO, _C.subtract(_ONE, mean(rows)))
 
 
 def least_epsilon(found: Outcomes, delta: Fraction) -> Fraction | None:

@@ -11,7 +11,6 @@ paper has only the first.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.hypotheses.beliefs import (
@@ -24,8 +23,8 @@ from dpcompose.core.hypotheses.beliefs import (
     Rule,
     largest,
 )
-from dpcompose.core.hypotheses.interval import ZERO, Interval, exactly, exponential, logarithm_up
-from dpcompose.core.hypotheses.sums import MOST_BLOCKS, Term, how_many, subset_sums
+from dpcompose.core.hypotheses.interval import ZERO, exactly, exponential, logarithm_up
+from dpcompose.core.hypotheses.sums import MOST_BLOCKS, Sums, Term, how_many, subset_sums
 
 NOTHING = Fraction(0)
 #: The largest loss that is averaged; of larger ones the maximum over all cases is the bound.
@@ -38,21 +37,11 @@ MAX_BITS = 512
 MOST_BITS = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """Means over a belief, for one sign: `loss` = E[e^±d_b] and `marked` = E[e^±d_b·δ_b].
+def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign: int) -> Sums:
+    """Returns the means of e^(sign·d_b) and of e^(sign·d_b)·δ_b (`marked`) over a belief.
 
-    d_b and δ_b are those between a fixed set and the set b.
-    """
-
-    loss: Interval
-    marked: Interval
-
-
-def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign: int) -> Means:
-    """Returns the means of e^(sign·d_b), where d_b is the loss between the sets b and `away`.
-
-    The mean with δ_b is an upper bound where `away` meets sets that are given by their size.
+    (d_b, δ_b) is the loss between the sets b and `away`. The mean with δ_b is an upper bound where
+    `away` meets sets that are given by their size.
     """
     loss, marked = ZERO, ZERO
     for part, weight in belief.parts:
@@ -77,7 +66,7 @@ def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign:
         # A block in both `away` and b would not count; counting it is an upper bound.
         near_delta = exactly(_delta(near))
         marked = marked + factor * (sums.marked + sums.total * near_delta)
-    return Means(loss, marked)
+    return Sums(loss, marked)
 
 
 def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
@@ -89,24 +78,15 @@ def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) 
             total += weight * _delta(blocks[i] for i in part.blocks ^ away)
             continue
         others = _delta(block for i, block in enumerate(blocks) if i not in away)
-        # The chance that one given block is among them.
-        share = _share(_with_one(size, part.low, part.high), how_many(size, part.low, part.high))
+        # The chance that one given block is among them, rounded up where it is very long.
+        some = how_many(size - 1, max(part.low, 1) - 1, part.high - 1) if part.high else 0
+        whole = how_many(size, part.low, part.high)
+        if whole.bit_length() > MOST_BITS:
+            share = (exactly(some) / exactly(whole)).ceiling
+        else:
+            share = Fraction(some, whole)
         total += weight * (share * others + _delta(blocks[i] for i in away))
     return total
-
-
-def _share(some: int, whole: int) -> Fraction:
-    """Returns the quotient, rounded up where the denominator is very long."""
-    if whole.bit_length() > MOST_BITS:
-        return (exactly(some) / exactly(whole)).ceiling
-    return Fraction(some, whole)
-
-
-def _with_one(size: int, low: int, high: int) -> int:
-    """Returns the number of sets of `low` to `high` blocks that contain one given block."""
-    if high == 0:
-        return 0
-    return how_many(size - 1, max(low, 1) - 1, high - 1)
 
 
 def _epsilon(blocks: Iterable[Block]) -> Fraction:
@@ -126,11 +106,6 @@ def _countable(question: Question, belief: Belief) -> bool:
         return True
     ranges = [part for part, _ in belief.parts if isinstance(part, Between)]
     return size <= MOST_COUNTED and all(p.low <= 1 and p.high >= size for p in ranges)
-
-
-def _grow_together(blocks: tuple[Block, ...], away: frozenset[int]) -> bool:
-    """Returns whether d_b and δ_b grow together: weights e^(-d_b) then only lower the mean δ_b."""
-    return not away and len({(block.epsilon, block.delta) for block in blocks}) == 1
 
 
 def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
@@ -178,11 +153,12 @@ def against_point(question: Question) -> Found | None:
         if any(block.epsilon > MOST_LOSS for block in blocks) or not _countable(question, belief):
             raise OverflowError("too large to be multiplied out")
         rare = mean_delta(blocks, belief, away)
-        epsilon = min(cap, logarithm_up(means(blocks, belief, away, 1).loss))
+        epsilon = min(cap, logarithm_up(means(blocks, belief, away, 1).total))
         attained = epsilon != cap or len(belief.parts) == 1
-        if rare and not _grow_together(blocks, away):
+        # Of equal blocks d_b and δ_b grow together: weights e^(-d_b) only lower the mean δ_b.
+        if rare and (away or len({(block.epsilon, block.delta) for block in blocks}) > 1):
             low = means(blocks, belief, away, -1)
-            rare = max(rare, (low.marked / low.loss).ceiling)
+            rare = max(rare, (low.marked / low.total).ceiling)
     except OverflowError:
         # Every single case holds with its own ε and δ.
         rule, epsilon, attained = "differential privacy", cap, False

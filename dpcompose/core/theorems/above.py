@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import Amount, Notion, at_distance
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import touches
 from dpcompose.core.theorems.stability import SEES_ONLY_INPUT
@@ -26,7 +24,7 @@ FOLLOWED = (
 )
 
 
-@theorem(
+theorem(
     "IV.10",
     title="Minimum privacy",
     place="Proposition IV.10",
@@ -51,12 +49,10 @@ FOLLOWED = (
 
     In particular the loss is 0 between tables that give the same input.
     """,
-)
-def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
-    return at_distance(epsilon, Notion.PURE, min(distances))
+)(None)
 
 
-@theorem(
+theorem(
     "IV.15",
     title="A bounded guarantee of a mechanism that sees some rows only (padding)",
     place="Corollary IV.15",
@@ -101,6 +97,4 @@ def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
     other (infinite if their sizes differ), and at most ε times the number of rows that its input
     loses or that it gains, whichever is larger.
     """,
-)
-def padding(epsilon: Fraction, whole: int | float, removed: int, added: int) -> Amount:
-    return at_distance(epsilon, Notion.PURE, int(min(whole, max(removed, added))))
+)(None)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.stability import numbers
-from dpcompose.curves import Concentrated, Curve, Renyi
-from dpcompose.curves.rounding import ZERO
 
 CHOSEN = Hypothesis("one δ", "the δ is chosen without a look at the outputs", "declared")
 GDP_ONE = Hypothesis("Gaussian DP", "the loss is a μ; of Gaussian noise, sensitivity over σ")
@@ -22,7 +18,7 @@ DIVERGENCES = Hypothesis(
 )
 
 
-@theorem(
+theorem(
     "gaussian-curve",
     title="Gaussian DP at a chosen δ",
     source="BW18",
@@ -47,13 +43,10 @@ DIVERGENCES = Hypothesis(
 
     At δ = 0 no ε is finite (None).
     """,
-)
-def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
-    found = Curve((), mu_squared).epsilon(delta=delta)
-    return None if found is None else rounded(found.upper)
+)(None)
 
 
-@theorem(
+theorem(
     "zcdp-at-delta",
     title="zCDP at a chosen δ",
     source="CKS20",
@@ -79,15 +72,10 @@ def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
 
     At δ = 0 no ε is finite (None).
     """,
-)
-def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
-    if rho == 0:
-        return ZERO
-    found = Curve(((Concentrated(rho), 1),)).epsilon(delta=delta)
-    return None if found is None else rounded(found.upper)
+)(None)
 
 
-@theorem(
+theorem(
     "renyi-at-delta",
     title="A Rényi curve at a chosen δ",
     source="CKS20",
@@ -112,8 +100,4 @@ def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
 
     At δ = 0 no ε is finite (None).
     """,
-)
-def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
-    curve = Renyi(tuple(sorted((alpha, epsilon) for alpha, epsilon in points)))
-    found = Curve(((curve, 1),)).epsilon(delta=delta)
-    return None if found is None else rounded(found.upper)
+)(None)

@@ -52,8 +52,8 @@ def _position(identifier: str) -> tuple[int, int, int]:
 
 
 def _order(entry: Theorem) -> tuple[tuple[int, int, int], str]:
-    """Returns the sort key of an entry: its place in the paper, then its file."""
-    return _position(entry.id), getattr(entry.bound, "__module__", "")
+    """Returns the sort key of an entry: its place in the paper, then its module."""
+    return _position(entry.id), entry.module
 
 
 #: Every theorem that computes or selects by id, in the order of the paper.

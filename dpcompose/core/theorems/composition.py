@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Notion
@@ -78,10 +78,9 @@ _TWO_OFTHREE = Example(
 )
 
 
-@theorem(
+theorem(
     "IV.1",
     title="Independent composition (IC)",
-    place="Theorem IV.1",
     formula="ε = max over neighbours D, D' of Σ d_i(f_i(D), f_i(D'))",
     hypotheses=(PURE, BOUNDED_EACH, INDEPENDENT, FRESH),
     specialises=("V.2",),
@@ -102,15 +101,12 @@ _TWO_OFTHREE = Example(
     worst: a mechanism whose input does not change adds nothing. The argument lists the losses of
     the mechanisms for one and the same change.
     """,
-)
-def independent_composition(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "IV.3",
     title="Independent sequential composition, any relation",
-    place="Theorem IV.3",
     formula="ε = Σ ε_i",
     hypotheses=(PURE, ONE_DATASET, INDEPENDENT, FRESH),
     specialises=("IV.1", "V.3"),
@@ -123,15 +119,12 @@ def independent_composition(losses: Sequence[Fraction]) -> Fraction:
     their losses, whatever the neighbouring relation, and even if their guarantees are for
     different relations.
     """,
-)
-def independent_sequential(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "IV.11",
     title="Independent composition, common domain",
-    place="Theorem IV.11",
     formula="ε = max over neighbours D, D' of Σ ε_i over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, INDEPENDENT, FRESH),
     specialises=("V.5",),
@@ -148,15 +141,12 @@ def independent_sequential(losses: Sequence[Fraction]) -> Fraction:
     By IV.10 a mechanism may lose even less. The argument lists the losses of the mechanisms that
     the change reaches.
     """,
-)
-def independent_common(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "V.2",
     title="Adaptive composition (AC)",
-    place="Theorem V.2",
     formula="ε = max over neighbours D, D' of Σ d_i(f_i(D), f_i(D'))",
     hypotheses=(PURE, BOUNDED_EACH, FRESH, FIXED),
     specialises=("VI.4",),
@@ -177,15 +167,12 @@ def independent_common(losses: Sequence[Fraction]) -> Fraction:
     between are cases of it. The argument lists the losses of the mechanisms for one and the same
     change.
     """,
-)
-def adaptive_composition(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "V.3",
     title="Adaptive sequential composition, any relation",
-    place="Theorem V.3",
     formula="ε = Σ ε_i",
     hypotheses=(PURE, ONE_DATASET, FRESH, FIXED),
     specialises=("V.2",),
@@ -198,15 +185,12 @@ def adaptive_composition(losses: Sequence[Fraction]) -> Fraction:
     Mechanisms that read the same dataset cost the sum of their losses, even if each uses the
     outputs before it, whatever the neighbouring relation.
     """,
-)
-def adaptive_sequential(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "V.5",
     title="Adaptive composition, common domain",
-    place="Theorem V.5",
     formula="ε = max over neighbours D, D' of Σ ε_i over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     specialises=("VI.7",),
@@ -223,6 +207,4 @@ def adaptive_sequential(losses: Sequence[Fraction]) -> Fraction:
     Since the guarantees are stated on the common table, what a part becomes under a change does not
     matter, which saves bounded neighbours from Example II.9.
     """,
-)
-def adaptive_common(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)

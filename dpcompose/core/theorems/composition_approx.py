@@ -89,10 +89,9 @@ _TWO_BLOCKS = Example(
 )
 
 
-@theorem(
+theorem(
     "VI.4",
     title="Adaptive composition of approximate DP",
-    place="Theorem VI.4",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i), of the changes of the inputs, at the worst neighbours",
     hypotheses=(APPROX, BOUNDED_EACH, FRESH, FIXED),
     example=Example(
@@ -113,15 +112,12 @@ _TWO_BLOCKS = Example(
     All other composition theorems of pure and approximate DP follow from this one. The argument
     lists the pairs of the mechanisms for one and the same change.
     """,
-)
-def approximate_composition(losses: Sequence[Pair]) -> Pair:
-    return total_pairs(losses)
+)(total_pairs)
 
 
-@theorem(
+theorem(
     "VI.5",
     title="Sequential composition of approximate DP",
-    place="Theorem VI.5",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i)",
     hypotheses=(APPROX, ONE_DATASET, FRESH, FIXED),
     specialises=("VI.4",),
@@ -135,15 +131,12 @@ def approximate_composition(losses: Sequence[Pair]) -> Pair:
     Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
     sum of their ε and the sum of their δ, whatever the neighbouring relation.
     """,
-)
-def approximate_sequential(losses: Sequence[Pair]) -> Pair:
-    return total_pairs(losses)
+)(total_pairs)
 
 
-@theorem(
+theorem(
     "VI.6",
     title="Best bound on disjoint blocks, approximate DP",
-    place="Theorem VI.6",
     formula="(ε, δ) = (max ε_i, max δ_i)",
     hypotheses=(APPROX, *BLOCKS, ONE_PAIR, FRESH, FIXED),
     specialises=("VI.4",),
@@ -157,15 +150,12 @@ def approximate_sequential(losses: Sequence[Pair]) -> Pair:
     If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then mechanisms on the blocks cost together the largest ε and the largest δ among them.
     """,
-)
-def approximate_best(losses: Sequence[Pair]) -> Pair:
-    return largest_pair(losses)
+)(largest_pair)
 
 
-@theorem(
+theorem(
     "VI.7",
     title="Adaptive composition of approximate DP, common domain",
-    place="Theorem VI.7",
     formula="(ε, δ) = (Σ ε_i, Σ δ_i) over the i with f_i(D) ≠ f_i(D'), at the worst neighbours",
     hypotheses=(APPROX, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=Example(
@@ -194,15 +184,12 @@ def approximate_best(losses: Sequence[Pair]) -> Pair:
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything; their ε add up, and so do their δ.
     """,
-)
-def approximate_common(losses: Sequence[Pair]) -> Pair:
-    return total_pairs(losses)
+)(total_pairs)
 
 
-@theorem(
+theorem(
     "A.13",
     title="Best bound on disjoint blocks, approximate DP, common domain",
-    place="Theorem A.13",
     formula="(ε, δ) = (max ε_i, max δ_i)",
     hypotheses=(APPROX, *COMMON_BLOCKS, ONE_PAIR, FRESH, FIXED),
     specialises=("VI.7",),
@@ -215,6 +202,4 @@ def approximate_common(losses: Sequence[Pair]) -> Pair:
     stated on the whole table, and see one block each, cost together the largest ε and the largest δ
     among them.
     """,
-)
-def approximate_best_common(losses: Sequence[Pair]) -> Pair:
-    return largest_pair(losses)
+)(largest_pair)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Notion
@@ -50,10 +49,9 @@ _SUM = Example(
 )
 
 
-@theorem(
+theorem(
     "VI.21",
     title="Adaptive composition of Gaussian DP",
-    place="Theorem VI.21",
     formula="μ² = max over neighbours D, D' of Σ μ_i(f_i(D), f_i(D'))²",
     hypotheses=(GDP, BOUNDED_EACH, FRESH, FIXED),
     example=_SUM,
@@ -70,15 +68,12 @@ _SUM = Example(
     The argument lists the squares for one and the same change. The root of the sum is never above
     the sum of the μ.
     """,
-)
-def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "VI.22",
     title="Adaptive composition of Gaussian DP, common domain",
-    place="Theorem VI.22",
     formula="μ² = max over neighbours D, D' of Σ μ_i² over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(GDP, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=_SUM,
@@ -89,15 +84,12 @@ def gaussian_composition(losses: Sequence[Fraction]) -> Fraction:
     from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
     whose inputs differ lose anything, each at most its stated μ, and the squares add up.
     """,
-)
-def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "VI.23",
     title="Sequential composition of Gaussian DP",
-    place="Theorem VI.23",
     formula="μ² = Σ μ_i²",
     hypotheses=(GDP, ONE_DATASET, FRESH, FIXED),
     specialises=("VI.21",),
@@ -111,15 +103,12 @@ def gaussian_common(losses: Sequence[Fraction]) -> Fraction:
     Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
     root of the sum of the squares of their μ, whatever the neighbouring relation.
     """,
-)
-def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "VI.26",
     title="Best bound on disjoint blocks, Gaussian DP",
-    place="Theorem VI.26",
     formula="μ² = max μ_i²",
     hypotheses=(GDP, *BLOCKS, FRESH, FIXED),
     specialises=("VI.21",),
@@ -131,15 +120,12 @@ def gaussian_sequential(losses: Sequence[Fraction]) -> Fraction:
     If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then mechanisms on the blocks cost together the largest of their μ.
     """,
-)
-def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)
 
 
-@theorem(
+theorem(
     "A.17",
     title="Best bound on disjoint blocks, Gaussian DP, common domain",
-    place="Theorem A.17",
     formula="μ² = max μ_i²",
     hypotheses=(GDP, *COMMON_BLOCKS, FRESH, FIXED),
     specialises=("VI.22",),
@@ -151,12 +137,10 @@ def gaussian_best(losses: Sequence[Fraction]) -> Fraction:
     If one neighbouring step changes at most one block of a partition, then mechanisms that are
     stated on the whole table, and see one block each, cost together the largest of their μ.
     """,
-)
-def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)
 
 
-@theorem(
+theorem(
     "A.18",
     title="Bounded neighbours on disjoint blocks, Gaussian DP",
     place="Corollary A.18",
@@ -179,6 +163,4 @@ def gaussian_best_common(losses: Sequence[Fraction]) -> Fraction:
     row leaves and the one that it enters lose anything: together the root of the sum of the two
     largest squares of μ.
     """,
-)
-def gaussian_bounded_disjoint(losses: Sequence[Fraction]) -> Fraction:
-    return two_largest(losses)
+)(two_largest)

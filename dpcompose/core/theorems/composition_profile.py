@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
 from dpcompose.core.theorems.composition_approx import APPROX, pairs
-from dpcompose.curves.rounding import ONE, ZERO, decimal_up, exp_up, log1p_up
 
 SAME_CHANGE = Hypothesis(
     "one change", "the pairs of the mechanisms are for one and the same neighbouring change"
@@ -27,11 +22,6 @@ BOTH_ORDERS = Hypothesis(
 Outcome = tuple[Fraction, Fraction]
 
 
-def rounded(value: Fraction) -> Fraction:
-    """Returns an irrational bound in 12 digits, rounded up."""
-    return Fraction(decimal_up(value, 12))
-
-
 def _outcomes(text: str) -> tuple[Outcome, ...]:
     """Returns the outcomes written in a worked example, `p,q` with blanks between them."""
     split = (each.split(",") for each in text.split())
@@ -41,7 +31,7 @@ def _outcomes(text: str) -> tuple[Outcome, ...]:
 _THREE_TO_ONE = _outcomes("3/4,1/4 1/4,3/4")
 
 
-@theorem(
+theorem(
     "dominating-pairs",
     title="Dominating pairs compose",
     source="ZDW22",
@@ -73,20 +63,10 @@ _THREE_TO_ONE = _outcomes("3/4,1/4 1/4,3/4")
 
     The arguments of the bound are the chances (P, Q) of the outcomes of each pair, and e^ε.
     """,
-)
-def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fraction:
-    joint: Mapping[Outcome, int] = Counter({(ONE, ONE): 1})
-    for part in parts:
-        extended: Counter[Outcome] = Counter()
-        for (first, second), times in joint.items():
-            for p, q in part:
-                extended[first * p, second * q] += times
-        joint = extended
-    above = (times * (p - factor * q) for (p, q), times in joint.items() if p > factor * q)
-    return sum(above, ZERO)
+)(None)
 
 
-@theorem(
+theorem(
     "optimal-composition",
     title="Optimal composition of stated (ε, δ)",
     source="KOV15",
@@ -119,27 +99,4 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
     P(S) and Q(S) are the chances of a set S of answers when the bit is 1 and when it is 0. The
     largest value is attained where S holds all answers whose loss is above some number.
     """,
-)
-def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
-    kept = math.prod((1 - each for _, each in stated), start=ONE)
-    if delta < 1 - kept:
-        return None
-    left = ONE if kept == 0 else 1 - (1 - delta) / kept
-    sums: Counter[Fraction] = Counter({ZERO: 1})
-    for epsilon, _ in stated:
-        longer = Counter(sums)
-        for each, times in sums.items():
-            longer[each + epsilon] += times
-        sums = longer if epsilon else sums
-    whole = max(sums)
-    if left == 0:
-        return whole
-    # Chances times Π (1 + e^-ε_i): e^(a - Σε) and e^-a, a the sum of the ε answered truthfully.
-    factors = [1 / exp_up(epsilon) for epsilon, _ in stated if epsilon]
-    norm = math.prod((1 + each for each in factors), start=ONE)
-    best, truth, lie = ONE, ZERO, ZERO
-    for each in sorted(sums, reverse=True):
-        truth += sums[each] * exp_up(each - whole)
-        lie += sums[each] / exp_up(each)
-        best = max(best, (truth - left * norm) / lie)
-    return min(whole, rounded(log1p_up(best - 1)))
+)(None)

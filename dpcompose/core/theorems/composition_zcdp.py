@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.core.notions.notion import Notion
@@ -41,10 +40,9 @@ ZCDP = Hypothesis(
 _BLOCKS = Example((numbers("0.1 0.25"),), Fraction("0.25"), "Blocks of ρ = 0.1 and 0.25 cost 0.25.")
 
 
-@theorem(
+theorem(
     "VI.13",
     title="Adaptive composition of zCDP",
-    place="Theorem VI.13",
     formula="ρ = max over neighbours D, D' of Σ ρ_i(f_i(D), f_i(D'))",
     hypotheses=(ZCDP, BOUNDED_EACH, FRESH, FIXED),
     example=Example(
@@ -63,15 +61,12 @@ _BLOCKS = Example((numbers("0.1 0.25"),), Fraction("0.25"), "Blocks of ρ = 0.1 
     The ρ of one mechanism grows with the square of how far its input moves (VI.12); the sum is over
     those squares. The argument lists the ρ of the mechanisms for one and the same change.
     """,
-)
-def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "VI.14",
     title="Adaptive composition of zCDP, common domain",
-    place="Theorem VI.14",
     formula="ρ = max over neighbours D, D' of Σ ρ_i over the i with f_i(D) ≠ f_i(D')",
     hypotheses=(ZCDP, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     example=Example(
@@ -93,15 +88,12 @@ def concentrated_composition(losses: Sequence[Fraction]) -> Fraction:
     With disjoint blocks by value and one replaced row this is the sum of the two largest ρ, as in
     IV.13.
     """,
-)
-def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "VI.15",
     title="Sequential composition of zCDP",
-    place="Theorem VI.15",
     formula="ρ = Σ ρ_i",
     hypotheses=(ZCDP, ONE_DATASET, FRESH, FIXED),
     specialises=("VI.13",),
@@ -118,15 +110,12 @@ def concentrated_common(losses: Sequence[Fraction]) -> Fraction:
     Mechanisms that read the same dataset, each of which may use the outputs before it, cost the
     sum of their ρ, whatever the neighbouring relation.
     """,
-)
-def concentrated_sequential(losses: Sequence[Fraction]) -> Fraction:
-    return total(losses)
+)(total)
 
 
-@theorem(
+theorem(
     "VI.16",
     title="Best bound on disjoint blocks, zCDP",
-    place="Theorem VI.16",
     formula="ρ = max ρ_i",
     hypotheses=(ZCDP, *BLOCKS, FRESH, FIXED),
     specialises=("VI.13",),
@@ -139,15 +128,12 @@ def concentrated_sequential(losses: Sequence[Fraction]) -> Fraction:
     If one neighbouring step changes at most one block of a partition, and is at most one step
     there, then mechanisms on the blocks cost together the largest of their ρ.
     """,
-)
-def concentrated_best(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)
 
 
-@theorem(
+theorem(
     "A.15",
     title="Best bound on disjoint blocks, zCDP, common domain",
-    place="Theorem A.15",
     formula="ρ = max ρ_i",
     hypotheses=(ZCDP, *COMMON_BLOCKS, FRESH, FIXED),
     specialises=("VI.14",),
@@ -159,6 +145,4 @@ def concentrated_best(losses: Sequence[Fraction]) -> Fraction:
     If one neighbouring step changes at most one block of a partition, then mechanisms that are
     stated on the whole table, and see one block each, cost together the largest of their ρ.
     """,
-)
-def concentrated_best_common(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import Amount, Notion, convert
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.touches import reads_as
 from dpcompose.curves.rounding import tanh_up
@@ -20,7 +20,7 @@ def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
     return Hypothesis(source.facts.words, says, test=reads_as(source, target))
 
 
-@theorem(
+theorem(
     "pure-to-zcdp",
     title="Pure DP as zCDP",
     place=_PLACE,
@@ -49,12 +49,10 @@ def _reads_as(source: Notion, target: Notion, says: str) -> Hypothesis:
 
     As α tends to 1 the two sides meet, so the constant is the least. It is below the usual ε²/2.
     """,
-)
-def pure_to_zcdp(epsilon: Fraction) -> Amount:
-    return convert(epsilon, Notion.PURE, Notion.ZCDP)
+)(None)
 
 
-@theorem(
+theorem(
     "pure-to-gdp",
     title="Pure DP as Gaussian DP",
     place=_PLACE,
@@ -79,12 +77,10 @@ def pure_to_zcdp(epsilon: Fraction) -> Amount:
 
     To compose many pure mechanisms, converting them to zCDP loses less.
     """,
-)
-def pure_to_gdp(epsilon: Fraction) -> Amount:
-    return convert(epsilon, Notion.PURE, Notion.GDP)
+)(None)
 
 
-@theorem(
+theorem(
     "gdp-to-zcdp",
     title="Gaussian DP as zCDP",
     place=_PLACE,
@@ -103,6 +99,4 @@ def pure_to_gdp(epsilon: Fraction) -> Amount:
 
     There is no way back: zCDP does not imply any μ.
     """,
-)
-def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
-    return convert(mu_squared, Notion.GDP, Notion.ZCDP)
+)(None)

@@ -111,10 +111,9 @@ _FOLDS = Example(
 )
 
 
-@theorem(
+theorem(
     "IV.6",
     title="Independent best bound on disjoint blocks",
-    place="Theorem IV.6",
     formula="ε = max ε_i",
     hypotheses=(PURE, *BLOCKS, INDEPENDENT, FRESH),
     specialises=("IV.1", "V.4"),
@@ -130,15 +129,12 @@ _FOLDS = Example(
     Both conditions hold for unbounded neighbours and blocks by value, and for bounded neighbours
     and blocks by position.
     """,
-)
-def independent_best(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)
 
 
-@theorem(
+theorem(
     "IV.12",
     title="Independent best bound on disjoint blocks, common domain",
-    place="Theorem IV.12",
     formula="ε = max ε_i",
     hypotheses=(PURE, *COMMON_BLOCKS, INDEPENDENT, FRESH),
     specialises=("IV.11", "V.6"),
@@ -153,12 +149,10 @@ def independent_best(losses: Sequence[Fraction]) -> Fraction:
     mechanisms that are stated on the whole table, and see one block each, cost together the largest
     of their losses. What the step does inside the block does not matter.
     """,
-)
-def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)
 
 
-@theorem(
+theorem(
     "IV.13",
     title="Bounded neighbours on disjoint blocks",
     place="Corollary IV.13",
@@ -185,15 +179,12 @@ def independent_best_common(losses: Sequence[Fraction]) -> Fraction:
     This cannot be improved for guarantees that are known no better, and it has no counterpart for
     guarantees that are stated on the blocks themselves (Example II.9).
     """,
-)
-def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
-    return two_largest(epsilons)
+)(two_largest)
 
 
-@theorem(
+theorem(
     "V.4",
     title="Adaptive best bound on disjoint blocks",
-    place="Theorem V.4",
     formula="ε = max ε_i",
     hypotheses=(PURE, *BLOCKS, FRESH, FIXED),
     specialises=("V.2",),
@@ -211,15 +202,12 @@ def bounded_disjoint(epsilons: Sequence[Fraction]) -> Fraction:
     This is parallel composition for every relation to which the partition fits: unbounded
     neighbours and blocks by value, bounded neighbours and blocks by position or by a public key.
     """,
-)
-def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)
 
 
-@theorem(
+theorem(
     "V.6",
     title="Adaptive best bound on disjoint blocks, common domain",
-    place="Theorem V.6",
     formula="ε = max ε_i",
     hypotheses=(PURE, *COMMON_BLOCKS, FRESH, FIXED),
     specialises=("V.5",),
@@ -234,6 +222,4 @@ def adaptive_best(losses: Sequence[Fraction]) -> Fraction:
     stated on the whole table, see one block each and may use the outputs before theirs cost
     together the largest of their losses.
     """,
-)
-def adaptive_best_common(losses: Sequence[Fraction]) -> Fraction:
-    return largest(losses)
+)(largest)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import Notion, Pair
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import FRESH
 from dpcompose.core.theorems.composition_approx import pairs
@@ -32,13 +31,7 @@ _RECORD = (CHOSEN_FIRST, REFUSED, GIVEN_THE_PAST, FRESH)
 _SUM = "the search finds the largest sum of all changes, and holds it against the budget"
 
 
-def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    """Returns the limit minus the sum of the losses; None if that is negative."""
-    rest = limit - sum(losses, Fraction(0))
-    return rest if rest >= 0 else None
-
-
-@theorem(
+theorem(
     "pure-filter",
     title="A filter in ε",
     source="RRUV16",
@@ -62,12 +55,10 @@ def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     ε's there. This holds path by path, hence also for what several releases make of one secret
     sample.
     """,
-)
-def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    return left(losses, limit)
+)(None)
 
 
-@theorem(
+theorem(
     "approx-filter",
     title="A filter in ε and δ",
     source="RRUV16",
@@ -94,14 +85,10 @@ def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     Neither 1 - Π(1 - δ_i) nor optimal composition of the pairs is a filter: there parameters must
     be fixed in advance.
     """,
-)
-def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
-    epsilon = left([each for each, _ in losses], limit[0])
-    delta = left([each for _, each in losses], limit[1])
-    return None if epsilon is None or delta is None else (epsilon, delta)
+)(None)
 
 
-@theorem(
+theorem(
     "zcdp-filter",
     title="A filter in ρ",
     source="FZ21",
@@ -134,12 +121,10 @@ def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     100 releases of ε = 0.1 are ρ = 0.49958, which is ε = 5.219075 at δ = 1e-6; parameters that are
     fixed in advance would give 4.774568.
     """,
-)
-def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    return left(losses, limit)
+)(None)
 
 
-@theorem(
+theorem(
     "gdp-filter",
     title="A filter in μ",
     source="ST22",
@@ -164,6 +149,4 @@ def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
 
     Nothing is lost: Gaussian mechanisms whose parameters are fixed have the same sum.
     """,
-)
-def gdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    return left(losses, limit)
+)(None)

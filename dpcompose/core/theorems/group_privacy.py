@@ -56,7 +56,6 @@ def _group(notion: Notion) -> tuple[Use, ...]:
 @theorem(
     "III.3",
     title="Group privacy",
-    place="Theorem III.3",
     formula="ε(D, D') = ε · d(D, D')",
     hypotheses=(PATH,),
     example=Example(
@@ -79,7 +78,6 @@ def group_privacy(epsilon: Fraction, distance: int) -> Amount:
 @theorem(
     "VI.3",
     title="Group privacy of approximate DP",
-    place="Theorem VI.3",
     formula="(ε, δ) at distance t = (t·ε, δ·(e^(tε) - 1)/(e^ε - 1)), and (0, t·δ) for ε = 0",
     hypotheses=(PATH,),
     example=Example(
@@ -105,7 +103,6 @@ def approximate_group(pair: Pair, distance: int) -> Pair | None:
 @theorem(
     "VI.12",
     title="Group privacy of zCDP",
-    place="Theorem VI.12",
     formula="ρ at distance t = t² · ρ",
     hypotheses=(PATH,),
     example=Example(
@@ -128,7 +125,6 @@ def concentrated_group(rho: Fraction, distance: int) -> Amount:
 @theorem(
     "VI.20",
     title="Group privacy of Gaussian DP",
-    place="Theorem VI.20",
     formula="μ at distance t = t · μ  (as squares: μ² at distance t = t² · μ²)",
     hypotheses=(PATH,),
     example=Example(

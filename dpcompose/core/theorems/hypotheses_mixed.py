@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
-from dpcompose.core.theorems.composition_profile import rounded
 from dpcompose.core.theorems.two_hypotheses import BITS, COMPUTED, ONE_ROW, WEAKER, used
 
 F = Fraction
@@ -22,7 +19,7 @@ SAME_ROW = Hypothesis(
 PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ", test=questions.pure)
 
 
-@theorem(
+theorem(
     "HBW.coupling",
     title="Two mixtures: the coupling bound",
     source="dpcompose",
@@ -54,18 +51,10 @@ PURE_BLOCKS = Hypothesis("pure blocks", "every block is ε_i-DP, without a δ", 
     the other direction is the same. Which coupling is best is a transport problem: the least
     greatest ε first, then the least mean δ. It is solved exactly where the sets are few.
     """,
-)
-def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
-    from dpcompose.core.hypotheses.transport import coupled
-
-    found = coupled(
-        [(i, 0, weight) for i, (weight, _, _) in enumerate(pairs)],
-        lambda i, _: (pairs[i][1], pairs[i][2]),
-    )
-    return found.loss, found.delta
+)(None)
 
 
-@theorem(
+theorem(
     "HBW.A3",
     title="A coupling of two mixtures",
     source="HBW22",
@@ -94,16 +83,10 @@ def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     list, match them with the smaller of the two weights, and keep what is left of the larger one.
     At most n + m - 1 pairs come out for lists of n and m. It is one coupling, not always the best.
     """,
-)
-def refine_tuples(
-    first: Sequence[Fraction], second: Sequence[Fraction]
-) -> tuple[tuple[int, int, Fraction], ...]:
-    from dpcompose.core.hypotheses.transport import in_order
-
-    return in_order(first, second, lambda i, j: (F(0), F(0))).pairs
+)(None)
 
 
-@theorem(
+theorem(
     "HBW.likelihoods",
     title="Two mixtures: the likelihoods themselves",
     source="dpcompose",
@@ -142,18 +125,4 @@ def refine_tuples(
 
     With δ's the same ε holds with Σ δ_i: each block gives all away with chance at most δ_i.
     """,
-)
-def likelihoods(
-    epsilons: Sequence[Fraction],
-    first: Sequence[tuple[Sequence[int], Fraction]],
-    second: Sequence[tuple[Sequence[int], Fraction]],
-) -> Fraction:
-    from dpcompose.core.hypotheses.beliefs import Belief, Block, Exactly, Question
-    from dpcompose.core.hypotheses.mixtures import tell_apart
-
-    sides = [
-        Belief(tuple((Exactly(frozenset(members)), weight) for members, weight in side))
-        for side in (first, second)
-    ]
-    blocks = tuple(Block(epsilon) for epsilon in epsilons)
-    return rounded(tell_apart(Question(blocks, sides[0], sides[1]))[0].epsilon)
+)(None)

@@ -7,11 +7,9 @@ from fractions import Fraction
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems.composition import INDEPENDENT
 
-
-@theorem(
+theorem(
     "VII.1",
     title="Post-processing",
-    place="Theorem VII.1",
     formula="loss of g(M) = loss of M;  what reads released outputs only costs 0",
     hypotheses=(
         Hypothesis(
@@ -35,15 +33,12 @@ from dpcompose.core.theorems.composition import INDEPENDENT
     Whatever is computed from released outputs, without another look at the tables, has no larger
     loss than those outputs. This holds for pure, approximate, zero-concentrated and Gaussian DP.
     """,
-)
-def post_processing(loss: Fraction) -> Fraction:
-    return loss
+)(None)
 
 
-@theorem(
+theorem(
     "VII.2",
     title="Converse of independent composition",
-    place="Theorem VII.2",
     formula="loss of each M_i ≤ loss of (M_1, …, M_k)",
     hypotheses=(INDEPENDENT,),
     specialises=("VII.1",),
@@ -62,6 +57,4 @@ def post_processing(loss: Fraction) -> Fraction:
     Example II.9 fails. The mechanism is meant together with the map before it: nothing follows for
     the mechanism alone.
     """,
-)
-def independent_converse(loss: Fraction) -> Fraction:
-    return loss
+)(None)

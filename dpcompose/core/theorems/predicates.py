@@ -1,4 +1,4 @@
-"""The checks of hypotheses on a whole release: each returns, or raises Refused with the reason.
+"""The checks of hypotheses on a whole release: each raises Refused, with the reason, if it fails.
 
 A declared hypothesis has a check only where the spec contains the declaration.
 """
@@ -12,7 +12,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Refused, Test
+from dpcompose.core.theorem import Refused, Test, check
 from dpcompose.core.theorems.setting import Setting
 
 
@@ -27,10 +27,11 @@ def in_notion(notion: Notion) -> Test:
     return holds
 
 
-def independent(setting: Setting) -> None:
-    """Refuses unless the spec declares that no mechanism uses an output of another."""
-    if setting.problem.adaptive:
-        raise Refused("mechanisms may use the outputs of others; `independent` is not declared")
+independent = check(
+    Setting,
+    lambda it: not it.problem.adaptive,
+    "mechanisms may use the outputs of others; `independent` is not declared",
+)
 
 
 def bounded_each(setting: Setting) -> None:
@@ -47,39 +48,32 @@ def finite(algebra: Scalars | Pairs, loss: Loss) -> None:
         raise Refused(why)
 
 
-def one_dataset(setting: Setting) -> None:
-    """Refuses unless all mechanisms read the root, or are taken together with their maps."""
-    if not setting.on_root and any(place.depth for place, _ in setting.statements()):
-        raise Refused(f"not every mechanism reads `{setting.top.dataset.name}` itself")
-
-
-def on_whole_table(setting: Setting) -> None:
-    """Refuses unless every guarantee is stated on the root."""
-    name = setting.top.dataset.name
-    if any(statement.up != place.depth for place, statement in setting.statements()):
-        raise Refused(f"it needs every guarantee stated on the whole table `{name}`")
-
+one_dataset = check(
+    Setting,
+    lambda it: it.on_root or not any(place.depth for place, _ in it.statements()),
+    "not every mechanism reads `{0.top.dataset.name}` itself",
+)
+on_whole_table = check(
+    Setting,
+    lambda it: all(statement.up == place.depth for place, statement in it.statements()),
+    "it needs every guarantee stated on the whole table `{0.top.dataset.name}`",
+)
 
 # ---------------------------------------------------------------------------------------------
 # The blocks of one partition
 
 
-def one_partition(setting: Setting) -> None:
-    """Refuses unless all mechanisms read blocks of one partition."""
-    setting.only_partition()
-
-
-def one_step(setting: Setting) -> None:
-    """Refuses unless distance 1 is protected."""
-    distance = setting.goal.distance
-    if distance != 1:
-        raise Refused(f"it is stated for one step, and {distance} are protected")
-
-
-def on_the_blocks(setting: Setting) -> None:
-    """Refuses unless every guarantee is stated on the block that its mechanism reads."""
-    if any(place.depth != 1 or statement.up for place, statement in setting.statements()):
-        raise Refused("it needs every guarantee stated on the block that its mechanism reads")
+one_partition = Setting.only_partition
+one_step = check(
+    Setting,
+    lambda it: it.goal.distance == 1,
+    "it is stated for one step, and {0.goal.distance} are protected",
+)
+on_the_blocks = check(
+    Setting,
+    lambda it: all(p.depth == 1 and not statement.up for p, statement in it.statements()),
+    "it needs every guarantee stated on the block that its mechanism reads",
+)
 
 
 def same_relation(setting: Setting) -> None:
@@ -93,11 +87,11 @@ def same_relation(setting: Setting) -> None:
             )
 
 
-def bounded_neighbours(setting: Setting) -> None:
-    """Refuses unless the protected relation is that of one replaced row."""
-    relation = setting.goal.relation
-    if relation.kind is not RelationKind.BOUNDED:
-        raise Refused(f"it is about bounded neighbours, not {relation} ones")
+bounded_neighbours = check(
+    Setting,
+    lambda it: it.goal.relation.kind is RelationKind.BOUNDED,
+    "it is about bounded neighbours, not {0.goal.relation} ones",
+)
 
 
 def by_value(setting: Setting) -> None:
@@ -155,81 +149,54 @@ def protected_row(setting: Setting) -> Kind:
 # One mechanism
 
 
-def one_mechanism(setting: Setting) -> None:
-    """Refuses unless there is one guarantee of one mechanism, released once."""
-    setting.only_statement()
-
-
-def own_notion(setting: Setting) -> None:
-    """Refuses unless the guarantee is stated in the notion of the losses."""
-    _, statement = setting.only_statement()
-    stated = statement.guarantee.notion
-    if stated is not setting.notion:
-        here = setting.notion.facts.words
-        raise Refused(f"the losses are those of {here}, and the guarantee is another one")
-
-
-def reads_the_table(setting: Setting) -> None:
-    """Refuses unless the mechanism reads the root."""
-    place, _ = setting.only_statement()
-    if place.depth:
-        raise Refused(f"the mechanism does not read `{setting.top.dataset.name}` itself")
-
-
-def several_steps(setting: Setting) -> None:
-    """Refuses unless a distance of more than one step is protected."""
-    if setting.goal.distance == 1:
-        raise Refused("one step is protected, not several")
-
-
-def another_relation(setting: Setting) -> None:
-    """Refuses unless the guarantee is for another relation than the protected one."""
-    _, statement = setting.only_statement()
-    if statement.relation == setting.goal.relation:
-        raise Refused("the guarantee is for the relation that is protected")
-
-
-def steps_end(setting: Setting) -> None:
-    """Refuses unless the change is a finite number of steps of the guarantee's relation."""
-    if setting.steps() is None:
-        raise Refused("no number of stated steps covers the change")
-
-
-def on_what_it_reads(setting: Setting) -> None:
-    """Refuses unless the guarantee is stated on the dataset that the mechanism reads."""
-    _, statement = setting.only_statement()
-    if statement.up:
-        raise Refused("the guarantee is not stated on the dataset that the mechanism reads")
-
-
-def one_map(setting: Setting) -> None:
-    """Refuses unless one map makes the dataset that the mechanism reads from the root."""
-    if len(setting.edges()) != 1:
-        raise Refused("the mechanism does not read what one map makes of the table")
-
-
-def several_maps(setting: Setting) -> None:
-    """Refuses unless the mechanism reads what several maps, in sequence, make of the root."""
-    if len(setting.edges()) < 2:
-        raise Refused("the mechanism does not read what several maps make of the table")
-
-
-def no_sample(setting: Setting) -> None:
-    """Refuses if some map before the mechanism draws a secret sample."""
-    if any(isinstance(edge.made_by, Sample) for edge in setting.edges()):
-        raise Refused("the mechanism reads what is drawn at random")
-
-
-def poisson(setting: Setting) -> None:
-    """Refuses unless the outermost sample before the mechanism is a Poisson sample."""
-    _, sample = setting.first_sample()
-    if sample.size is not None:
-        raise Refused("the sample is drawn without replacement")
-
-
-def draws_one_row(setting: Setting) -> None:
-    """Refuses unless some map before the mechanism draws one row of each key."""
-    setting.random_limit()
+one_mechanism = Setting.only_statement
+own_notion = check(
+    Setting,
+    lambda it: it.only_statement()[1].guarantee.notion is it.notion,
+    "the losses are those of {0.notion.facts.words}, and the guarantee is another one",
+)
+reads_the_table = check(
+    Setting,
+    lambda it: not it.only_statement()[0].depth,
+    "the mechanism does not read `{0.top.dataset.name}` itself",
+)
+several_steps = check(
+    Setting, lambda it: it.goal.distance != 1, "one step is protected, not several"
+)
+another_relation = check(
+    Setting,
+    lambda it: it.only_statement()[1].relation != it.goal.relation,
+    "the guarantee is for the relation that is protected",
+)
+steps_end = check(
+    Setting, lambda it: it.steps() is not None, "no number of stated steps covers the change"
+)
+on_what_it_reads = check(
+    Setting,
+    lambda it: not it.only_statement()[1].up,
+    "the guarantee is not stated on the dataset that the mechanism reads",
+)
+one_map = check(
+    Setting,
+    lambda it: len(it.edges()) == 1,
+    "the mechanism does not read what one map makes of the table",
+)
+several_maps = check(
+    Setting,
+    lambda it: len(it.edges()) > 1,
+    "the mechanism does not read what several maps make of the table",
+)
+no_sample = check(
+    Setting,
+    lambda it: not any(isinstance(edge.made_by, Sample) for edge in it.edges()),
+    "the mechanism reads what is drawn at random",
+)
+poisson = check(
+    Setting,
+    lambda it: it.first_sample()[1].size is None,
+    "the sample is drawn without replacement",
+)
+draws_one_row = Setting.random_limit
 
 
 def one_row_at_limit(setting: Setting) -> None:
@@ -241,11 +208,11 @@ def one_row_at_limit(setting: Setting) -> None:
         raise Refused("the change at the limit is not one row added or removed")
 
 
-def of_public_size(setting: Setting) -> None:
-    """Refuses unless the outermost sample has a fixed size, drawn without replacement."""
-    _, sample = setting.first_sample()
-    if sample.size is None:
-        raise Refused("the sample has no public size")
+of_public_size = check(
+    Setting,
+    lambda it: it.first_sample()[1].size is not None,
+    "the sample has no public size",
+)
 
 
 def rows_at_sample(setting: Setting) -> None:
@@ -259,10 +226,11 @@ def rows_at_sample(setting: Setting) -> None:
             raise Refused("the change at the sample is not one of a known number of rows")
 
 
-def replaced_at_sample(setting: Setting) -> None:
-    """Refuses unless the change at the outermost sample is of replaced rows only."""
-    if any(leaf.kind is not Kind.PAIR for leaf in setting.at_sample()):
-        raise Refused("the change at the sample is not one of replaced rows")
+replaced_at_sample = check(
+    Setting,
+    lambda it: all(leaf.kind is Kind.PAIR for leaf in it.at_sample()),
+    "the change at the sample is not one of replaced rows",
+)
 
 
 def known_at_sample(setting: Setting) -> None:
@@ -272,7 +240,8 @@ def known_at_sample(setting: Setting) -> None:
         raise Refused("the loss for one replaced row in the sample is not known")
 
 
-def in_epsilon(setting: Setting) -> None:
-    """Refuses unless the losses are in pure or approximate DP."""
-    if setting.notion not in (Notion.PURE, Notion.APPROX):
-        raise Refused("there is no amplified ρ or μ")
+in_epsilon = check(
+    Setting,
+    lambda it: it.notion in (Notion.PURE, Notion.APPROX),
+    "there is no amplified ρ or μ",
+)

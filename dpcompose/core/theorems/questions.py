@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
-from dpcompose.core.theorem import Refused
+from dpcompose.core.theorem import Refused, check
 
 if TYPE_CHECKING:
     from dpcompose.core.hypotheses.beliefs import Found, Question
@@ -20,23 +20,23 @@ class Asked(NamedTuple):
     found: Found
 
 
-def a_row(asked: Asked) -> None:
-    """Refuses unless one row added or removed is protected."""
-    goal = asked.problem.goal
-    if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
-        raise Refused("the hypotheses are about one row added or removed, which is not protected")
-
-
-def nobody_first(asked: Asked) -> None:
-    """Refuses unless one hypothesis is the empty set of blocks, with certainty."""
-    if all(side.present for side in (asked.question.first, asked.question.second)):
-        raise Refused("neither hypothesis is that the person is in no block")
-
-
-def one_set(asked: Asked) -> None:
-    """Refuses unless one hypothesis is a single set of blocks."""
-    if all(side.point is None for side in (asked.question.first, asked.question.second)):
-        raise Refused("both hypotheses hold several sets of blocks possible")
+a_row = check(
+    Asked,
+    lambda it: (
+        it.problem.goal.relation.kind is RelationKind.UNBOUNDED and it.problem.goal.distance == 1
+    ),
+    "the hypotheses are about one row added or removed, which is not protected",
+)
+nobody_first = check(
+    Asked,
+    lambda it: not (it.question.first.present and it.question.second.present),
+    "neither hypothesis is that the person is in no block",
+)
+one_set = check(
+    Asked,
+    lambda it: {it.question.first.point, it.question.second.point} != {None},
+    "both hypotheses hold several sets of blocks possible",
+)
 
 
 def all_sets(asked: Asked) -> None:
@@ -50,22 +50,17 @@ def all_sets(asked: Asked) -> None:
         raise Refused("not all sets of blocks but the empty one are held possible, equally")
 
 
-def have_equal_losses(asked: Asked) -> None:
-    """Refuses unless all blocks have the same (ε, δ)."""
-    if len({(block.epsilon, block.delta) for block in asked.question.blocks}) > 1:
-        raise Refused("the blocks do not all lose the same")
-
-
-def pure(asked: Asked) -> None:
-    """Refuses unless the bound has δ = 0."""
-    if asked.found.delta:
-        raise Refused("some block has a δ")
-
-
-def pairs_each(asked: Asked) -> None:
-    """Refuses unless every block is (ε, δ)-DP with δ below 1."""
-    if any(block.delta >= 1 for block in asked.question.blocks):
-        raise Refused("some block may give everything away")
+have_equal_losses = check(
+    Asked,
+    lambda it: len({(block.epsilon, block.delta) for block in it.question.blocks}) < 2,
+    "the blocks do not all lose the same",
+)
+pure = check(Asked, lambda it: not it.found.delta, "some block has a δ")
+pairs_each = check(
+    Asked,
+    lambda it: all(block.delta < 1 for block in it.question.blocks),
+    "some block may give everything away",
+)
 
 
 def weighted(asked: Asked) -> None:

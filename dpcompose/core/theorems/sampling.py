@@ -12,7 +12,7 @@ from dpcompose.core.theorems.runs import (
     through_limit,
     through_sample,
 )
-from dpcompose.curves.rounding import added_share_up, amplified_added_up, amplified_up, exchanged_up
+from dpcompose.curves.rounding import amplified_up, exchanged_up
 
 SECRET = Hypothesis(
     "secret sample", "nobody learns which rows were drawn, except through the outputs", "declared"
@@ -67,12 +67,13 @@ PUBLIC_SIZE = Hypothesis(
 )
 
 
-def _amplified(pair: Pair, rate: Fraction) -> Pair:
+def amplified(pair: Pair, rate: Fraction) -> Pair:
+    """Returns the (ε, δ) for one row of a sample of this rate, given that at the sample."""
     epsilon, delta = pair
     return amplified_up(epsilon, rate), rate * delta
 
 
-@theorem(
+theorem(
     "poisson-sample",
     title="Poisson sampling",
     source="BBG18",
@@ -115,12 +116,10 @@ def _amplified(pair: Pair, rate: Fraction) -> Pair:
     mechanism, however small q is. At a chosen δ the profile gives a number. What is pure is
     amplified as that, and then read as ρ or μ.
     """,
-)
-def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
-    return _amplified(pair, rate)
+)(amplified)
 
 
-@theorem(
+theorem(
     "poisson-sample-added",
     title="Poisson sampling and a row added",
     source="dpcompose",
@@ -164,10 +163,7 @@ def poisson_sample(pair: Pair, rate: Fraction) -> Pair:
     worst of both ways round. With one ε and one q that is ln[(1-q+q·e^ε)/(1-q+q·e^-ε)], as if the
     sample were drawn before the table is partitioned (`poisson-sample-replaced`).
     """,
-)
-def poisson_added(pair: Pair, rate: Fraction) -> Pair:
-    epsilon, delta = pair
-    return amplified_added_up(epsilon, rate), added_share_up(epsilon, rate) * delta
+)(None)
 
 
 @theorem(
@@ -267,7 +263,7 @@ def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction
     """,
 )
 def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
-    return _amplified(pair, Fraction(size, of))
+    return amplified(pair, Fraction(size, of))
 
 
 @theorem(
@@ -327,4 +323,4 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     """,
 )
 def displaced_row(pair: Pair) -> Pair:
-    return _amplified(pair, Fraction(1, 2))
+    return amplified(pair, Fraction(1, 2))

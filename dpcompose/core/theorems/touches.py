@@ -10,7 +10,7 @@ from dpcompose.core.change.units import Kind, State
 from dpcompose.core.loss.cost import units_at
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Refused, Test
+from dpcompose.core.theorem import Refused, Test, check
 
 
 class ChargedStep(NamedTuple):
@@ -34,41 +34,34 @@ class ChargedStep(NamedTuple):
 
 def reads_as(source: Notion, target: Notion) -> Test:
     """Returns the check that a guarantee stated in `source` is read as one in `target`."""
-
-    def holds(touch: ChargedStep) -> None:
-        stated = touch.first.statement.guarantee.notion
-        if (stated, touch.notion) != (source, target):
-            raise Refused(f"a guarantee of {stated.value} is read as one of {touch.notion.value}")
-
-    return holds
+    return check(
+        ChargedStep,
+        lambda it: (it.first.statement.guarantee.notion, it.notion) == (source, target),
+        "a guarantee of {0.first.statement.guarantee.notion.value} is read as one of "
+        "{0.notion.value}",
+    )
 
 
 def in_notion(notion: Notion) -> Test:
     """Returns the check that the loss is in a notion."""
-
-    def holds(touch: ChargedStep) -> None:
-        if touch.notion is not notion:
-            raise Refused(f"the loss is one of {touch.notion.value}")
-
-    return holds
+    return check(ChargedStep, lambda it: it.notion is notion, "the loss is one of {0.notion.value}")
 
 
-def stated_above(touch: ChargedStep) -> None:
-    """Refuses unless the guarantee is stated on an ancestor of the dataset read."""
-    if not touch.first.statement.up:
-        raise Refused("the guarantee is stated on the dataset that the mechanism reads")
-
-
-def for_replaced_rows(touch: ChargedStep) -> None:
-    """Refuses unless the guarantee is for one replaced row."""
-    if touch.first.statement.relation.kind is not RelationKind.BOUNDED:
-        raise Refused("the guarantee is not for replaced rows")
-
-
-def picks_rows(touch: ChargedStep) -> None:
-    """Refuses unless the mechanism reads only rows with certain values, not with all."""
-    if not touch.first.padded:
-        raise Refused("what is read is not the rows with certain values, others being dropped")
+stated_above = check(
+    ChargedStep,
+    lambda it: it.first.statement.up,
+    "the guarantee is stated on the dataset that the mechanism reads",
+)
+for_replaced_rows = check(
+    ChargedStep,
+    lambda it: it.first.statement.relation.kind is RelationKind.BOUNDED,
+    "the guarantee is not for replaced rows",
+)
+picks_rows = check(
+    ChargedStep,
+    lambda it: it.first.padded,
+    "what is read is not the rows with certain values, others being dropped",
+)
 
 
 def rows_come_or_go(touch: ChargedStep) -> None:
@@ -79,13 +72,13 @@ def rows_come_or_go(touch: ChargedStep) -> None:
         raise Refused("all rows that change are replaced ones")
 
 
-def per_distance(touch: ChargedStep) -> None:
-    """Refuses unless the guarantee is per unit of Euclidean distance."""
-    if touch.first.statement.relation.kind is not RelationKind.EUCLIDEAN:
-        raise Refused("the guarantee is for one step, not for a unit of distance")
-
-
-def several_steps(touch: ChargedStep) -> None:
-    """Refuses unless some unit of the change is more than one step of the guarantee."""
-    if not any(steps and steps > 1 for steps in touch.steps):
-        raise Refused("the change is one step of the guarantee")
+per_distance = check(
+    ChargedStep,
+    lambda it: it.first.statement.relation.kind is RelationKind.EUCLIDEAN,
+    "the guarantee is for one step, not for a unit of distance",
+)
+several_steps = check(
+    ChargedStep,
+    lambda it: any(steps and steps > 1 for steps in it.steps),
+    "the change is one step of the guarantee",
+)

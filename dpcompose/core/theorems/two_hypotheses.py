@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import questions
 from dpcompose.core.theorems.composition import FIXED, FRESH
-from dpcompose.core.theorems.composition_profile import rounded
 
 if TYPE_CHECKING:
-    from dpcompose.core.hypotheses.beliefs import Question
+    pass
 
 # `core.hypotheses` is imported by the bounds that need it: most specs have no adversary.
 
@@ -69,25 +66,7 @@ _BOTH_WAYS = (
 )
 
 
-def _pair(question: Question) -> Pair:
-    from dpcompose.core.hypotheses.point import against_point
-
-    found = against_point(question)
-    if found is None:
-        raise ValueError("δ reaches 1")
-    return rounded(found.epsilon), rounded(found.delta) if found.delta else found.delta
-
-
-def _uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
-    """Returns (ε, δ) of nobody against the uniform hypothesis, with `count` blocks of each pair."""
-    from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Question
-
-    blocks = tuple(Block(epsilon, delta, count) for epsilon, delta in pairs)
-    everyone = Between(1, count * len(blocks))
-    return _pair(Question(blocks, NONE, Belief(((everyone, F(1)),))))
-
-
-@theorem(
+theorem(
     "HBW.1",
     title="Differential privacy covers every hypothesis",
     source="HBW22",
@@ -114,12 +93,10 @@ def _uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
     less; the entries that follow say how much less. That is weaker than differential privacy: it
     says nothing about anybody who holds something else possible.
     """,
-)
-def covers_hypotheses(pair: Pair) -> Pair:
-    return pair
+)(None)
 
 
-@theorem(
+theorem(
     "HBW.mixture",
     title="A point mass against a mixture",
     source="HBW22",
@@ -146,16 +123,10 @@ def covers_hypotheses(pair: Pair) -> Pair:
     Sets of certain sizes, all equally likely, are not listed: Σ_b e^(ε_b) over the sets of j blocks
     is the j-th elementary symmetric function of the e^(ε_i).
     """,
-)
-def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
-    from dpcompose.core.hypotheses.beliefs import NONE, Belief, Block, Exactly, Question
-
-    blocks = tuple(Block(epsilon, delta) for _, epsilon, delta in cases)
-    parts = tuple((Exactly(frozenset({i})), case[0]) for i, case in enumerate(cases))
-    return _pair(Question(blocks, NONE, Belief(parts)))
+)(None)
 
 
-@theorem(
+theorem(
     "HBW.3",
     title="The uniform hypothesis as a sample of one half",
     source="HBW22",
@@ -184,17 +155,10 @@ def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
 
     For pure blocks the result is that of HBW.6, by a second way.
     """,
-)
-def halves(composed: Sequence[Pair]) -> Pair:
-    k = len(composed)
-    cases = [
-        (F(2 ** (k - i), 2**k - 1), epsilon, delta)
-        for i, (epsilon, delta) in enumerate(composed, 1)
-    ]
-    return mixture(cases)
+)(None)
 
 
-@theorem(
+theorem(
     "HBW.6",
     title="Nobody against the uniform hypothesis",
     source="HBW22",
@@ -219,12 +183,10 @@ def halves(composed: Sequence[Pair]) -> Pair:
     At most m blocks for one person make another hypothesis, over fewer sets: then the sum over the
     sizes 1 to m counts (HBW.mixture).
     """,
-)
-def uniform(pairs: Sequence[Pair]) -> Pair:
-    return _uniform(pairs)
+)(None)
 
 
-@theorem(
+theorem(
     "HBW.7",
     title="Nobody against the uniform hypothesis, equal blocks",
     source="HBW22",
@@ -246,6 +208,4 @@ def uniform(pairs: Sequence[Pair]) -> Pair:
     k blocks that are each (ε', δ')-DP, and the hypotheses of HBW.6. For k = 1 it is (ε', δ');
     for many blocks ε is about k·ln((1 + e^ε')/2), and δ about half of that of all blocks.
     """,
-)
-def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
-    return _uniform([(epsilon, delta)], blocks)
+)(None)

@@ -12,7 +12,7 @@ from walks import problem_of
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly
 from dpcompose.core.hypotheses.equal import equal
 from dpcompose.core.hypotheses.interval import exactly, exponential, logarithm_up
-from dpcompose.core.hypotheses.losses import About, questions
+from dpcompose.core.hypotheses.losses import questions
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 
@@ -61,7 +61,8 @@ def test_what_each_block_and_all_beside_them_lose() -> None:
     solver = Solver(problem)
     root = problem.roots[0].dataset
     beliefs = (NONE, sets((0,), (1,)))
-    about = About((root,), root.partitions[0], [(0, 1), (1, 1)], beliefs)
-    (found,) = questions(solver, solver.solve(Notion.PURE), about)
+    classes = [(0, 1), (1, 1)]
+    solution = solver.solve(Notion.PURE)
+    (found,) = questions(solver, solution, (root,), root.partitions[0], classes, beliefs)
     assert found.blocks == (Block(F(1)), Block(F(3))) and found.beside == (F(1, 2), F(0))
     assert (found.first, found.second) == beliefs

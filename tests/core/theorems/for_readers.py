@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance
+from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
+from dpcompose.core.hypotheses.mixtures import tell_apart
+from dpcompose.core.hypotheses.point import against_point
+from dpcompose.core.hypotheses.transport import coupled, in_order
+from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, convert
 from dpcompose.core.theorems.composition import total
-from dpcompose.core.theorems.composition_profile import rounded
+from dpcompose.core.theorems.composition_profile import Outcome
 from dpcompose.core.theorems.disjoint import largest
-from dpcompose.core.theorems.filtering import approx_filter
-from dpcompose.curves.rounding import ONE, ZERO, exp_up
+from dpcompose.curves import Concentrated, Curve, Renyi
+from dpcompose.curves.rounding import (
+    ONE,
+    ZERO,
+    added_share_up,
+    amplified_added_up,
+    decimal_up,
+    exp_up,
+    log1p_up,
+)
+
+F = Fraction
+
+
+def rounded(value: Fraction) -> Fraction:
+    """An irrational bound in 12 digits, rounded up."""
+    return Fraction(decimal_up(value, 12))
 
 
 def sequential_equal(epsilon: Fraction, times: int) -> Fraction:
@@ -101,6 +122,190 @@ def zcdp_filter_aside(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     return approx_filter(losses, limit)
 
 
+def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
+    """Returns the limit minus the sum of the losses; None if that is negative."""
+    rest = limit - sum(losses, Fraction(0))
+    return rest if rest >= 0 else None
+
+
+def _pair(question: Question) -> Pair:
+    found = against_point(question)
+    if found is None:
+        raise ValueError("δ reaches 1")
+    return rounded(found.epsilon), rounded(found.delta) if found.delta else found.delta
+
+
+def _uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
+    """Returns (ε, δ) of nobody against the uniform hypothesis, with `count` blocks of each pair."""
+    blocks = tuple(Block(epsilon, delta, count) for epsilon, delta in pairs)
+    everyone = Between(1, count * len(blocks))
+    return _pair(Question(blocks, NONE, Belief(((everyone, F(1)),))))
+
+
+def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
+    return at_distance(epsilon, Notion.PURE, min(distances))
+
+
+def padding(epsilon: Fraction, whole: int | float, removed: int, added: int) -> Amount:
+    return at_distance(epsilon, Notion.PURE, int(min(whole, max(removed, added))))
+
+
+def post_processing(loss: Fraction) -> Fraction:
+    return loss
+
+
+def independent_converse(loss: Fraction) -> Fraction:
+    return loss
+
+
+def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
+    found = Curve((), mu_squared).epsilon(delta=delta)
+    return None if found is None else rounded(found.upper)
+
+
+def zcdp_at_delta(rho: Fraction, delta: Fraction) -> Fraction | None:
+    if rho == 0:
+        return ZERO
+    found = Curve(((Concentrated(rho), 1),)).epsilon(delta=delta)
+    return None if found is None else rounded(found.upper)
+
+
+def renyi_at_delta(points: Sequence[Sequence[Fraction]], delta: Fraction) -> Fraction | None:
+    curve = Renyi(tuple(sorted((alpha, epsilon) for alpha, epsilon in points)))
+    found = Curve(((curve, 1),)).epsilon(delta=delta)
+    return None if found is None else rounded(found.upper)
+
+
+def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fraction:
+    joint: Mapping[Outcome, int] = Counter({(ONE, ONE): 1})
+    for part in parts:
+        extended: Counter[Outcome] = Counter()
+        for (first, second), times in joint.items():
+            for p, q in part:
+                extended[first * p, second * q] += times
+        joint = extended
+    above = (times * (p - factor * q) for (p, q), times in joint.items() if p > factor * q)
+    return sum(above, ZERO)
+
+
+def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
+    kept = math.prod((1 - each for _, each in stated), start=ONE)
+    if delta < 1 - kept:
+        return None
+    left = ONE if kept == 0 else 1 - (1 - delta) / kept
+    sums: Counter[Fraction] = Counter({ZERO: 1})
+    for epsilon, _ in stated:
+        longer = Counter(sums)
+        for each, times in sums.items():
+            longer[each + epsilon] += times
+        sums = longer if epsilon else sums
+    whole = max(sums)
+    if left == 0:
+        return whole
+    # Chances times Π (1 + e^-ε_i): e^(a - Σε) and e^-a, a the sum of the ε answered truthfully.
+    factors = [1 / exp_up(epsilon) for epsilon, _ in stated if epsilon]
+    norm = math.prod((1 + each for each in factors), start=ONE)
+    best, truth, lie = ONE, ZERO, ZERO
+    for each in sorted(sums, reverse=True):
+        truth += sums[each] * exp_up(each - whole)
+        lie += sums[each] / exp_up(each)
+        best = max(best, (truth - left * norm) / lie)
+    return min(whole, rounded(log1p_up(best - 1)))
+
+
+def pure_to_zcdp(epsilon: Fraction) -> Amount:
+    return convert(epsilon, Notion.PURE, Notion.ZCDP)
+
+
+def pure_to_gdp(epsilon: Fraction) -> Amount:
+    return convert(epsilon, Notion.PURE, Notion.GDP)
+
+
+def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
+    return convert(mu_squared, Notion.GDP, Notion.ZCDP)
+
+
+def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
+    return left(losses, limit)
+
+
+def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
+    epsilon = left([each for each, _ in losses], limit[0])
+    delta = left([each for _, each in losses], limit[1])
+    return None if epsilon is None or delta is None else (epsilon, delta)
+
+
+def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
+    return left(losses, limit)
+
+
+def gdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
+    return left(losses, limit)
+
+
+def kept_columns(epsilon: Fraction, uses: Collection[str], changes: Collection[str]) -> Fraction:
+    return epsilon if set(uses) & set(changes) else Fraction(0)
+
+
+def poisson_added(pair: Pair, rate: Fraction) -> Pair:
+    epsilon, delta = pair
+    return amplified_added_up(epsilon, rate), added_share_up(epsilon, rate) * delta
+
+
+def covers_hypotheses(pair: Pair) -> Pair:
+    return pair
+
+
+def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
+    blocks = tuple(Block(epsilon, delta) for _, epsilon, delta in cases)
+    parts = tuple((Exactly(frozenset({i})), case[0]) for i, case in enumerate(cases))
+    return _pair(Question(blocks, NONE, Belief(parts)))
+
+
+def halves(composed: Sequence[Pair]) -> Pair:
+    k = len(composed)
+    cases = [
+        (F(2 ** (k - i), 2**k - 1), epsilon, delta)
+        for i, (epsilon, delta) in enumerate(composed, 1)
+    ]
+    return mixture(cases)
+
+
+def uniform(pairs: Sequence[Pair]) -> Pair:
+    return _uniform(pairs)
+
+
+def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
+    return _uniform([(epsilon, delta)], blocks)
+
+
+def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
+    found = coupled(
+        [(i, 0, weight) for i, (weight, _, _) in enumerate(pairs)],
+        lambda i, _: (pairs[i][1], pairs[i][2]),
+    )
+    return found.loss, found.delta
+
+
+def refine_tuples(
+    first: Sequence[Fraction], second: Sequence[Fraction]
+) -> tuple[tuple[int, int, Fraction], ...]:
+    return in_order(first, second, lambda i, j: (F(0), F(0))).pairs
+
+
+def likelihoods(
+    epsilons: Sequence[Fraction],
+    first: Sequence[tuple[Sequence[int], Fraction]],
+    second: Sequence[tuple[Sequence[int], Fraction]],
+) -> Fraction:
+    sides = [
+        Belief(tuple((Exactly(frozenset(members)), weight) for members, weight in side))
+        for side in (first, second)
+    ]
+    blocks = tuple(Block(epsilon) for epsilon in epsilons)
+    return rounded(tell_apart(Question(blocks, sides[0], sides[1]))[0].epsilon)
+
+
 #: The bound of each theorem, by its id.
 BOUNDS: Mapping[str, Callable[..., Any]] = {
     "II.5": sequential_equal,
@@ -118,4 +323,30 @@ BOUNDS: Mapping[str, Callable[..., Any]] = {
     "profile-on-disjoint": profile_on_disjoint,
     "bounded-range": bounded_range,
     "zcdp-filter-aside": zcdp_filter_aside,
+    "IV.10": minimum_privacy,
+    "IV.15": padding,
+    "VII.1": post_processing,
+    "VII.2": independent_converse,
+    "gaussian-curve": gaussian_curve,
+    "zcdp-at-delta": zcdp_at_delta,
+    "renyi-at-delta": renyi_at_delta,
+    "dominating-pairs": dominating_pairs,
+    "optimal-composition": optimal_composition,
+    "pure-to-zcdp": pure_to_zcdp,
+    "pure-to-gdp": pure_to_gdp,
+    "gdp-to-zcdp": gdp_to_zcdp,
+    "pure-filter": pure_filter,
+    "approx-filter": approx_filter,
+    "zcdp-filter": zcdp_filter,
+    "gdp-filter": gdp_filter,
+    "kept-columns": kept_columns,
+    "poisson-sample-added": poisson_added,
+    "HBW.1": covers_hypotheses,
+    "HBW.mixture": mixture,
+    "HBW.3": halves,
+    "HBW.6": uniform,
+    "HBW.7": uniform_alike,
+    "HBW.coupling": coupling,
+    "HBW.A3": refine_tuples,
+    "HBW.likelihoods": likelihoods,
 }

@@ -7,13 +7,16 @@ from fractions import Fraction
 
 import pytest
 
-from core.theorems.for_readers import advantage, success, trade_off, zcdp_filter_aside
-from dpcompose.core.theorems.filtering import (
+from core.theorems.for_readers import (
+    advantage,
     approx_filter,
     gdp_filter,
     left,
     pure_filter,
+    success,
+    trade_off,
     zcdp_filter,
+    zcdp_filter_aside,
 )
 
 F = Fraction

@@ -10,72 +10,48 @@ import pytest
 
 from core.theorems.for_readers import (
     adaptive_converse,
+    coupling,
+    covers_hypotheses,
+    halves,
+    independent_converse,
+    likelihoods,
+    mixture,
     no_neighbours,
     parallel,
     parallel_trap,
+    post_processing,
+    refine_tuples,
     sequential_adaptive,
     sequential_equal,
     sequential_independent,
+    uniform,
+    uniform_alike,
 )
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems import predicates, runs
-from dpcompose.core.theorems.composition_gdp import (
-    gaussian_best,
-    gaussian_common,
-    gaussian_composition,
-    gaussian_sequential,
-)
-from dpcompose.core.theorems.composition_zcdp import (
-    concentrated_best,
-    concentrated_best_common,
-    concentrated_common,
-    concentrated_composition,
-    concentrated_sequential,
-)
-from dpcompose.core.theorems.hypotheses_mixed import coupling, likelihoods, refine_tuples
-from dpcompose.core.theorems.post_processing import (
-    independent_converse,
-    post_processing,
-)
+from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.select import setting_of
-from dpcompose.core.theorems.stability import (
-    chained,
-    change_of_relation,
-    numbers,
-    preprocessing,
-)
-from dpcompose.core.theorems.two_hypotheses import (
-    covers_hypotheses,
-    halves,
-    mixture,
-    uniform,
-    uniform_alike,
-)
+from dpcompose.core.theorems.stability import chained, change_of_relation, numbers, preprocessing
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
 F = Fraction
 LOSSES = (F(1, 2), F(2), F(1, 3))
+ADDED = "IV.1 IV.3 IV.11 V.2 V.3 V.5 VI.13 VI.14 VI.15 VI.21 VI.22 VI.23"
+LARGEST = "IV.6 IV.12 V.4 V.6 VI.16 A.15 VI.26 A.17"
 
 
 def test_losses_add_up_or_the_largest_counts() -> None:
     whole = F(17, 6)
-    for adding in (
-        sequential_independent,
-        sequential_adaptive,
-        concentrated_composition,
-        concentrated_common,
-        concentrated_sequential,
-        gaussian_composition,
-        gaussian_common,
-        gaussian_sequential,
-    ):
-        assert adding(LOSSES) == whole
-    for largest in (parallel, concentrated_best, concentrated_best_common, gaussian_best):
-        assert largest(LOSSES) == 2
+    adaptive = [BOOK[each].bound for each in ADDED.split()]
+    for adding in (sequential_independent, sequential_adaptive, *adaptive):
+        assert adding is not None and adding(LOSSES) == whole
+    best = [BOOK[each].bound for each in LARGEST.split()]
+    for largest in (parallel, *best):
+        assert largest is not None and largest(LOSSES) == 2
     assert sequential_equal(F(1, 10), 7) == F(7, 10)
     assert parallel_trap(LOSSES) is None  # there is no bound
     assert post_processing(F(3)) == independent_converse(F(3)) == adaptive_converse(F(3)) == 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import chain, combinations
 
+from core.theorems.for_readers import kept_columns
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
-from dpcompose.core.theorems.kept_columns import kept_columns
 
 COLUMNS = ("a", "b", "c")
 SETS = list(chain.from_iterable(combinations(COLUMNS, n) for n in range(4)))

@@ -15,15 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
-from core.theorems.for_readers import bounded_range, profile_on_disjoint
-from dpcompose.core.theorems.at_delta import gaussian_curve, renyi_at_delta, zcdp_at_delta
-from dpcompose.core.theorems.composition_profile import (
+from core.theorems.for_readers import (
+    bounded_range,
     dominating_pairs,
+    gaussian_curve,
     optimal_composition,
+    profile_on_disjoint,
+    renyi_at_delta,
+    zcdp_at_delta,
 )
 from dpcompose.core.theorems.sampling import (
+    amplified,
     poisson_replaced,
-    poisson_sample,
     sample_without_replacement,
 )
 
@@ -241,7 +244,7 @@ def test_poisson_sample(epsilon: Fraction, delta: Fraction, rate: Fraction) -> N
     """One row, which the worst (ε, δ)-DP mechanism sees or does not see; the bound is attained."""
     without, drawn = answer(epsilon, delta)
     release = mixed(real(rate), drawn, without)
-    less_epsilon, less_delta = poisson_sample((epsilon, delta), rate)
+    less_epsilon, less_delta = amplified((epsilon, delta), rate)
     found = worst_delta(release, without, real(less_epsilon))
     assert found <= real(less_delta) + mp.mpf(10) ** -35
     assert found >= real(less_delta) * (1 - DIGITS) - DIGITS * delta_of(drawn, without, 0)
@@ -250,9 +253,9 @@ def test_poisson_sample(epsilon: Fraction, delta: Fraction, rate: Fraction) -> N
 
 def test_two_on_one_sample_are_amplified_once() -> None:
     q = F("0.1")
-    once = poisson_sample((F(2), F(0)), q)[0]
+    once = amplified((F(2), F(0)), q)[0]
     assert once == pytest.approx(0.494029, abs=1e-6)
-    one = poisson_sample((F(1), F(0)), q)[0]
+    one = amplified((F(1), F(0)), q)[0]
     assert one == pytest.approx(0.158565, abs=1e-6)
     drawn, without = (product([each, each]) for each in answer(F(1), F(0)))
     release = mixed(real(q), drawn, without)
@@ -284,7 +287,7 @@ def test_poisson_replaced(weights: list[tuple[int, int, int]], rate: Fraction) -
     q = real(rate)
     assert loss(mixed(q, old, without), mixed(q, new, without)) <= real(found)
     assert found <= both
-    assert found <= 2 * poisson_sample((single, F(0)), rate)[0]
+    assert found <= 2 * amplified((single, F(0)), rate)[0]
 
 
 def test_poisson_replaced_is_attained() -> None:
@@ -344,7 +347,7 @@ def test_bounds_are_monotone() -> None:
     checks: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
         (gaussian_curve, [(F(1), F("1e-6")), (F(1), F("1e-9")), (F(2), F("1e-9"))]),
         (zcdp_at_delta, [(F(1), F("1e-6")), (F(1), F("1e-9")), (F(2), F("1e-9"))]),
-        (lambda q: poisson_sample((F(1), F(0)), q)[0], [(F("0.1"),), (F("0.2"),), (F(1),)]),
+        (lambda q: amplified((F(1), F(0)), q)[0], [(F("0.1"),), (F("0.2"),), (F(1),)]),
     ]
     for bound, arguments in checks:
         values = [bound(*each) for each in arguments]
