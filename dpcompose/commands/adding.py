@@ -85,7 +85,7 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
             data = read(file) if isinstance(item, str) else item[1]
             found.held[file_of(name)] = data
             settings = policies.of(name)
-            for release in run_within(run.most, partial(releases_of, data, name, settings)):
+            for release in run_within(run.resources, partial(releases_of, data, name, settings)):
                 found.releases.append(release)
                 source = release.resolved.source
                 wrong = of_population(source, release.resolved.population, settings)

@@ -114,7 +114,9 @@ class Batch:
             total = len(items)
         alone = gathering.single
         progress = Progress(total, None if alone else self.watched)
-        apart = self.task.run.most.is_limited  # then processes are forked, and no thread may draw
+        apart = (
+            self.task.run.resources.is_limited
+        )  # then processes are forked, and no thread may draw
         waiting = Waiting("analysing", self.watched if alone and not apart else None)
         outcomes, done = self._outcomes(items), 0
         waiting.__enter__()
@@ -175,7 +177,7 @@ class Batch:
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
         """Yields the result of each file, by one process or several."""
         inputs = (self._input_of(item) for item in items)
-        specs, apart = 0, self.task.run.most.is_limited
+        specs, apart = 0, self.task.run.resources.is_limited
         if apart:
             warm_up()
         while specs < 2:  # a single readable spec is reported in full
@@ -201,7 +203,7 @@ class Batch:
         from dpcompose.commands.parallel.pool import spread
         from dpcompose.commands.parallel.workers import Ending
 
-        most, work = task.run.most, partial(_examine_for_sending, task)
+        most, work = task.run.resources, partial(_examine_for_sending, task)
         ending = Ending(most.patience, partial(_outcome_of_ended, most)) if apart else None
         return spread(inputs, work, self.jobs, ending, apart)
 
@@ -235,7 +237,7 @@ def _examine_file(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     try:
         data = given.data if given.data is not None else read(given.file)
         # The time limits each document, the memory the whole file.
-        with within(Most(None, task.run.most.megabytes)):
+        with within(Most(None, task.run.resources.megabytes)):
             _examine_documents(task, given.file, data, outcome)
     except TooMuch as error:
         outcome.reports = [limit_report(given.file, error)]
@@ -292,11 +294,11 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome
         if task.advisable and (settings.advise if run.advise is None else run.advise):
             work = partial(_with_advice, work, document, file, task)
         try:
-            with within(run.most):
+            with within(run.resources):
                 report = work()
         except TooMuch as error:
             report = limit_report(file, error)
-        report = replace(report, findings=_listed(report.findings))
+        report = replace(report, findings=_findings_to_list(report.findings))
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
@@ -304,7 +306,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome
     outcome.reports = without_quotes(outcome.reports, data)
 
 
-def _listed(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+def _findings_to_list(findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     """Returns the findings to list, the highest levels first, and a count of the rest."""
     unlisted = len(findings) - MAX_LISTED
     if unlisted <= 0:

@@ -59,7 +59,7 @@ class _Chronicle:
             self.blobs.update((file_of(name), (blob, commit)) for name, blob in came)
             return
         now = [each for name, blob in came for each in self._read(name, blob)]
-        with within(self.run.most):
+        with within(self.run.resources):
             became = since([each.last for each in before], now, self.run.limit)
         self.lost = []
         known: set[int] = set()
@@ -94,7 +94,9 @@ class _Chronicle:
         settings = self.run.policies.of(name)
         for part in documents(data) if data is not None else ():
             with suppress(InvalidSpec):
-                found.append(run_within(self.run.most, partial(release_of, part, name, settings)))
+                found.append(
+                    run_within(self.run.resources, partial(release_of, part, name, settings))
+                )
         return found
 
     def releases_now(self) -> list[Release]:
@@ -160,5 +162,5 @@ def history_findings(run: Run, past: Past, folders: Sequence[str]) -> list[Found
     for commit, changes in past.changes(folders):
         found.apply(commit, changes)
     merges = past.changes(folders, merges=True)
-    with within(run.most):
+    with within(run.resources):
         return [*found.findings(), *found.merge_findings(merges)]

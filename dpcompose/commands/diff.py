@@ -120,7 +120,7 @@ class Comparison:
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         pairs = list(zip_longest(before, after))
-        changes = run_each_within(self.run.most, pairs, lambda pair: change(*pair, terms))
+        changes = run_each_within(self.run.resources, pairs, lambda pair: change(*pair, terms))
         for (was, now), made in zip(pairs, changes, strict=True):
             if isinstance(made, TooMuch):
                 made = refused(was, now, limit_finding(made))

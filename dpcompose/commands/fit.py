@@ -86,7 +86,7 @@ def _run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], None]) ->
 
 def _waiting(run: Run, says: str, unit: str) -> Waiting:
     """Returns what shows progress: nothing where a process is forked, which ends threads."""
-    return Waiting(says, None if run.most.is_limited else waiting_stream(False), unit)
+    return Waiting(says, None if run.resources.is_limited else waiting_stream(False), unit)
 
 
 def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
@@ -113,7 +113,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         return fitted, written, contradicts, by_settings
 
     with _waiting(run, "fitting", "scales tried") as waiting:
-        fitted, written, contradicts, by_settings = run_within(run.most, fitting)
+        fitted, written, contradicts, by_settings = run_within(run.resources, fitting)
     old, new = load(data, name), load(written, name)
     changed = _changed_numbers(old, new)
     remarks = [contradicts] if contradicts else []
@@ -151,7 +151,7 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
         return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
 
     with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
-        found = run_within(run.most, halving)
+        found = run_within(run.resources, halving)
     if run.form == PlanFormat.JSON:
         deliver(savings_table.json(name, found), run.path)
     else:

@@ -76,9 +76,9 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
 
     found.wrong += known.wrong
     found.asking = found.asking or known.asking
-    total = totals_of(of(known.releases), asked, run.most)
+    total = totals_of(of(known.releases), asked, run.resources)
     if standing.rewritten:  # also with the record as it was: the worse total counts
-        as_it_was = totals_of(of(standing.counted(known.releases)), asked, run.most)
+        as_it_was = totals_of(of(standing.counted(known.releases)), asked, run.resources)
         total = _worse_totals(total, as_it_was)
     totals = tuple(replace(e, checked=standing.check_of(e.population)) for e in total.totals)
     total = replace(total, totals=totals, findings=tuple(standing.findings))

@@ -135,13 +135,13 @@ def audit_ledger(
             for part in documents(data):
                 try:
                     read_part = partial(release_of, part, file, settings, when)
-                    old.append(run_within(run.most, read_part))
+                    old.append(run_within(run.resources, read_part))
                 except InvalidSpec:
                     number = "" if part.number is None else f" (document {part.number})"
                     invalid.append((file, file + when + number))
         found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
         rest = [each for each in known.releases if each.file not in same]
-        with within(run.most):
+        with within(run.resources):
             found.entries += since(old, rest, limit)
             told = [*_rewrite_findings(found, counted), *_invalid(found, invalid, rest)]
         if counted and limit is None:

@@ -104,7 +104,7 @@ class Run:
 
     def __post_init__(self) -> None:
         """Raises BadCall for a bad value, before anything is read."""
-        _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.most
+        _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.resources
 
     @cached_property
     def limit(self) -> Budget | None:
@@ -141,8 +141,8 @@ class Run:
         return tuple(_number("at-epsilon", text) for text in self.at_epsilon)
 
     @cached_property
-    def most(self) -> Most:
-        """Returns the limits of each spec."""
+    def resources(self) -> Most:
+        """Returns the time and memory that each spec may take."""
         return limits_of(self.max_seconds, self.max_memory)
 
     @cached_property
@@ -175,7 +175,7 @@ class Run:
             raise BadCall("standard input (-) can be read only once")
         if self.stdin_filename is not None and STANDARD_INPUT not in self.files:
             raise BadCall("--stdin-filename names standard input, which is not read: add -")
-        return Gathering(tuple(self.files), self.files_from, self.allow_empty, gone, self.most)
+        return Gathering(tuple(self.files), self.files_from, self.allow_empty, gone, self.resources)
 
     def past(self) -> Past | None:
         """Returns the revision of --changed-since, None without one."""

@@ -44,13 +44,13 @@ def total_of(run: Run) -> ExitCode:
     if found.code is not ExitCode.FINE:
         end_without_sum(found.code)
     if not asked.over_time:
-        return print_totals(totals_of(found.releases, asked, run.most), found, run, run.path)
+        return print_totals(totals_of(found.releases, asked, run.resources), found, run, run.path)
     history = past or Past("HEAD", "--over-time")
     _sort_by_commit(found, history)
     standing = _audit(run, found, history)
     if standing is not None:
         asked = replace(asked, since=history.revision)
-    total = totals_of(found.releases, asked, run.most)
+    total = totals_of(found.releases, asked, run.resources)
     if standing is None:
         return print_totals(total, found, run, run.path)
     total = replace(total, findings=tuple(standing.findings))

@@ -124,10 +124,10 @@ def profile(points: Iterable[tuple[Number, Number]]) -> Curve:
 def compose(*curves: Curve | Iterable[Curve]) -> Curve:
     """Returns the curve of several mechanisms on the same data, adaptively chosen in a fixed
     order. They are given one by one, or in a list."""
-    return Curve().compose(*_listed(curves))
+    return Curve().compose(*_curves_of(curves))
 
 
-def _listed(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
+def _curves_of(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
     """Returns curves that are given one by one or in lists. Raises TypeError for anything else."""
     found: list[Curve] = []
     for each in given:
@@ -139,7 +139,7 @@ def _listed(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
 
 def maximum(*given: Curve | Iterable[Curve]) -> Curve:
     """Returns the curve of one of several mechanisms, whichever: at each ε the greatest δ."""
-    curves = tuple(_listed(given))
+    curves = tuple(_curves_of(given))
     if not curves:
         raise ValueError("a maximum is of one curve at least")
     return curves[0] if len(set(curves)) == 1 else _one(Maximum(tuple(dict.fromkeys(curves))))
