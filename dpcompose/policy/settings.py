@@ -73,7 +73,7 @@ def _union(said: Sequence[Said]) -> Sequence[Said]:
     return kept
 
 
-def _smaller_by(rank: Callable[[Any], Any]) -> _Merge:
+def _fewer(rank: Callable[[Any], Any]) -> _Merge:
     """Returns the merge that keeps the first value of the least rank."""
     return lambda said: [min(said, key=lambda each: rank(each.value))]
 
@@ -95,19 +95,15 @@ FIELDS = {
     "require-relation": SettingKey(
         setting_values.texts, _all, "every list holds: the relation is in each of them"
     ),
-    "require-delta": SettingKey(
-        setting_values.a_probability, _smaller_by(Fraction), "the smallest"
-    ),
+    "require-delta": SettingKey(setting_values.a_probability, _fewer(Fraction), "the smallest"),
     "require-because": SettingKey(setting_values.kinds_of_entries, _union, "all of them"),
     "require-population": SettingKey(setting_values.a_switch, _all, "true where one layer says so"),
     "populations": SettingKey(
         setting_values.populations, _all, "every list holds: the name is in each of them"
     ),
     "forbid": SettingKey(setting_values.kinds_of_anything, _union, "all of them"),
-    "advise": SettingKey(
-        setting_values.a_switch, _smaller_by(bool), "false where one layer says so"
-    ),
-    "fail-on": SettingKey(setting_values.a_level, _smaller_by(LEVELS.index), "the least level"),
+    "advise": SettingKey(setting_values.a_switch, _fewer(bool), "false where one layer says so"),
+    "fail-on": SettingKey(setting_values.a_level, _fewer(LEVELS.index), "the least level"),
     "severity": SettingKey(
         setting_values.levels,
         lambda said: [each for each in said if each.value],
