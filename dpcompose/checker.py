@@ -110,6 +110,197 @@ def sqrt(x: F) -> F:
     return F(math.isqrt(x.numerator * size * size // x.denominator) + 1, size)
 
 
+# -- shapes: which keys a line has, and what stands there ----------------------------------------
+
+
+def flag(value: Any) -> None:
+    """Refuses what is not true or false."""
+    if not isinstance(value, bool):
+        raise Rejected(f"{str(value)[:40]!r} is not true or false")
+
+
+def word(value: Any) -> None:
+    """Refuses what is not a text."""
+    if not isinstance(value, str):
+        raise Rejected(f"{str(value)[:40]!r} is not a name")
+
+
+def words(value: Any) -> None:
+    """Refuses what is not a list of texts, each once."""
+    if not isinstance(value, list) or len({*map(str, value)}) < len(value):
+        raise Rejected("a list of names is due, each once")
+    for each in value:
+        word(each)
+
+
+def positive(value: Any) -> None:
+    """Refuses what is not a number above 0."""
+    if not number(value):
+        raise Rejected("a number above 0 is due")
+
+
+def once(value: Any) -> None:
+    """Refuses what is not a whole number of at least 1."""
+    integer(value, 1)
+
+
+def maybe(shape: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Returns a test that lets null pass as well."""
+    return lambda value: None if value is None else shape(value)
+
+
+Shape = dict[str, Callable[[Any], Any]]
+_DROPS: Shape = {"drops": flag, "uses": maybe(words)}
+_KEEP: Shape = {"rows": once, "keep": word}
+MAP_SHAPES: dict[str, Shape] = {
+    "filter": _DROPS,
+    "row": {"keeps": words, "uses": maybe(words)},
+    "columns": {"only": words},
+    "all-rows": {},
+    "flatten": {"max_rows": once, "exact": flag, "keeps": words, **_DROPS},
+    "join-public": {"max_rows": once, "exact": flag, "said_by": word, **_DROPS},
+    "group": {"by": word},
+    "limit": {"per": word, **_KEEP},
+    "cap": _KEEP,
+    "sample": {"rate": positive, "size": maybe(once), "of": maybe(once), "shared": flag},
+    "stable": {"stability": integer},
+    "value": dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+    "edges": {},
+    "nodes": {},
+    "opaque": {},
+}
+PARTITION_SHAPES: dict[str, Shape] = {
+    "value": {"uses": maybe(words)},
+    "key": {"column": word},
+    "position": {},
+    "membership": {"max_blocks": once},
+    "kinds": {"kinds": lambda kinds: [[integer(n) for n in kinds[name]] for name in kinds]},
+}
+_NOISE: Shape = {"sigma": positive, "unit": positive}
+NOISE_SHAPES: dict[str, Shape] = {
+    "Laplace": {"scale": positive},
+    "Geometric": {"scale": positive},
+    "Exponential": {"range": number},
+    "RandomizedResponse": {"odds": number, "k": once},
+    "Gaussian": _NOISE,
+    "DiscreteGaussian": {**_NOISE, "norm": word},
+}
+ROOT_SHAPE: Shape = {
+    "domain": word,
+    "unit": maybe(word),
+    "size": maybe(integer),
+    "max_degree": maybe(integer),
+    "columns": maybe(words),
+}
+
+
+def has_shape(value: Any, needed: Shape, more: Shape | None = None) -> None:
+    """Refuses a mapping that lacks a needed key, has one that is unknown, or another value."""
+    if not isinstance(value, dict) or not {*needed} <= {*value} <= {*needed, *(more or {})}:
+        raise Rejected("it has other keys than the format says")
+    for key, test in {**needed, **(more or {})}.items():
+        if key in value:
+            test(value[key])
+
+
+def one_of(shapes: dict[str, Shape], strict: bool) -> Callable[[Any], None]:
+    """Returns a test of a mapping with a `kind`; other kinds pass if it is not `strict`."""
+
+    def test(value: Any) -> None:
+        kind = value["kind"]
+        if kind in shapes:
+            has_shape(value, {"kind": word, **shapes[kind]})
+        elif strict or not isinstance(kind, str):
+            raise Rejected(f"there is no kind {str(kind)[:40]!r}")
+
+    return test
+
+
+def relation_shape(value: Any) -> None:
+    """Refuses what is no neighbouring relation."""
+    kind = value["kind"]
+    if kind == "declared":
+        has_shape(value, {"kind": word, "name": word, "distance": once, "within": relation_shape})
+        if value["within"]["kind"] == "declared":
+            raise Rejected("a declared relation is within one of the others")
+    elif kind == "bounded":
+        has_shape(value, {"kind": word}, {"keeps": words, "changes": words})
+    elif kind in "unbounded user edge node node-rewired euclidean free-lunch".split():
+        has_shape(value, {"kind": word})
+    else:
+        raise Rejected(f"there is no relation {str(kind)[:40]!r}")
+
+
+def statement_shape(value: Any) -> None:
+    """Refuses what is no stated guarantee: a δ is part of approximate DP alone."""
+    more: Shape = {"noise": one_of(NOISE_SHAPES, False), "shift": number, "implied": flag}
+    if value["notion"] == "approx":
+        more["delta"] = number
+    if value["notion"] in ("rdp", "profile"):
+        more["points"] = lambda points: [[number(x) for x in point] for point in points]
+        more["delta"] = number
+    needed: Shape = {"relation": relation_shape, "up": integer, "notion": word, "value": number}
+    has_shape(value, needed, more)
+    if ("noise" in value) != ("shift" in value) or number(value.get("delta", "0")) > 1:
+        raise Rejected("a noise has a shift, and a δ is at most 1")
+
+
+def mechanism_shape(value: Any) -> None:
+    """Refuses what is no mechanism."""
+    has_shape(
+        value,
+        {"name": word, "count": once, "statements": lambda all_: [*map(statement_shape, all_)]},
+    )
+
+
+def dataset_shape(line: Line) -> None:
+    """Refuses a line of a dataset that is neither a root nor made by a map or a partition."""
+    more: Shape = {
+        "history": lambda levels: [integer(level, -1) for level in levels],
+        "mechanisms": lambda all_: [*map(mechanism_shape, all_)],
+    }
+    needed: Shape = {"line": word, "id": integer, "name": word}
+    if "root" in line:
+        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE)
+    elif "map" in line:
+        needed |= {"parent": integer, "map": one_of(MAP_SHAPES, False)}
+        more |= {"draws": once, "one_release": flag, "through": words}
+    else:
+        needed |= {"parent": integer, "partition": integer, "class": integer}
+    has_shape(line, needed, more)
+    made_by = line.get("map") or {}
+    if made_by.get("kind") != "sample":
+        if line.get("draws", 1) != 1:
+            raise Rejected("samples alone are drawn several times")
+        return
+    rate, size, of = number(made_by["rate"]), made_by["size"], made_by["of"]
+    if rate > 1 or (size is not None and (of is None or size > of or rate != F(size, of))):
+        raise Rejected("a rate is at most 1, and that of a sample of fixed size is size / of")
+
+
+def partition_shape(line: Line) -> None:
+    """Refuses a line of a partition that contradicts itself."""
+    has_shape(
+        line,
+        {
+            "line": word,
+            "id": integer,
+            "of": integer,
+            "name": word,
+            "by": one_of(PARTITION_SHAPES, True),
+            "sizes": lambda sizes: [*map(once, sizes)],
+            "drops": flag,
+            "max_blocks_per_unit": maybe(once),
+            "max_rows_per_block": maybe(once),
+        },
+    )
+    fed = [each for some in line["by"].get("kinds", {}).values() for each in some]
+    if "kinds" in line["by"] and (
+        any(size > 1 for size in line["sizes"]) or max(fed, default=0) >= len(line["sizes"])
+    ):
+        raise Rejected("the kinds of rows name blocks, each of which is there once")
+
+
 # -- changes -------------------------------------------------------------------------------------
 
 
@@ -464,7 +655,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             made_by[k] and number(made_by[k]) for k in ("unbounded", "bounded", "diameter")
         )
         ways = [b, u and 2 * u] if pair else [u if unit.size is None else u and u * unit.size]
-        unknown = unit.kind == "any" or (user and unit.size is None)
+        unknown = unit.kind not in ("single", "pair", "user") or (user and unit.size is None)
         moves = [
             x
             for x in ([] if unknown else [min((w for w in ways if w is not None), default=None)])
@@ -820,7 +1011,8 @@ def view(node: DataNode, said: Line) -> View | None:
     if not admitted or not (node.above is None or home.depth <= node.above):
         return None
     if of == "declared":
-        return View(said, index[-1], home, False, True) if -1 in index else None
+        at_root = -1 in index and home.parent is None
+        return View(said, index[-1], home, False, True) if at_root else None
     if home.depth in index:
         plain = not any(edge.map is not None and conduct(edge.map).random for edge in edges)
         return View(said, index[home.depth], home, padded(edges), plain)
@@ -858,6 +1050,8 @@ def required(relation: Line, facts: Line) -> frozenset[str] | None:
     """Returns the columns that a replacement must keep to be one step; None: none is known to."""
     keeps, changes = names(relation.get("keeps", ())), names(relation.get("changes"))
     columns, others = facts.get("columns"), facts.get("others")
+    if columns is None and changes is not None:
+        return None  # which columns are left is not known
     if columns is None or (changes is None and others):
         return keeps
     return (
@@ -966,7 +1160,7 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
                 found.append(
                     ((stated(v.said) * moved, ZERO),) if v.said["notion"] == "pure" else ()
                 )
-            elif of == "euclidean" and moved is not None:
+            elif of == "euclidean" and moved is not None and v.said["notion"] == "pure":
                 amount = converted(stated(v.said) * moved, v.said["notion"], notion)
                 found.append(converted(amount, notion, target))
             elif of == "free-lunch":
@@ -1161,7 +1355,9 @@ class Rules:
             return (gather(sum(way, ())) for way in _product(options))
 
         found = {fit(way, node, child) for way in ways(change)}
-        return self.algebra.cover([self.ask(child, each) for each in found])
+        once_ = self.algebra.cover([self.ask(child, each) for each in found])
+        # Of a map that is part of one release `map_release` counts the draws.
+        return once_ if child.one_release else self.algebra.times(once_, child.draws)
 
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
@@ -1378,6 +1574,16 @@ class Rules:
             here = [(i, tuple(each[n] for each in way)) for n, i in enumerate(places)]
             found.add(self.algebra.add([loss(i, what) for i, what in here if any(what)]))
         return self.algebra.cover([*found])
+
+
+def _content(node: DataNode) -> Any:
+    """Returns what a dataset is and what is made of it, without what is part of one release."""
+    made = [_content(each) for each in node.children if not each.one_release]
+    parts = [
+        ({**part, "id": 0, "of": 0, "blocks": 0}, [*map(_content, part["blocks"])])
+        for part in node.partitions
+    ]
+    return node.name, node.map, node.draws, node.mechanisms, made, parts
 
 
 def releases(node: DataNode) -> int:
@@ -1608,9 +1814,20 @@ class Checker:
         if line["version"] != VERSION:
             raise Rejected(f"its version is {line['version']!r}, and this checker reads {VERSION}")
         self.header = line
-        integer(line["distance"], 1)
+        has_shape(
+            line,
+            {
+                "line": word,
+                "version": once,
+                "spec": word,
+                "protect": relation_shape,
+                "distance": once,
+                "apart": lambda groups: [[integer(n) for n in each] for each in groups],
+            },
+        )
 
     def _dataset(self, line: Line) -> None:
+        dataset_shape(line)
         if line["id"] != len(self.nodes) or self.algebra is not None:
             raise Rejected("datasets are numbered in order, before the first proof")
         parent = self.nodes[integer(line["parent"])] if "parent" in line else None
@@ -1645,6 +1862,7 @@ class Checker:
             raise Rejected("its history is not one that its parent has")
 
     def _partition(self, line: Line) -> None:
+        partition_shape(line)
         if line["id"] != len(self.parts) or self.algebra is not None:
             raise Rejected("partitions are numbered in order, before the first proof")
         line["blocks"] = [None for n in line["sizes"] if integer(n, 1)]
@@ -1657,6 +1875,10 @@ class Checker:
                 blocks = [b for part in node.partitions for b in part["blocks"]]
                 if None in blocks:
                     raise Rejected(f"a block of `{node.name}` is missing")
+                for before, child in zip([node, *node.children], node.children, strict=False):
+                    given = before is not node and not before.one_release
+                    if child.one_release and not (given and _content(before) == _content(child)):
+                        raise Rejected(f"`{child.name}` is not also there as a map that is given")
                 below = [*node.children, *blocks]
                 node.read = bool(node.mechanisms) or any(each.read for each in below)
                 poisson = [b.is_sample() and b.map["size"] is None and b.read for b in below]
@@ -1731,6 +1953,8 @@ class Checker:
 
     def _bound(self, line: Line) -> None:
         assert self.algebra is not None
+        if line["id"] != self.proofs - 1:
+            raise Rejected("a bound has the number of its proof")
         claims = {self.claims[integer(each)][:3]: self.claims[each][3] for each in line["roots"]}
         self.claims, algebra, goal = [], self.algebra, self.header["protect"]
         one_way = goal["kind"] in ("unbounded", "user") and self.header["distance"] == 1
@@ -1905,7 +2129,10 @@ def _delta_of_rho(rho: F, epsilon: F, order: F) -> F:
     """Returns δ at ε of ρ-zCDP by one order α (Canonne, Kamath and Steinke 2020, Corollary 13)."""
     if order <= 1:
         raise Rejected("an order is above 1")
-    rest = exp(order * F(math.log1p(-1 / float(order))) * (1 - F(1, 10**14)))[1]  # (1-1/α)^α
+    # (1-1/α)^α = e^(-α·ln y) for y = α/(α-1), and ln y ≥ r + 1 - e^r/y for every r.
+    y = order / (order - 1)
+    near = F(math.log(y.numerator) - math.log(y.denominator))
+    rest = exp(-order * max(ZERO, near + 1 - exp(near)[1] / y))[1]
     return exp((order - 1) * (order * rho - epsilon))[1] / (order - 1) * rest
 
 
