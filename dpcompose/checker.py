@@ -885,6 +885,8 @@ class Algebra:
             return INF if INF in losses else sum(losses, self.zero)
         found, lost = self.zero, self.multiplied
         for loss in losses:
+            if lost and max((d.denominator.bit_length() for _, d in found), default=0) > 1 << 18:
+                raise NotChecked("chances of very many digits")
             ways = [(a + c, b + d - b * d * lost) for a, b in found for c, d in loss]
             found = self.best([ways])
         return found
@@ -2366,13 +2368,16 @@ def _inside(items: Multiset) -> LossCurve:
     *_, step = _grids(items)[1]
     law = _sum_of(items, step, False)
     low, high = law.start * step, (law.start + len(law.masses) - 1) * step
-    weights = [mass * exp(-k * step)[0] for k, mass in enumerate(law.masses, law.start)]
+    weights = [
+        mass * int(exp(-k * step)[0] * SCALE) for k, mass in enumerate(law.masses, law.start)
+    ]
     above = [*accumulate(reversed(law.masses), initial=law.lost)][::-1]
-    below = [*accumulate(reversed(weights), initial=ZERO)][::-1]
+    below = [*accumulate(reversed(weights), initial=0)][::-1]
 
     def delta(epsilon: F) -> F:
         first = max(0, min(len(law.masses), math.floor(epsilon / step) + 1 - law.start))
-        return min(ONE, (above[first] - exp(epsilon)[0] * below[first]) / WHOLE)
+        less = math.floor(exp(epsilon)[0] * below[first])
+        return min(ONE, F(above[first] * SCALE - less, SCALE * WHOLE))
 
     return LossCurve(cache(delta), low, high)
 
@@ -2426,8 +2431,28 @@ def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
 
 #: Keys of a certificate that have another name in a spec.
 _RENAMED = {"poisson": "rate"}
-#: Keys that make a bound less, and so must be in the spec where they are in a certificate.
-_LIMITS = ("max_blocks_per_unit", "max_rows_per_block", "max_degree", "drops", "exact", "unit")
+#: What a certificate says of a key that a spec leaves out; the others must be written.
+_DEFAULTS = {"keeps": [], "drops": False, "exact": False, "shared": False, "distance": 1}
+_DEFAULTS |= {"domain": "table", "keep": "random", "kind": "row"}
+_DEFAULTS |= dict.fromkeys(("uses", "unbounded", "bounded", "diameter", "size", "of", "unit"))
+_DEFAULTS |= dict.fromkeys(
+    ("max_degree", "columns", "changes", "max_blocks_per_unit", "max_rows_per_block")
+)
+#: Keys of a certificate that follow from other keys of the spec, which are then not compared.
+_FOLLOWS = {
+    "rate": {"size"},
+    "blocks": {"kinds"},
+    "shared": {"draws"},
+    "unbounded": {"sensitivity"},
+    "bounded": {"sensitivity"},
+    "said_by": {"kind"},
+    "uses": {"column"},
+    "max_rows": {"column"},
+    "max_degree": {"domain"},
+}
+
+
+_CAPS = ("max_blocks_per_unit", "max_rows_per_block")
 
 
 class SpecComparison:
@@ -2452,14 +2477,12 @@ class SpecComparison:
             if line["line"] == "dataset":
                 self._dataset(line)
             elif line["line"] == "partition":
-                written = self._entry(line["name"]).get("partition") or {}
-                told_ = {
-                    **line,
-                    **line["by"],
-                    "by": line["by"]["kind"],
-                    "blocks": sum(line["sizes"]),
-                }
-                self._fields(line["name"], written, told_)
+                entry = self._entry(line["name"])
+                self._comes_from(line["name"], entry, line["of"])
+                told_ = {**line["by"], "by": line["by"]["kind"], "blocks": sum(line["sizes"])}
+                told_ |= {key: line[key] for key in ("drops", *_CAPS)}
+                del told_["kind"]
+                self._fields(line["name"], entry["partition"], told_)
         self._mechanisms()
 
     def _entry(self, name: str) -> Line:
@@ -2496,22 +2519,46 @@ class SpecComparison:
     def _fields(self, where: str, written: Any, told_: Line) -> None:
         if isinstance(written, str):
             written = {"kind": written}
-        for key in _LIMITS:
-            if told_.get(key) not in (None, False, [], "") and key not in written:
+        there = {_RENAMED.get(key, key) for key in written}
+        for key, value in told_.items():
+            if key in there or (key in _DEFAULTS and value == _DEFAULTS[key]):
+                continue
+            if not _FOLLOWS.get(key, set()) & {*written}:
                 raise Rejected(f"{where} has no {key} in the spec")
+            self.left.add(f"{where}.{key}")
         for key, value in written.items():
             name = _RENAMED.get(key, key)
-            if name in told_ and not isinstance(value, dict):
+            if key == "kinds" and isinstance(value, dict):
+                self._kinds(f"{where}.{key}", value, told_[key])
+            elif name in told_ and not isinstance(value, dict):
                 self._field(f"{where}.{key}", value, told_[name])
             else:
                 self.left.add(f"{where}.{key}")
+
+    def _kinds(self, where: str, written: Line, told_: Line) -> None:
+        """Compares in how many blocks rows of each kind are, and of each two kinds together."""
+
+        def shared(kinds: Line) -> dict[tuple[str, str], int]:
+            pairs = product(kinds.items(), repeat=2)
+            return {(a, b): len({*map(str, p)} & {*map(str, q)}) for (a, p), (b, q) in pairs}
+
+        if shared(written) != shared(told_):
+            raise Rejected(f"{where} has other blocks in the spec")
+        self.compared += 1
 
     def _protect(self) -> None:
         written, header = self.spec["protect"], self.lines[0]
         written = {"relation": written} if isinstance(written, str) else written
         goal = header["protect"]
-        told_ = {**goal, "relation": goal.get("name", goal["kind"]), "distance": header["distance"]}
+        name = goal.get("name", goal["kind"])
+        told_ = {"keeps": goal.get("keeps", []), "changes": goal.get("changes")}
+        told_ |= {"relation": name, "distance": header["distance"]}
         self._fields("protect", written, told_)
+        if goal["kind"] == "declared":
+            declared = self.spec["relations"][name]
+            told_ = {key: each for key, each in goal["within"].items() if key != "kind"}
+            told_ |= {"within": goal["within"]["kind"], "distance": goal["distance"]}
+            self._fields(f"relations.{name}", declared, told_)
 
     def _dataset(self, line: Line) -> None:
         entry, name = self._entry(line["name"]), line["name"]
@@ -2519,12 +2566,25 @@ class SpecComparison:
             if "from" in entry:
                 raise Rejected(f"`{name}` is no root in the spec")
             self._fields(name, {k: v for k, v in entry.items() if k != "drops"}, line["root"])
+        elif "partition" in line:
+            part = next(
+                x for x in self.lines if x["line"] == "partition" and x["id"] == line["partition"]
+            )
+            if str(name).split(".")[0] != part["name"]:
+                raise Rejected(f"`{name}` is no block of `{part['name']}`")
         elif "through" in line:
             self.left.add(f"{name}.map")
-        elif "map" in line:
+        else:
+            self._comes_from(name, entry, line["parent"])
             every_row = line["map"]["kind"] == "all-rows"
             told_ = {"kind": "sample", "rate": "1"} if every_row else line["map"]
             self._fields(f"{name}.map", entry.get("map", {}), told_)
+
+    def _comes_from(self, name: str, entry: Line, parent: int) -> None:
+        """Compares the dataset that another one is made from."""
+        above = next(x for x in self.lines if x["line"] == "dataset" and x["id"] == parent)
+        if str(entry["from"]).split(".")[0] != str(above["name"]).split(".")[0]:
+            raise Rejected(f"`{name}` is made from {str(entry['from'])[:40]} in the spec")
 
     def _mechanisms(self) -> None:
         nodes: dict[int, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
@@ -2548,7 +2608,13 @@ class SpecComparison:
             for key, count in copies.items():
                 if key[0] == where and count:
                     self._field(f"{where}.count", each.get("count", "1"), count)
-            for said in each.get("guarantees", [each]):
+            self._reads(nodes, where, str(each["reads"]))
+            stated_ = [x for x in found["statements"] if not x.get("noise")]
+            several = each.get("guarantees", [each] if "notion" in each else [])
+            extra = "mechanism" not in each and len(stated_) < len(found["statements"])
+            if extra or (all("points" not in x for x in several) and len(stated_) > len(several)):
+                raise Rejected(f"{where} has more guarantees than in the spec")
+            for said in several or [each]:
                 amounts = [said[key] for key in ("epsilon", "rho", "mu") if key in said]
                 plain = amounts and not isinstance(amounts[0], dict)
                 if not plain or said.get("notion") not in READS:
@@ -2558,6 +2624,19 @@ class SpecComparison:
                 near = [x for x in known if x["value"] == _fraction(amounts[0])] or known
                 first = near[0] if near else {"value": "", "delta": ""}
                 self._field(f"{where}.{said['notion']}", amounts[0], first["value"])
+                of = said.get("relation", each.get("relation"))
+                narrow = of if isinstance(of, dict) else {}
+                for columns in ("keeps", "changes"):
+                    if columns in narrow:
+                        for x in near:
+                            given = x["relation"].get(columns, [])
+                            self._field(f"{where}.{columns}", narrow[columns], given)
+                of = narrow.get("relation") if narrow else of
+                kinds = {x["relation"].get("name", x["relation"]["kind"]) for x in near}
+                if of is not None and of not in kinds:
+                    raise Rejected(f"{where} holds for {str(of)[:40]} neighbours in the spec")
+                if of is None and kinds != {self.lines[0]["protect"]["kind"]}:
+                    self.left.add(f"{where}.relation")
                 if isinstance(said.get("delta"), str) and len(near) == 1:
                     self._field(f"{where}.delta", said["delta"], first.get("delta", "0"))
                 home = said.get("stated_on", each.get("stated_on"))
@@ -2565,6 +2644,21 @@ class SpecComparison:
                 reads = str(found["reads"]["name"]) if home is None else str(home)
                 if reads.split(".")[0] not in homes:
                     raise Rejected(f"{where} is stated on {reads[:40]} in the spec")
+
+    def _reads(self, nodes: dict[int, Line], where: str, reads: str) -> None:
+        """Compares what a mechanism reads: a dataset, a block, or all blocks."""
+        name, dot, block = reads.partition(".")
+        of_all = [x for x in nodes.values() if str(x["name"]).split(".")[0] == name]
+        here = [x for x in of_all if any(m["name"] == where for m in x.get("mechanisms", ()))]
+        elsewhere = [
+            x["id"]
+            for x in nodes.values()
+            if any(m["name"] == where for m in x.get("mechanisms", ())) and x not in of_all
+        ]
+        if elsewhere or not here or (dot == "" and any("partition" in x for x in here)):
+            raise Rejected(f"{where} reads {reads[:40]} in the spec")
+        if block == "*" and len(here) != len([x for x in of_all if "partition" in x]):
+            raise Rejected(f"{where} reads every block of `{name}` in the spec")
 
     def _home(self, nodes: dict[int, Line], line: Line, up: int) -> str:
         """Returns the name of the dataset so many above another, without that of its block."""

@@ -575,3 +575,56 @@ def test_what_is_too_much_is_refused_at_once() -> None:
     _, claim = next(claims(lines))
     claim["change"][0][1] = 10**18
     assert "nothing is claimed" in verdict(lines) or "loses more" in verdict(lines)
+
+
+ATTACKS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("attacks.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: str(attack["name"]))
+def test_certificates_of_an_attacker_are_not_confirmed(attack: dict[str, Any]) -> None:
+    """Bounds below the truth that a reader of the checker wrote, each against one of its rules."""
+    said = verdict(attack["lines"])
+    if said != "yes":
+        return
+    lines = [json.dumps(line) for line in attack["lines"]]
+    with pytest.raises(checker.Rejected, match="spec"):
+        checker.compare(lines, attack["spec"].encode())
+
+
+def test_a_certificate_says_nothing_that_its_spec_leaves_out() -> None:
+    """Each key of a map, a partition, a root or a statement that is added or changed is refused."""
+    text = """\
+dpcompose: 1
+protect: {relation: bounded, keeps: [a]}
+datasets:
+  rows: {columns: [a, b]}
+  kept: {from: rows, map: {kind: filter}}
+  part: {from: kept, partition: {by: value, blocks: 3}}
+mechanisms:
+  - {name: m, reads: part.*, notion: pure, epsilon: 1, relation: unbounded}
+  - {name: n, reads: rows, notion: pure, epsilon: 1, relation: {relation: bounded, keeps: [a]}}
+"""
+    lines = certificate_of(text)
+    assert checker.compare([json.dumps(each) for each in lines], text.encode()).compared > 8
+    forged: list[tuple[int, Callable[[Line], object]]] = [
+        (0, lambda line: line["protect"].pop("keeps")),
+        (1, lambda line: line["root"].update(size=1)),
+        (1, lambda line: line["root"].update(columns=["a"])),
+        (1, lambda line: line["mechanisms"][0].update(name="other")),
+        (1, lambda line: line["mechanisms"][0]["statements"][0]["relation"].pop("keeps")),
+        (2, lambda line: line["map"].update(uses=["a"])),
+        (2, lambda line: line["map"].update(drops=True)),
+        (3, lambda line: line["by"].update(uses=["a"])),
+        (3, lambda line: line.update(max_blocks_per_unit=1)),
+        (3, lambda line: line.update(name="rows")),
+        (4, lambda line: line["mechanisms"][0]["statements"][0]["relation"].update(kind="user")),
+        (4, lambda line: line.update(name="kept.0")),
+    ]
+    for at, change in forged:
+        other = copy.deepcopy(lines)
+        change(other[at])
+        with pytest.raises(checker.Rejected):
+            checker.compare([json.dumps(each) for each in other], text.encode())
