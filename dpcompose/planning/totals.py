@@ -17,7 +17,7 @@ from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.planning.ledgers import LedgerSum, Remaining, summed
-from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
+from dpcompose.planning.merging import Merged, drawn_apart, merge
 from dpcompose.planning.releases import Release, by_protection, disagreement, protected
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.together import MergedSolver, remaining_if_fixed
@@ -138,13 +138,11 @@ def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
     """Returns the total of each population, in the order of the specs."""
     groups: dict[str | None, list[Release]] = {}
     for each in _with_labels(releases):
-        groups.setdefault(None if asked.everything else _population(each), []).append(each)
+        groups.setdefault(
+            None if asked.everything else each.resolved.population or None, []
+        ).append(each)
     unnamed = () if asked.everything else tuple(each.label for each in groups.pop(None, ()))
     return Sum(tuple(_total(*group, asked) for group in groups.items()), unnamed)
-
-
-def _population(release: Release) -> str | None:
-    return release.resolved.population or None
 
 
 def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
@@ -176,20 +174,12 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         return replace(total, refused=why, groups=by_protection(releases))
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
-    def together(world: bool) -> Merged:
-        return merge(
-            [
-                Part(each.label, each.resolved.problem, _population(each) if world else None)
-                for each in releases
-            ]
-        )
-
     def certified(merged: Merged) -> tuple[MergedSolver, CertifiedRelease]:
         solver = MergedSolver(merged)
         return solver, certify(merged.problem, limits, deltas, solver=solver)
 
     world = not asked.apart
-    merged = together(world)
+    merged = merge(releases, world)
     twice = drawn_apart(merged) if world and population is not None else None
     if twice is not None:
         name, parts = twice
@@ -201,7 +191,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         )
         return replace(total, refused=why)
     # Each release with its own word for its own roots costs what it costs alone.
-    others = together(False) if merged.contested else None
+    others = merge(releases, False) if merged.contested else None
     if planned is None:
         whole = _ledger(total, releases, asked, limits, deltas, merged, others)
         return _over_time(whole, releases, asked, limits)
