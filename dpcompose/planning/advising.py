@@ -77,12 +77,10 @@ def _otherwise(
     ]
     if len(puts) < len(spans):  # a guarantee in a list: it is not looked into
         return None
-    trials = _Trials(source, replace(asked, before=_ANY), 1)
     try:
-        problem = what_if(source, puts)
+        found = replace(asked, before=_ANY).number_of(what_if(source, puts))
     except InvalidSpec:
         return None
-    found = trials.number_of(problem)
     return (asked.name, None) if found is None else found
 
 
@@ -127,11 +125,24 @@ class _Asked:
     limits: tuple[tuple[str, Fraction], ...] = ()
     compared: bool = False
 
-    @property
-    def limit(self) -> Budget:
-        """Returns a budget that tells the number by what it leaves."""
-        most = _ANY if self.before is None else self.before
-        return Budget(((self.symbol, most), *self.limits))
+    def number_of(self, problem: Problem) -> tuple[str, Fraction] | None:
+        """Returns the number that is asked for, by name, of another problem; None: not finite."""
+        if self.delta:
+            at = next(
+                iter(certify(problem, (), [self.delta], compared=self.compared).at_delta), None
+            )
+            return None if at is None or at.value is None else (self.name, at.value)
+        if self.before is None:
+            found = certify(problem).bounds
+            if not found or found[0].delta is not None:
+                return None
+            return found[0].notion.facts.sign, found[0].value
+        limit = (self.symbol, self.before)
+        bounds = certify(problem, [Budget((limit,))]).bounds
+        decision = verdict(Budget((limit, *self.limits)), bounds)
+        if not decision.ok or decision.slack is None:
+            return None
+        return self.name, self.before - decision.slack
 
 
 def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
@@ -180,7 +191,7 @@ class _Trials:
     """Analyses of changed specs, at most `left` more."""
 
     def __init__(self, source: Source, asked: _Asked, left: int) -> None:
-        self._source, self._number_to_lower, self._left = source, asked, left
+        self._source, self._asked, self._left = source, asked, left
 
     def of(self, candidate: Candidate) -> Iterator[Advice]:
         """Yields what a candidate brings: all of its entries, and the one that brings half of that.
@@ -210,34 +221,10 @@ class _Trials:
             problem = what_if(self._source, candidate.puts)
         except InvalidSpec:  # it has no meaning there
             return None
-        before, found = self._number_to_lower.before, self.number_of(problem)
+        before, found = self._asked.before, self._asked.number_of(problem)
         if found is None or (before is not None and found[1] > before * (1 - NOTHING)):
             return None
         places = tuple(
             Written(each.write, self._source.span(each.path)) for each in candidate.entries
         )
         return Advice(candidate.key, candidate.sentence, places, found[0], before, found[1])
-
-    def number_of(self, problem: Problem) -> tuple[str, Fraction] | None:
-        """Returns the number that is asked for, by name, of another problem; None: not finite."""
-        return self._at(problem) if self._number_to_lower.delta else self._bound(problem)
-
-    def _at(self, problem: Problem) -> tuple[str, Fraction] | None:
-        delta = self._number_to_lower.delta
-        assert delta is not None
-        [*ats] = certify(problem, (), [delta], compared=self._number_to_lower.compared).at_delta
-        value = ats[0].value if ats else None
-        return None if value is None else (self._number_to_lower.name, value)
-
-    def _bound(self, problem: Problem) -> tuple[str, Fraction] | None:
-        before, limit = self._number_to_lower.before, self._number_to_lower.limit
-        if before is None:
-            found = certify(problem).bounds
-            if not found or found[0].delta is not None:
-                return None
-            return found[0].notion.facts.sign, found[0].value
-        bounds = certify(problem, [Budget(limit.parameters[:1])]).bounds
-        decision = verdict(limit, bounds)
-        if not decision.ok or decision.slack is None:
-            return None
-        return self._number_to_lower.name, before - decision.slack

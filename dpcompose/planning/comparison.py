@@ -174,9 +174,11 @@ def change(
     terms = terms or SameTerms()
     files = _file(old), _file(new)
     after = None if new is None else new.report(terms, terms.deltas)
-    if old is not None and new is not None and after is not None and old.data == new.data:
-        return _unchanged(old, new, after)
-    before = None if old is None else old.report(terms, terms.deltas)
+    same = old is not None and new is not None and old.data == new.data
+    if same and old is not None and after is not None:
+        before: Report | None = replace(after, file=old.name, document=old.document)
+    else:
+        before = None if old is None else old.report(terms, terms.deltas)
     if after is None or new is None:  # what was wrong with it is no fault any more
         assert before is not None
         gone = ("the spec is gone",)
@@ -184,55 +186,41 @@ def change(
     bad = tuple(each for each in (before, after) if each is not None and each.status == "invalid")
     if bad:
         return Invalid(bad, files)
+    if same and before is not None:
+        return Change(before, after, files, *compared(before, after))
+    now = new.source()
     if before is None or old is None:
-        endless = after.status == "no-guarantee"
+        endless = ", and has no finite bound" if after.status == "no-guarantee" else ""
         return Change(
             None,
             after,
             files,
             "increased",
             tuple(from_nothing(after)),
-            None,
-            ("the spec is new" + (", and has no finite bound" if endless else ""),),
-            assumed=newly_assumed(None, after, (), claims(new.source())),
+            because=(f"the spec is new{endless}",),
+            assumed=newly_assumed(None, after, (), claims(now)),
             findings=tuple(_new_findings(None, after, terms.least)),
-            free=newly_free((), claims(new.source())),
+            free=newly_free((), claims(now)),
         )
     # Not at the δ's of the new version: it could choose one at which less seems to be spent.
     wanted = tuple(dict.fromkeys(at.given for at in before.at_delta))
     if not {*wanted} <= {at.given for at in after.at_delta}:
         after = new.report(terms, wanted)
-    sources = old.source(), new.source()
-    claimed = claims(sources[0]), claims(sources[1])
-    differing = edits(*sources)
-    direction, numbers, why = compared(before, after)
-    moved = tuple(_changed_shares(before, after))
+    was = old.source()
+    vouched = claims(was), claims(now)
     found = Change(
         before,
         after,
         files,
-        direction,
-        numbers,
-        why,
-        (),
-        moved,
-        differing,
-        newly_assumed(before, after, *claimed),
-        newly_assumed(after, before, claimed[1], claimed[0], gone=True),
-        tuple(_new_findings(before, after, terms.least)),
-        newly_free(*claimed),
+        *compared(before, after),
+        moved=tuple(_changed_shares(before, after)),
+        edits=edits(was, now),
+        assumed=newly_assumed(before, after, *vouched),
+        no_longer_assumed=newly_assumed(after, before, *vouched[::-1], gone=True),
+        findings=tuple(_new_findings(before, after, terms.least)),
+        free=newly_free(*vouched),
     )
-    return found if direction == "same" else replace(found, because=tuple(_because(found)))
-
-
-def _unchanged(old: Version, new: Version, after: Report) -> Change | Invalid:
-    """Returns the change of a spec that stayed as it was; `after`: its report, now and before."""
-    before = replace(after, file=old.name, document=old.document)
-    files = _file(old), _file(new)
-    if after.status == "invalid":
-        return Invalid((before, after), files)
-    direction, numbers, why = compared(before, after)
-    return Change(before, after, files, direction, numbers, why)
+    return found if found.direction == "same" else replace(found, because=tuple(_because(found)))
 
 
 def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:

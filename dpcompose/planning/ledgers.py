@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpcompose.core.at_delta.filters import PrivacyFilter
-from dpcompose.core.model.problem import Mechanism, Problem, Statement
-from dpcompose.core.notions.guarantee import Bound, Budget, Guarantee, Quantity, bound_of
+from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.guarantee import Bound, Budget, bound_of
 from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert, convert_over_steps
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.curves.rounding import sqrt_down
@@ -106,28 +105,23 @@ def summed(
 
 
 def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
-    """Returns the largest ε, ρ and μ that every filter has left for one more mechanism."""
-    left = [dict(left_for(each.filter, each.spent, steps)) for each in held]
-    found: dict[str, Fraction | None] = {}
-    for name in left[0]:
-        known = [value for each in left if (value := each[name]) is not None]
-        found[name] = min(known) if len(known) == len(left) else None
-    return tuple(found.items())
+    """Returns the largest ε, ρ and μ that every filter has left for one more mechanism.
 
-
-def left_for(limit: PrivacyFilter, spent: Quantity, steps: int = 1) -> Remaining:
-    """Returns the largest ε, ρ and μ of one more mechanism on the whole table, rounded down.
-
-    Whatever else a change reaches, it reaches that mechanism too, so that what is left of the
-    largest sum is left for it. `steps`: how many of its neighbours' steps are protected together.
-    None where the filter counts no mechanism that is stated so.
+    That mechanism reads the whole table: whatever else a change reaches, it reaches it too, so that
+    what is left of the largest sum is left for it. `steps`: how many of its neighbours' steps are
+    protected together. None where a filter counts no mechanism that is stated so.
     """
-    amount = max(Fraction(limit.amount - spent.amount), Fraction(0))
-    if spent.delta > limit.delta:
-        amount = Fraction(0)
-    return tuple(
-        (notion.facts.symbol, _stated(notion, limit.notion, amount, steps)) for notion in STATED
-    )
+    amounts: list[tuple[Notion, Fraction]] = []
+    for each in held:
+        limit, spent = each.filter, each.spent
+        left = Fraction(limit.amount - spent.amount) if spent.delta <= limit.delta else Fraction(0)
+        amounts.append((limit.notion, max(left, Fraction(0))))
+    found: dict[str, Fraction | None] = {}
+    for notion in STATED:
+        values = [_stated(notion, *each, steps) for each in amounts]
+        known = [value for value in values if value is not None]
+        found[notion.facts.symbol] = min(known) if len(known) == len(values) else None
+    return tuple(found.items())
 
 
 def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fraction | None:
@@ -164,55 +158,3 @@ def largest(holds: Callable[[Fraction], bool], most: Fraction) -> Fraction:
         if high - low <= low * _CLOSE:
             break
     return low
-
-
-def left_if_fixed(
-    problem: Problem,
-    roots: Collection[int],
-    solver: Callable[[Problem], Solver],
-    limits: Sequence[Budget],
-) -> Remaining:
-    """Returns what one more mechanism may have if all parameters are fixed in advance, its own too.
-
-    The total with the mechanism in it is certified again for each number that is tried. `roots`:
-    those that it reads, of which every protected step changes one.
-    """
-
-    def fits(notion: Notion) -> Callable[[Fraction], bool]:
-        def holds(value: Fraction) -> bool:
-            tried = _with_one_more(problem, roots, notion, value)
-            found = certify(tried, limits, solver=solver(tried), compared=False)
-            return all(found.held(each).ok for each in limits)
-
-        return holds
-
-    before = certify(problem, limits, solver=solver(problem), compared=False)
-    if not all(before.held(each).ok for each in limits):
-        return tuple((each.facts.symbol, Fraction(0)) for each in STATED)
-    values = [value for limit in limits for name, value in limit.parameters if name != "delta"]
-    most = 4 * max([Fraction(1), *values])
-    return tuple(
-        # What loses nothing does not fit where nothing that is stated so does.
-        (each.facts.symbol, largest(holds, most) if holds(Fraction(0)) else None)
-        for each, holds in ((each, fits(each)) for each in STATED)
-    )
-
-
-def _with_one_more(
-    problem: Problem, on: Collection[int], notion: Notion, value: Fraction
-) -> Problem:
-    """Returns the problem with one more mechanism that every protected step reaches."""
-    names = {each.name for each in problem.mechanisms()}
-    name = "one more"
-    while name in names:
-        name += "*"
-    guaranteed = Guarantee(notion, value)
-    statement = Statement(problem.goal.relation, 0, guaranteed, ())
-    one = Mechanism(name, (statement,), 1, ())
-    roots = [
-        replace(root, dataset=replace(root.dataset, mechanisms=[*root.dataset.mechanisms, one]))
-        if i in on
-        else root
-        for i, root in enumerate(problem.roots)
-    ]
-    return replace(problem, roots=roots)

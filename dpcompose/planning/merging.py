@@ -14,19 +14,8 @@ from itertools import chain, count
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.model.problem import Problem, Root
+from dpcompose.planning.releases import Release
 from dpcompose.planning.trees import Names, copied, join
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A problem with what to call its spec.
-
-    `world`: parts of one world call the same things by the same names; None: this one alone.
-    """
-
-    label: str
-    problem: Problem
-    world: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -62,20 +51,24 @@ class Merged:
     contested: tuple[int, ...] = ()
 
 
-def merge(parts: Sequence[Part]) -> Merged:
-    """Returns the problems of parts that protect the same (at least one), all about the same
-    people."""
+def merge(parts: Sequence[Release], shared_names: bool) -> Merged:
+    """Returns the problems of releases that protect the same (at least one), on the same people.
+
+    `shared_names`: parts of one population call the same things by the same names; else each part
+    has names of its own.
+    """
     names = _names(parts)
     shared: dict[tuple[str, tuple[int, ...]], None] = {}
     islands: list[Island] = []
     taken: set[str] = set()
-    problems = [each.problem for each in parts]
+    problems = [each.resolved.problem for each in parts]
     for index, part in enumerate(parts):
         here = Island(parts=[index])
         joined: list[Island] = []
-        for root in part.problem.roots:
+        for root in part.resolved.problem.roots:
             copy = replace(root, dataset=copied(root.dataset, (index,), names[index], ""))
-            found = _same_root(root, part.world, islands, parts)
+            world = part.resolved.population if shared_names else None
+            found = _same_root(root, world, islands, parts) if world else None
             if found is None:
                 if root.dataset.name in taken:
                     prefix = f"{part.label}: "
@@ -93,7 +86,7 @@ def merge(parts: Sequence[Part]) -> Merged:
         islands.append(_one_island([*joined, here]))
     for island in islands:
         _take_apart(island, problems)
-    goal = parts[0].problem.goal
+    goal = problems[0].goal
     problem = Problem(goal, [root for each in islands for root in each.roots])
     return Merged(
         problem,
@@ -112,10 +105,12 @@ def merge(parts: Sequence[Part]) -> Merged:
     )
 
 
-def _names(parts: Sequence[Part]) -> list[Names]:
+def _names(parts: Sequence[Release]) -> list[Names]:
     """Returns what the mechanisms are called: names that clash start with the name of their
     spec."""
-    listed = [list(dict.fromkeys(m.name for m in part.problem.mechanisms())) for part in parts]
+    listed = [
+        list(dict.fromkeys(m.name for m in part.resolved.problem.mechanisms())) for part in parts
+    ]
     often = Counter(name for found in listed for name in found)
     taken = {name for name, times in often.items() if times == 1}
     result: list[Names] = []
@@ -134,15 +129,13 @@ def _names(parts: Sequence[Part]) -> list[Names]:
 
 
 def _same_root(
-    root: Root, world: str | None, islands: Sequence[Island], parts: Sequence[Part]
+    root: Root, world: str, islands: Sequence[Island], parts: Sequence[Release]
 ) -> tuple[Island, Root] | None:
     """Returns the root of the same name and declaration in the same world, with its island."""
-    if world is None:
-        return None
     for island in islands:
         for known in island.roots:
             same = _declared(known) == _declared(root)
-            if same and parts[int(known.dataset.path[0])].world == world:
+            if same and parts[int(known.dataset.path[0])].resolved.population == world:
                 return island, known
     return None
 

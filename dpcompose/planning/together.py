@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dpcompose.core.change.units import State
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.walk import Answer
-from dpcompose.core.model.problem import Problem
+from dpcompose.core.model.problem import Mechanism, Statement
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.guarantee import Budget, Guarantee
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver
-from dpcompose.planning.ledgers import Remaining, left_if_fixed
+from dpcompose.planning.ledgers import STATED, Remaining, largest
 from dpcompose.planning.merging import Merged
+from dpcompose.report.certify import certify
 
 
 class MergedSolver(Solver):
@@ -38,16 +41,53 @@ class MergedSolver(Solver):
 
 
 def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
-    """Returns what one more mechanism may have, if all parameters are fixed in advance."""
+    """Returns what one more mechanism may have if all parameters are fixed in advance, its own too.
 
-    def solver(problem: Problem) -> Solver:
-        roots = dict(zip(map(id, merged.problem.roots), problem.roots, strict=True))
-        islands = tuple(
-            replace(each, roots=[roots[id(root)] for root in each.roots]) for each in merged.islands
+    The total with the mechanism in it is certified again for each number that is tried.
+    """
+
+    def fits(tried: Merged) -> bool:
+        solver = MergedSolver(tried)
+        found = certify(tried.problem, limits, solver=solver, compared=False)
+        return all(found.held(each).ok for each in limits)
+
+    if not fits(merged):
+        return tuple((each.facts.symbol, Fraction(0)) for each in STATED)
+    values = [value for limit in limits for name, value in limit.parameters if name != "delta"]
+    most, roots = 4 * max([Fraction(1), *values]), _met_by_all(merged)
+    found: list[tuple[str, Fraction | None]] = []
+    for notion in STATED:
+
+        def holds(value: Fraction, notion: Notion = notion) -> bool:
+            return fits(_with_one_more(merged, roots, Guarantee(notion, value)))
+
+        # What loses nothing does not fit where nothing that is stated so does.
+        value = largest(holds, most) if holds(Fraction(0)) else None
+        found.append((notion.facts.symbol, value))
+    return tuple(found)
+
+
+def _with_one_more(merged: Merged, on: Collection[int], stated: Guarantee) -> Merged:
+    """Returns the problems with one more mechanism, on roots of which every protected step changes
+    one."""
+    problem = merged.problem
+    names = {each.name for each in problem.mechanisms()}
+    name = "one more"
+    while name in names:
+        name += "*"
+    one = Mechanism(name, (Statement(problem.goal.relation, 0, stated, ()),), 1, ())
+    roots = {
+        id(root): replace(
+            root, dataset=replace(root.dataset, mechanisms=[*root.dataset.mechanisms, one])
         )
-        return MergedSolver(replace(merged, problem=problem, islands=islands))
-
-    return left_if_fixed(merged.problem, _met_by_all(merged), solver, limits)
+        if i in on
+        else root
+        for i, root in enumerate(problem.roots)
+    }
+    islands = tuple(
+        replace(each, roots=[roots[id(root)] for root in each.roots]) for each in merged.islands
+    )
+    return replace(merged, problem=replace(problem, roots=[*roots.values()]), islands=islands)
 
 
 def _met_by_all(merged: Merged) -> set[int]:

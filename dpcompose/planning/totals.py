@@ -17,7 +17,7 @@ from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.planning.ledgers import LedgerSum, Remaining, summed
-from dpcompose.planning.merging import Merged, Part, drawn_apart, merge
+from dpcompose.planning.merging import Merged, drawn_apart, merge
 from dpcompose.planning.releases import Release, by_protection, disagreement, protected
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.together import MergedSolver, remaining_if_fixed
@@ -138,13 +138,11 @@ def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
     """Returns the total of each population, in the order of the specs."""
     groups: dict[str | None, list[Release]] = {}
     for each in _with_labels(releases):
-        groups.setdefault(None if asked.everything else _population(each), []).append(each)
+        groups.setdefault(
+            None if asked.everything else each.resolved.population or None, []
+        ).append(each)
     unnamed = () if asked.everything else tuple(each.label for each in groups.pop(None, ()))
     return Sum(tuple(_total(*group, asked) for group in groups.items()), unnamed)
-
-
-def _population(release: Release) -> str | None:
-    return release.resolved.population or None
 
 
 def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
@@ -158,7 +156,8 @@ def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
 
 def _total(population: str | None, releases: Sequence[Release], asked: TotalAsked) -> Total:
     """Returns the total of the releases on one population, or why they cannot be added up."""
-    relation, files = protected(releases[0]), tuple(each.label for each in releases)
+    files = tuple(each.label for each in releases)
+    total = Total(population, files, protected(releases[0]))
     releases = [_with_own_budget(each) for each in releases]
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
@@ -172,24 +171,15 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         usual=tuple(dict.fromkeys(map(default_notion, limits))),
     )
     if why is not None:
-        groups = by_protection(releases)
-        return Total(population, files, relation, refused=why, groups=groups)
+        return replace(total, refused=why, groups=by_protection(releases))
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
-
-    def together(world: bool) -> Merged:
-        return merge(
-            [
-                Part(each.label, each.resolved.problem, _population(each) if world else None)
-                for each in releases
-            ]
-        )
 
     def certified(merged: Merged) -> tuple[MergedSolver, CertifiedRelease]:
         solver = MergedSolver(merged)
         return solver, certify(merged.problem, limits, deltas, solver=solver)
 
     world = not asked.apart
-    merged = together(world)
+    merged = merge(releases, world)
     twice = drawn_apart(merged) if world and population is not None else None
     if twice is not None:
         name, parts = twice
@@ -199,25 +189,25 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
             "all of them and below nothing random, or under different names where they are "
             "different draws"
         )
-        return Total(population, files, relation, refused=why)
+        return replace(total, refused=why)
     # Each release with its own word for its own roots costs what it costs alone.
-    others = together(False) if merged.contested else None
+    others = merge(releases, False) if merged.contested else None
     if planned is None:
-        whole = _ledger(population, releases, asked, limits, deltas, merged, others)
+        whole = _ledger(total, releases, asked, limits, deltas, merged, others)
         return _over_time(whole, releases, asked, limits)
     solver, found = certified(merged)
     if others is not None:
         alone = certified(others)
         if _comparison_key(alone[1]) < _comparison_key(found):
             merged, (solver, found) = others, alone
-    total = Total(
-        population,
-        files,
-        relation,
-        found.bounds,
-        found.at_delta,
-        tuple(_alone(releases)),
-        verdict=_verdict(found, limits),
+    verdicts = [found.held(each) for each in limits]
+    total = replace(
+        total,
+        bounds=found.bounds,
+        at_delta=found.at_delta,
+        alone=tuple(_alone(releases)),
+        # On the first limit that is not met, or else on the first one.
+        verdict=next((each for each in verdicts if not each.ok), next(iter(verdicts), None)),
         assumed=(
             "maps, blocks, parameters and their number were fixed before the first output",
             *_assumed(merged, files, world and population is not None),
@@ -247,7 +237,7 @@ def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
 
 
 def _ledger(
-    population: str | None,
+    total: Total,
     releases: Sequence[Release],
     asked: TotalAsked,
     limits: Sequence[Budget],
@@ -266,22 +256,18 @@ def _ledger(
     points = [*(delta for each in limits for delta in deltas_of(each)), *deltas]
 
     def counted(merged: Merged) -> LedgerSum:
-        def solver() -> Solver:
-            return MergedSolver(merged)
-
-        return summed(merged.problem, solver, limits, wanted, points, asked.rest, asked.part)
+        problem, more = merged.problem, (asked.rest, asked.part)
+        return summed(problem, lambda: MergedSolver(merged), limits, wanted, points, *more)
 
     found, used = counted(merged), merged
     if apart is not None:
         other = counted(apart)
         if _spent(other) < _spent(found):
             found, used = other, apart
-    total = Total(
-        population,
-        tuple(each.label for each in releases),
-        protected(releases[0]),
-        found.bounds,
-        found.at_delta,
+    total = replace(
+        total,
+        bounds=found.bounds,
+        at_delta=found.at_delta,
         verdict=found.verdict,
         reasons=found.reasons,
         record=found.record,
@@ -291,7 +277,7 @@ def _ledger(
     if asked.part:
         return total
     notion = None if found.solution is None else found.solution.notion
-    world = not asked.apart and population is not None
+    world = not asked.apart and total.population is not None
     assumed = [
         *(each.says for each in OF_FILTERS),
         _unchanged(asked),
@@ -369,12 +355,6 @@ def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
     values = [at.value for at in found.at_delta]
     known = [value for value in values if value is not None]
     return 1 + len(values) - len(known), sum(known, Fraction(0))
-
-
-def _verdict(found: CertifiedRelease, limits: Sequence[Budget]) -> Verdict | None:
-    """Returns the verdict on the first limit that is not met, or else on the first one."""
-    verdicts = [found.held(each) for each in limits]
-    return next((each for each in verdicts if not each.ok), verdicts[0] if verdicts else None)
 
 
 def _deltas(release: Release) -> Iterator[Fraction]:

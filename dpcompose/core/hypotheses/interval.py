@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import TypeVar
 
 _DIGITS = 60
 #: The bits to which whole numbers are rounded: more than the digits of decimals.
@@ -41,14 +43,7 @@ class Interval:
 
     def power(self, exponent: int) -> Interval:
         """Returns the number to a whole power ≥ 0."""
-        result, factor = ONE, self
-        while exponent:
-            if exponent & 1:
-                result = result * factor
-            exponent >>= 1
-            if exponent:
-                factor = factor * factor
-        return result
+        return power(self, exponent, Interval.__mul__) if exponent else ONE
 
     def at_least(self, other: Interval) -> Interval:
         """Returns the number, with the lower end of `other` as a further lower bound."""
@@ -58,6 +53,22 @@ class Interval:
     def ceiling(self) -> Fraction:
         """The upper end, as a fraction."""
         return Fraction(self.high)
+
+
+_Factor = TypeVar("_Factor")
+
+
+def power(base: _Factor, exponent: int, times: Callable[[_Factor, _Factor], _Factor]) -> _Factor:
+    """Returns the product of `exponent` ≥ 1 equal factors, by repeated squaring."""
+    result: _Factor | None = None
+    while exponent:
+        if exponent & 1:
+            result = base if result is None else times(result, base)
+        exponent >>= 1
+        if exponent:
+            base = times(base, base)
+    assert result is not None
+    return result
 
 
 ZERO = Interval(Decimal(0), Decimal(0))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from dpcompose.core.hypotheses.interval import ONE, ZERO, Interval, exactly, exponential
+from dpcompose.core.hypotheses.interval import ONE, ZERO, Interval, exactly, exponential, power
 
 #: Chances are kept in units of 2^-_BITS.
 _BITS = 128
@@ -129,12 +129,13 @@ def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: i
         mark = chance * exactly(term.mark / scale) if term.mark else ZERO
         marked = marked + exactly(term.count) * mark
         leaf = _SizeLaw(0, (_units(ONE / whole), _units(chance)), (0, _units(mark)))
-        leaves.append(_power(leaf, term.count))
+        leaves.append(power(leaf, term.count, _times))
     law = _product(leaves)
     missing = _UNIT - sum(law.chances)
     unmarked = math.ceil(marked.ceiling * _UNIT) - sum(law.marks)
-    weight, most = _weights(tilt, low, high)
     back = ONE / tilt
+    weight = back.power(low)
+    most = max(weight, back.power(high), key=lambda each: each.high)
     total, marks = ZERO, ZERO
     for index in range(max(0, low - law.start), len(law.chances)):
         j = law.start + index
@@ -150,12 +151,6 @@ def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: i
     return Sums(
         product * (total + slack) * unit, exactly(scale) * product * (marks + mark_slack) * unit
     )
-
-
-def _weights(tilt: Interval, low: int, high: int) -> tuple[Interval, Interval]:
-    """Returns t^-low, and the largest t^-j over the wanted sizes j."""
-    first, last = (ONE / tilt).power(low), (ONE / tilt).power(high)
-    return first, max(first, last, key=lambda each: each.high)
 
 
 def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
@@ -194,19 +189,6 @@ def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
 def _units(x: Interval) -> int:
     """Returns the lower end of an interval in units of 2^-128, rounded down."""
     return int((x * _IN_UNITS).low)
-
-
-def _power(law: _SizeLaw, exponent: int) -> _SizeLaw:
-    """Returns the distribution of |b| for `exponent` independent copies of the blocks."""
-    result: _SizeLaw | None = None
-    while exponent:
-        if exponent & 1:
-            result = law if result is None else _times(result, law)
-        exponent >>= 1
-        if exponent:
-            law = _times(law, law)
-    assert result is not None
-    return result
 
 
 def _product(laws: list[_SizeLaw]) -> _SizeLaw:
@@ -249,12 +231,10 @@ def _convolved(first: Sequence[int], second: Sequence[int]) -> list[int]:
     # Kronecker substitution: one product of two whole numbers.
     bits = max(max(first).bit_length(), 1) + max(max(second).bit_length(), 1)
     width = (bits + min(len(first), len(second)).bit_length() + 7) // 8
-    packed = _packed(first, width) * _packed(second, width)
+    one, other = (
+        int.from_bytes(b"".join(each.to_bytes(width, "little") for each in values), "little")
+        for values in (first, second)
+    )
     length = len(first) + len(second) - 1
-    raw = packed.to_bytes(length * width + 1, "little")
+    raw = (one * other).to_bytes(length * width + 1, "little")
     return [int.from_bytes(raw[i * width : (i + 1) * width], "little") for i in range(length)]
-
-
-def _packed(values: Sequence[int], width: int) -> int:
-    """Returns one whole number that holds each coefficient in `width` bytes."""
-    return int.from_bytes(b"".join(each.to_bytes(width, "little") for each in values), "little")

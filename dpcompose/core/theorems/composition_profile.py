@@ -18,17 +18,7 @@ BOTH_ORDERS = Hypothesis(
     "both orders", "a profile bounds δ whichever of the two tables comes first", "declared"
 )
 
-#: The chances of one outcome under two tables.
-Outcome = tuple[Fraction, Fraction]
-
-
-def _outcomes(text: str) -> tuple[Outcome, ...]:
-    """Returns the outcomes written in a worked example, `p,q` with blanks between them."""
-    split = (each.split(",") for each in text.split())
-    return tuple((Fraction(first), Fraction(second)) for first, second in split)
-
-
-_THREE_TO_ONE = _outcomes("3/4,1/4 1/4,3/4")
+_THREE_TO_ONE = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
 
 
 theorem(

@@ -14,7 +14,6 @@ from dpcompose.core.hypotheses.point import against_point
 from dpcompose.core.hypotheses.transport import coupled, in_order
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, convert
 from dpcompose.core.theorems.composition import total
-from dpcompose.core.theorems.composition_profile import Outcome
 from dpcompose.core.theorems.disjoint import largest
 from dpcompose.curves import Concentrated, Curve, Renyi
 from dpcompose.curves.rounding import (
@@ -28,6 +27,8 @@ from dpcompose.curves.rounding import (
 )
 
 F = Fraction
+#: The chances of one outcome under two tables.
+Outcome = tuple[Fraction, Fraction]
 
 
 def rounded(value: Fraction) -> Fraction:
