@@ -12,7 +12,7 @@ from dpcompose.commands.output import print_out, style_for
 from dpcompose.commands.outputs import BookFormat, SchemaOf
 from dpcompose.commands.run import Run
 from dpcompose.core.theorem import Theorem
-from dpcompose.errors import nearest, quoted
+from dpcompose.errors import folded, nearest, quoted
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import book, in_short, matching, shape
 from dpcompose.report.wording import listing
@@ -82,13 +82,12 @@ def _theorem(name: str, style: Style) -> str | None:
 def _by_another_name(name: str, known: Mapping[str, Theorem]) -> Theorem | None:
     """Returns the theorem that a report names so (`ckS20 cor 13`, `exact gaussian`), or that a word
     of the field names; else None."""
-    from dpcompose.spec.synonyms import field_theorem
-
+    word = folded(name)
     for entry in known.values():
         routes = [route.casefold() for route in entry.routes]
-        if name in routes or in_short(entry.id).casefold() == name:
+        if name in routes or word in entry.words or in_short(entry.id).casefold() == name:
             return entry
-    return known.get(field_theorem(name) or "")
+    return None
 
 
 def _example(name: str, style: Style) -> str | None:

@@ -139,7 +139,8 @@ class Theorem(NamedTuple):
     theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
     for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
     why no bound of dpcompose is computed by its function. `routes`: the names of the routes to a
-    number at a chosen δ or ε that rest on it. `module`: the name of the module that enters it.
+    number at a chosen δ or ε that rest on it. `words`: how readers of other sources may call it, in
+    lower case. `module`: the name of the module that enters it.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Theorem(NamedTuple):
     uses: tuple[Use, ...] = ()
     for_readers: str | None = None
     routes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     module: str = ""
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
@@ -197,6 +199,7 @@ def theorem(
     uses: tuple[Use, ...] = (),
     for_readers: str | None = None,
     routes: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
     """Returns the function that enters an entry with its bound, and returns the bound.
 
@@ -227,6 +230,7 @@ def theorem(
             uses=uses,
             for_readers=for_readers,
             routes=routes,
+            words=words,
             module=module,
         )
         return bound

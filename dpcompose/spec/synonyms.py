@@ -237,20 +237,6 @@ _FIELD_OF_SEVERAL = {
     "neighbours": "two tables that differ by one change of the kind that `protect` names",
     "neighbors": "two tables that differ by one change of the kind that `protect` names",
 }
-#: Words of the field that name a theorem of the book.
-_FIELD_OF_THEOREMS = _table(
-    {
-        "dominating-pairs": "pld privacy-loss-distribution privacy-loss-distributions "
-        "loss-distribution privacy-loss dominating-pair fft-accountant prv",
-        "renyi-at-delta": "moments-accountant moments accountant rdp-accountant renyi-accountant",
-        "trade-off": "trade-off-function tradeoff-function roc roc-curve",
-    }
-)
-
-
-def field_theorem(word: str) -> str | None:
-    """Returns the theorem that a word of the field names, None if it names none."""
-    return _FIELD_OF_THEOREMS.get(folded(word))
 
 
 def field_word(word: str) -> Word | None:

@@ -22,7 +22,7 @@ from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.walk import How
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Mechanism, Problem, Root, Statement
-from dpcompose.core.model.tree import lay_out
+from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Part, Response, Sampled
 from dpcompose.curves.families import DiscreteGaussianLoss, GeometricLoss, LaplaceLoss
@@ -106,7 +106,7 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
             if place.levels:
                 line["history"] = list(place.levels)
             if place.mechanisms:
-                line["mechanisms"] = [mechanism_line(each) for each, _ in place.mechanisms]
+                line["mechanisms"] = [mechanism_line(each, place) for each, _ in place.mechanisms]
             yield line
             for partition in place.dataset.partitions:
                 split[id(partition), number] = len(split)
@@ -148,16 +148,24 @@ def _partition_line(kind: PartitionKind) -> Line:
     return {"kind": name, **plain(kind)}
 
 
-def mechanism_line(mechanism: Mechanism) -> Line:
-    """Returns a mechanism with its statements as plain data."""
-    stated = [statement_line(each) for each in mechanism.statements]
+def mechanism_line(mechanism: Mechanism, place: Place) -> Line:
+    """Returns a mechanism that reads the dataset of `place`, with its statements as plain data."""
+    stated = [statement_line(each, place) for each in mechanism.statements]
     return {"name": mechanism.name, "count": mechanism.count, "statements": stated}
 
 
-def statement_line(statement: Statement) -> Line:
-    """Returns a stated guarantee as plain data; `up`: on which ancestor it is stated."""
-    guarantee = statement.guarantee
-    line: Line = {"relation": relation_line(statement.relation), "up": statement.up}
+def statement_line(statement: Statement, place: Place) -> Line:
+    """Returns a stated guarantee as plain data; `up`: on which ancestor it is stated.
+
+    A statement about changes of some columns is about any replacement in a table that names none.
+    """
+    guarantee, relation, home = statement.guarantee, statement.relation, place
+    for _ in range(statement.up):
+        assert home.edge is not None
+        home = home.edge.parent
+    if relation.changes is not None and home.traits.columns is None:
+        relation = relation._replace(changes=None)
+    line: Line = {"relation": relation_line(relation), "up": statement.up}
     line |= {"notion": guarantee.notion.value, "value": str(guarantee.value)}
     if guarantee.delta:
         line["delta"] = str(guarantee.delta)

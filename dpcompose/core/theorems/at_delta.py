@@ -89,6 +89,7 @@ theorem(
     ),
     for_readers=ROUTE,
     routes=("Rényi conversion",),
+    words=("moments-accountant", "moments", "accountant", "rdp-accountant", "renyi-accountant"),
     statement="""\
     A mechanism whose Rényi divergence of order α is at most ε(α) is (ε, δ)-DP with the ε of the
     formula, for each order known. Divergences of one order add up under composition, so curves are

@@ -37,6 +37,16 @@ theorem(
     uses=(Use(Role.PROFILES),),
     for_readers="the tool composes on lattices of losses what this multiplies out",
     routes=("loss distributions",),
+    words=(
+        "pld",
+        "privacy-loss-distribution",
+        "privacy-loss-distributions",
+        "loss-distribution",
+        "privacy-loss",
+        "dominating-pair",
+        "fft-accountant",
+        "prv",
+    ),
     statement="""\
     Two laws P and Q dominate a mechanism if, for every real ε and in both orders of the two
     tables, its δ at ε is at most that of P and Q: the largest P(S) - e^ε·Q(S) over all sets S of
