@@ -260,7 +260,7 @@ def _scale_in_words(fitted: Fitted, origin: str) -> str:
     end = "" if fitted.exact else ", within a few millionths of the largest scale"
     return (
         f"{symbol} {relation} {spent}{at}, of {symbol} = {number(most)}{origin}: "
-        f"{plural(len(fitted.scaled), 'mechanism')} scaled by {factor}{end}"
+        f"losses of {plural(len(fitted.scaled), 'mechanism')} scaled by {factor}{end}"
     )
 
 

@@ -524,6 +524,10 @@ class Certified(NamedTuple):
     how: str = ""
     floor: bool = False
 
+    def __repr__(self) -> str:
+        by = f", {self.how!r}" if self.how else ""
+        return f"Certified({'≥' if self.floor else '≤'} {float(self)!r}{by})"
+
     def __float__(self) -> float:
         """Returns the certified side, rounded to the safe side."""
         if self.floor:

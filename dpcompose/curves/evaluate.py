@@ -30,7 +30,7 @@ def _best(curve: Curve, point: Point) -> Certified | None:
     if best.value is None:
         return None
     found = best.bracket or Certified(best.value, exact=False)
-    return found._replace(upper=best.value, how=best.rule)
+    return found._replace(upper=best.value, how=str(best.rule))
 
 
 def rho_of(curve: Curve) -> Certified | None:

@@ -193,7 +193,8 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
         expand=True,
     )
     table.add_column(no_wrap=True, min_width=1)
-    table.add_column("spec", no_wrap=True, min_width=min(_wide(rows), style.width // 3))
+    names = min(_wide(rows), style.width // (2 if _is_names_first(rows, style) else 3))
+    table.add_column("spec", no_wrap=True, min_width=names)
     given = list(dict.fromkeys(row.at for row in rows if row.at))
     same = len(given) == 1 and all(row.at or row.wrong for row in rows)
     head = f"bound at {given[0]}" if same else "bound"
@@ -207,9 +208,11 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
     if limits:
         table.add_column("budget", no_wrap=True)
         table.add_column("used", no_wrap=True, min_width=cells + 6)
-    table.add_column(_last_head(rows), ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
+    if not _is_names_first(rows, style):
+        table.add_column(_last_head(rows), ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
     for row in rows:
-        table.add_row(*_cells(row, bool(given) and not same, limits, style))
+        cells_of_row = _cells(row, names, bool(given) and not same, limits, style)
+        table.add_row(*cells_of_row[: len(table.columns)])
         if more[row] > 0:
             text = f"{more[row]} more {row.outcome}"
             table.add_row(literal("…", style), literal(text, style, "weak"))
@@ -229,12 +232,18 @@ def _wide(rows: list[_Row]) -> int:
     return max(len(row.label) for row in rows)
 
 
-def _cells(row: _Row, at: bool, limits: bool, style: Style) -> list[RenderableType]:
+def _is_names_first(rows: list[_Row], style: Style) -> bool:
+    """Returns whether whole names take the place of what costs most: names cut in their middle may
+    be equal."""
+    return not (style.wide or all(row.wrong for row in rows) or _wide(rows) <= style.width // 3)
+
+
+def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[RenderableType]:
     """Returns the cells of one row."""
     how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
     cells: list[RenderableType] = [
         literal(_SIGNS[row.kind], style, how),
-        literal(clipped(row.label, style.width // 3), style),
+        literal(clipped(row.label, names), style),
         literal(row.number, style, "bad" if row.kind == "wrong" else ""),
     ]
     if at:

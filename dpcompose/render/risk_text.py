@@ -69,8 +69,8 @@ def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
 
 #: The explanation of the rows on success.
 _VALUES = (
-    "A value guessed right is an attribute, or a whole record: from 1/2 one of two equally likely "
-    "values. Membership is another question, told next."
+    "A value guessed right is an attribute, or a whole record: from 1/2 a value that half of such "
+    "records have. To be told apart is another question: there both candidates are known."
 )
 
 

@@ -255,18 +255,32 @@ def _readers(problem: Problem) -> dict[int, Readers]:
     return found
 
 
+_SENSITIVITIES = "the sensitivities of "
+
+
 def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
-    """Yields what is assumed of noise, sensitivities and curves; one fact for all that are
-    alike."""
+    """Yields what is assumed of noise, sensitivities and curves; one fact for all mechanisms of
+    which the same is assumed.
+
+    In few words, all sensitivities of a mechanism are one fact.
+    """
     found: dict[Trusted, tuple[dict[str, None], Path]] = {}
+    sensitivities: dict[tuple[str, ...], list[str]] = {}
     for mechanism in problem.mechanisms():
         for statement in mechanism.statements:
             if not statement.implied:
                 for trusted in _trusted(statement):
                     names, _ = found.setdefault(trusted, ({}, statement.path))
                     names[mechanism.name] = None
+    for trusted, (named, _) in found.items():
+        if trusted.says.startswith(_SENSITIVITIES):
+            sensitivities.setdefault(tuple(named), []).append(trusted.shortly or "")
     for trusted, (named, path) in found.items():
-        yield Fact(trusted.says.format(listing(named)), path, trusted.shortly)
+        shortly = trusted.shortly
+        if trusted.says.startswith(_SENSITIVITIES):
+            several = sensitivities.pop(tuple(named), [])
+            shortly = f"sensitivities hold ({'; '.join(several)})" if several else ""
+        yield Fact(trusted.says.format(listing(named)), path, shortly)
 
 
 def _norm(guarantee: Guarantee) -> str | None:
@@ -297,6 +311,6 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
     norm = None if form.norm is None else _norm(guarantee)
     of = "" if norm is None else f", in {norm},"
     yield Trusted(
-        f"the sensitivities of {{}}{of} hold for every two {neighbours} neighbours{change}",
-        f"sensitivities hold ({'' if norm is None else f'{norm}, '}{statement.relation})",
+        f"{_SENSITIVITIES}{{}}{of} hold for every two {neighbours} neighbours{change}",
+        f"{'' if norm is None else f'{norm}, '}{statement.relation}",
     )

@@ -17,7 +17,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import amplifying, change_at
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.core.theorem import Role
-from dpcompose.core.theorems.book import BOOK, behind, in_role
+from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.curves.rounding import summed
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
@@ -64,14 +64,12 @@ def of_solution(
             post = step.facts["post"]
             says = f"uses {wording.listing(post.inputs)} alone: costs nothing"
             writer.add(0, "free", post.name, says, None, step.theorem, step.paths)
-    assert together.bound is not None and derivation.bound is not None
+    assert together.bound is not None
+    # The theorem of the whole release gives the same bound as that of the sum, which it is a case
+    # of: one line shows both.
     total = bound_of(together.bound)
-    writer.add(0, "sum", "", _sum(solution, together, total), total, together.theorem)
-    if derivation.theorem not in (None, together.theorem):
-        entry = BOOK[str(derivation.theorem)]
-        writer.add(
-            0, "theorem", "", f"as {entry.title}", bound_of(derivation.bound), derivation.theorem
-        )
+    theorem = derivation.theorem or together.theorem
+    writer.add(0, "sum", "", _sum(solution, together, total), total, theorem)
     writer.read(ats)
     return tuple(writer.nodes)
 

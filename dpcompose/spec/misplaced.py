@@ -110,6 +110,8 @@ def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | No
     if key not in NOISE_KEYS | _PARAMETERS:
         return None
     parameters = f"its parameters are {listing(noise_keys(own))}"
+    if (own, key) == ("geometric", "alpha"):
+        return says, f"{parameters}; a mass proportional to α^|n| has the scale 1/ln(1/α)"
     if key == "epsilon" and issubclass(model, Concrete):
         return says, f"{parameters}; ε follows from them"
     owners = _owners(key)

@@ -239,6 +239,9 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
         if at.model is Table and folded(at.name) in _CAPS:
             cap = f"capped: {{from: {at.above[-1]}, map: {{kind: cap, rows: …, keep: first}}}}"
             hint = f"a cap is a map: `{cap}`"
+        if "protect" in legal and at.name in ("delta", "epsilon", "rho", "mu"):
+            asked = "`report: {delta: [1e-6]}` asks for an ε, " if at.name == "delta" else ""
+            hint = f"{asked}`budget: {{{at.name}: …}}` is what may be spent at most"
         names = list(legal)
         faults.add(
             "DPC101", at.path, at.unknown, hint, key=True, wrong=at.name, legal=names, closed=True

@@ -560,7 +560,7 @@ def test_a_constant_is_scaled_where_it_stands_for_parameters_alone() -> None:
 
 def test_what_was_changed_is_told() -> None:
     result = run("fit", "-", "--color", "never", stdin=CONSTANTS)
-    assert "ρ ≤ 0.01, of ρ = 0.01: 3 mechanisms scaled by" in result.stderr
+    assert "ρ ≤ 0.01, of ρ = 0.01: losses of 3 mechanisms scaled by" in result.stderr
     assert ["share", "0.5", "→", "0.0976177"] in [x.split() for x in result.stderr.splitlines()]
     sums = CONSTANTS.replace("share * 0.1", "share * 0.1 + 0.01")
     assert "c      ρ 0.06 → 0.00983217" in run("fit", "-", stdin=sums).stderr
