@@ -339,7 +339,7 @@ def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) 
     )
     result = run("fit", "s.yaml")
     assert (result.exit_code, result.stdout) == (0, one("notion: pure, epsilon: 1/3"))
-    assert "ε = 1/3, of ε = 1/3 (budget of dpcompose.toml): 1 mechanism" in result.stderr
+    assert "ε = 1/3, of ε = 1/3 (budget of dpcompose.toml): losses of 1 mechanism" in result.stderr
     Path("in").mkdir()
     Path("in/s.yaml").write_text(spec)
     result = run("fit", "in/s.yaml")
