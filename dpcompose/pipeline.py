@@ -62,6 +62,7 @@ def analyze(
     certificate: bool = False,
     extent: Extent = "all",
     by_attribute: bool = False,
+    drawn: bool = False,
 ) -> Report:
     """Certify one spec.
 
@@ -77,6 +78,7 @@ def analyze(
     of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
     `certificate`: whether the report carries that certificate. `extent`: how much the report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
+    `drawn`: whether the report has what pictures of its curves need.
 
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
     ValueError where an argument is none of these.
@@ -103,7 +105,7 @@ def analyze(
 
     text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     proving = Proving(certificate, recheck, text)
-    report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent)
+    report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent, drawn)
     if extent == "all" and (resolved.questions or by_attribute):
         report = _with_attributes(
             report, source, resolved, terms, deltas, risk, recheck, by_attribute
@@ -224,6 +226,7 @@ def _report(
     risk: AskedRisk | None,
     proving: Proving,
     extent: Extent,
+    drawn: bool,
 ) -> Report:
     if resolved.ledger:
         from dpcompose.report.ledger import of_ledger
@@ -239,6 +242,7 @@ def _report(
             resolved.risk or risk,
             proving,
             extent,
+            drawn,
         )
     from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
@@ -251,6 +255,7 @@ def _report(
         [*deltas, *resolved.deltas],
         [*epsilons, *resolved.epsilons],
         resolved.risk or risk,
+        drawn=drawn,
     )
     finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
     case = Case(source, resolved, name, asked, found.solver, terms.against)
@@ -280,6 +285,7 @@ def _report(
         at_delta=at_delta,
         at_epsilon=at_epsilon,
         risk=found.risk,
+        drawn=found.drawn,
         verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
         ceilings=tuple(map(found.held, terms.ceilings)),
         certificate=certificate,

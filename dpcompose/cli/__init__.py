@@ -127,6 +127,22 @@ def analyze(run: "Run") -> int:
     return analyze_files(run)
 
 
+@command(ANALYSE, "Write a page for people who do not use a terminal.", of.REPORT)
+def report(run: "Run") -> int:
+    """Write a page (HTML) that shows the result of each spec to people who decide about budgets.
+
+    FILE is what `analyze` takes. The page is one file: it loads nothing, runs no script, and can be
+    printed or sent. It shows the verdict, what an attacker gains, where the budget goes, the proof
+    with its theorems, what is assumed, and the lines of the spec. Several specs have an overview.
+
+    -o report.html names the file. `analyze`, `check` and others write the same page with
+    -o html=FILE beside their own output.
+    """
+    from dpcompose.commands.analysis import write_page
+
+    return write_page(run)
+
+
 @command(ANALYSE, "Compare each spec with its budget.", of.CHECK)
 def check(run: "Run") -> int:
     """Compare each spec with its budget: what is spent, on what, and what is left.

@@ -23,6 +23,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("dpcompose analyze release.dp.yaml", "the bound, its theorem, and why it holds"),
         ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),
     ),
+    "report": (
+        ("dpcompose report specs/dp-sgd.yaml -o report.html", "a page for those who decide"),
+        ("dpcompose report specs -o budgets.html", "many specs on one page, with an overview"),
+    ),
     "check": (
         ("dpcompose check specs --changed-since origin/main", "what a change touched"),
         (
@@ -92,6 +96,7 @@ COMMON: dict[str, tuple[str, ...]] = {
         "--format",
         "--output",
     ),
+    "report": ("--delta", "--by", "--output"),
     "check": ("--epsilon", "--delta", "--changed-since", "--ledger", "--format", "--output"),
     "diff": ("--against", "--fail-on", "--delta", "--brief", "--full", "--format"),
     "total": ("--epsilon", "--delta", "--all", "--over-time", "--format", "--output"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -27,7 +28,7 @@ _BOUNDS = frozenset({Format.CONCISE, Format.CERTIFICATE})
 #: Formats that need a report's costs as well.
 _COSTS = frozenset({Format.GITHUB, Format.JUNIT})
 #: Formats that show advice.
-_ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN})
+_ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN, Format.HTML})
 #: Formats that count files without a result.
 _COUNTING = (Format.JSON, Format.JSONL)
 
@@ -56,6 +57,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         extent=_extent(forms, run, single=True),
         of_many=_extent(forms, run, single=False),
         advisable=_is_advisable(forms, run, gathering.single),
+        drawn=Format.HTML in forms,
     )
     printed = any(to_standard_output(each.path) for each in outputs)
     batch = Batch(
@@ -85,6 +87,14 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         complain_lines(summary)
     code = max(mended, batch.finish())
     return ExitCode.FINE if run.exit_zero and code is ExitCode.FAILED else code
+
+
+def write_page(run: Run) -> ExitCode:
+    """Runs `report`, and returns its exit code. Raises BadCall."""
+    run = replace(run, form=Format.HTML)
+    if sys.stdout.isatty() and to_standard_output(_outputs(run)[0].path):
+        raise BadCall("a page is for a browser: name its file, as in -o report.html")
+    return analyze_files(run)
 
 
 def _outputs(run: Run) -> tuple[Output[Format], ...]:

@@ -38,7 +38,8 @@ class FileTask(NamedTuple):
 
     `checking`: whether the budget decides the exit code. `certificate`: whether reports carry their
     certificates. `extent`: how much of the report is filled in for one spec, `of_many`: for each of
-    several. `advisable`: whether the output shows statements that would make a bound less.
+    several. `advisable`: whether the output shows statements that would make a bound less, `drawn`:
+    what pictures need.
     """
 
     run: Run
@@ -47,6 +48,7 @@ class FileTask(NamedTuple):
     extent: Extent = "all"
     of_many: Extent = "all"
     advisable: bool = False
+    drawn: bool = False
 
 
 class _Input(NamedTuple):
@@ -282,6 +284,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome
             tuple(dict.fromkeys((*run.asked_deltas, *wanted))),
             tuple(dict.fromkeys(run.asked_epsilons)),
             risk=AskedRisk() if run.risk else None,
+            drawn=task.drawn,
             default=settings.defaults,
             ceilings=settings.ceilings,
             audit=partial(audited, settings, accepted=accepted, document=document.number),

@@ -32,12 +32,14 @@ class Format(StrEnum):
     GITHUB = "github"
     JUNIT = "junit"
     MARKDOWN = "markdown"
+    HTML = "html"
     CERTIFICATE = "certificate"
 
 
 _ELSEWHERE = {
     Format.TEXT: ("terminal", "render"),
     Format.JSONL: ("json", "render_lines"),
+    Format.HTML: ("page", "render"),
     Format.CERTIFICATE: ("json", "render_certificates"),
 }
 

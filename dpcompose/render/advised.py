@@ -37,7 +37,7 @@ def _rows(each: Advice, table: Table, style: Style) -> None:
     for place in each.places:
         lines.setdefault(place.write, []).append(place.span.line)
     sign = each.number.split()[0]
-    cells = (literal(f"{sign} ≤ {_number(each)}", style), literal(_less(each), style))
+    cells = (literal(f"{sign} ≤ {less_number(each)}", style), literal(less(each), style))
     says = literal(f"if {each.condition}: ", style)
     told = len(lines) if style.detail == "full" else _MOST_TEXTS
     for write, where in list(lines.items())[:told]:
@@ -50,12 +50,12 @@ def _rows(each: Advice, table: Table, style: Style) -> None:
         table.add_row("", "", literal(f"and so at {more} more {entries}", style, "weak"))
 
 
-def _number(each: Advice) -> str:
+def less_number(each: Advice) -> str:
     """Returns the number that the advice would lead to."""
     return route_text(each.after).removeprefix("≤ ")
 
 
-def _less(each: Advice) -> str:
+def less(each: Advice) -> str:
     """Returns by what share the number becomes less, rounded down; empty if it was not finite."""
     if each.before is None or not each.before or each.saves is None:
         return ""

@@ -40,7 +40,7 @@ def _cut(found: Sequence[object], most: int, style: Style) -> int:
 def compared(report: Report, style: Style) -> Iterator[RenderableType]:
     """Yields the routes and theorems compared: the one used, the looser ones, and, in full, those
     that do not apply."""
-    usable = [*_routes(report, style), *_usable(report, style)]
+    usable = usable_rows(report, style)
     unusable = _unusable(report, style) if style.detail == "full" else []
     if not usable and not unusable:
         return
@@ -65,6 +65,11 @@ def compared(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 _Row = tuple[Text, Text, Text, Text]
+
+
+def usable_rows(report: Report, style: Style) -> list[_Row]:
+    """Returns the rows of the routes and theorems that give a number, the one used first."""
+    return [*_routes(report, style), *_usable(report, style)]
 
 
 def _row(mark: str, name: str, value: str, excess: str, why: str, style: Style) -> _Row:

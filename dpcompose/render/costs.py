@@ -36,8 +36,8 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     without = any(each.without is not None for each in report.shares)
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
     table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
-    table.add_column(_heading(_unit(report), style), justify="right")
-    table.add_column(_heading(f"share of {_adds(report)}", style), no_wrap=True)
+    table.add_column(_heading(unit_of_costs(report), style), justify="right")
+    table.add_column(_heading(f"share of {added_unit(report)}", style), no_wrap=True)
     if without:
         table.add_column(_heading("ε without it", style), justify="right")
     table.add_column("line", justify="right", style="weak", no_wrap=True)
@@ -106,7 +106,7 @@ def _where(report: Report) -> str:
     return ""
 
 
-def _unit(report: Report) -> str:
+def unit_of_costs(report: Report) -> str:
     """Returns the symbols of the parameters in which the costs are given."""
     if report.record is not None:
         return ", ".join(SIGNS[name] for name, _ in report.record.limit)
@@ -115,7 +115,7 @@ def _unit(report: Report) -> str:
     return ", ".join(SIGNS[name] for name, _, _ in report.bound.parameters)
 
 
-def _adds(report: Report) -> str:
+def added_unit(report: Report) -> str:
     """Returns the symbol of the unit in which the costs add up."""
     if report.record is not None:
         return report.record.notion.facts.unit.split(" ")[0]

@@ -65,7 +65,7 @@ def framed(
 
 def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     """Returns the rows of the panel."""
-    rows = [("bound", _bound(report, style))]
+    rows = [("bound", requested_text(report, style))]
     rows += [("", each) for each in _further(report, style)]
     if report.risk is not None:
         rows.append(("risk", literal(in_brief(report), style)))
@@ -93,8 +93,8 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     notion = None if report.bound is None else report.bound.notion
     if notion in (Notion.ZCDP, Notion.GDP) and requested_number(report) is None:
         rows.append(("ε", literal("at a δ of your choice: --delta 1e-6", style)))
-    words = _in_words(report)
-    if words is not None:
+    words = in_words(report)
+    if words is not None and report.risk is None:
         rows.append(("in words", literal(words, style)))
     entry = book().get(report.theorem) if report.theorem else None
     if entry is not None:
@@ -115,12 +115,12 @@ _GUESSED = {
 _NEARLY_ALWAYS = Fraction(999, 1000)
 
 
-def _in_words(report: Report) -> str | None:
+def in_words(report: Report) -> str | None:
     """Returns what a guess between two neighbouring tables gains, as a row of the panel.
 
-    None where there is no bound, or the risk is shown.
+    None where there is no bound.
     """
-    if report.status != "ok" or report.risk is not None:
+    if report.status != "ok":
         return None
     first, bound = requested_number(report), report.bound
     held: list[tuple[Notion, Fraction, Fraction]] = []
@@ -161,7 +161,7 @@ def _styled_words(text: str, style: Style) -> Text:
     return literal(sentence(text), style)
 
 
-def _bound(report: Report, style: Style) -> Text:
+def requested_text(report: Report, style: Style) -> Text:
     """Returns the number that was asked for, followed by the bound that it comes from."""
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")

@@ -63,8 +63,8 @@ def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
     yield _table(risk, report, style)
     if risk.success:
         yield literal(_VALUES, style)
-    yield literal(_told_apart(risk, _question(report)[0]), style)
-    yield literal(_about(report), style, "weak")
+    yield literal(told_apart(risk, report), style)
+    yield literal(about(report), style, "weak")
 
 
 #: The explanation of the rows on success.
@@ -159,9 +159,9 @@ def _heading_of_point(risk: Risk, style: Style) -> Text:
     return Text("\n").join(lines)
 
 
-def _told_apart(risk: Risk, question: str) -> str:
+def told_apart(risk: Risk, report: Report) -> str:
     """Returns the sentence on how often membership is guessed right, and on the advantage."""
-    right, of = risk.membership, _people(Fraction(1, 2))
+    question, right, of = _question(report)[0], risk.membership, _people(Fraction(1, 2))
     text = (
         f"{question}, which a coin tells right {of // 2} times of "
         f"{_count(of)}, is told right at most {_rate_in_words(right, of)} times: "
@@ -172,7 +172,7 @@ def _told_apart(risk: Risk, question: str) -> str:
     return text + "."
 
 
-def _about(report: Report) -> str:
+def about(report: Report) -> str:
     """Returns what is compared with what, and what the risk does not cover."""
     text = f"What differs is {report.protects} ({neighbours(report)}), all else known."
     rows = "other rows of the same person, " if report.relation in ("unbounded", "bounded") else ""

@@ -22,7 +22,7 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableTyp
         return
     yield ruled("Assumed, not checked", style, "you vouch for these")
     told = sorted(found, key=lambda each: each.span is None)
-    rows = _together(told, style.detail != "full")
+    rows = together(told, style.detail != "full")
     if style.detail != "full":
         rows = ((line, _LISTED.sub(_fewer, says)) for line, says in rows)
     yield by_line(rows, style)
@@ -45,7 +45,7 @@ def _assumption(each: Assumption, shortly: bool) -> str:
     return sentence(says) + because
 
 
-def _together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, str]]:
+def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, str]]:
     """Yields the assumptions with their lines; those that differ in one name only are merged."""
     groups: list[list[Assumption]] = []
     known: dict[tuple[str, ...], list[Assumption]] = {}

@@ -28,7 +28,7 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
     if not report.attributes:
         return
     yield ruled("Who learns what", style, "a row changes in these columns alone, the rest is known")
-    head, rows = _cells(report, style.detail == "full")
+    head, rows = questions(report, style.detail == "full")
     for n, columns in enumerate(_tables(head, style)):
         if n:
             yield ""
@@ -74,7 +74,7 @@ def in_markdown(report: Report) -> str:
     """Returns the table of questions about columns as Markdown; empty without questions."""
     if not report.attributes:
         return ""
-    head, rows = _cells(report)
+    head, rows = questions(report)
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for n, row in enumerate(rows):
         name, *rest = row
@@ -92,7 +92,7 @@ def _quoted(cell: str, head: str) -> str:
     return code(cell) if head in ("columns", "told by") and cell else cell
 
 
-def _cells(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
+def questions(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
     """Returns the headings, and the cells of each row; the first row is the protected change."""
     asked = report.attributes
     columns = any(each.changes != (each.name,) for each in asked)

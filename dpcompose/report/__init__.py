@@ -133,7 +133,8 @@ class Risk(NamedTuple):
     hits) of a test for which of two neighbouring tables was read. `success`: (baseline, success):
     the chance that an attack on an attribute or a record succeeds where the person's data is absent
     or replaced, and its chance on the real release. `from_point`: the same risk computed from
-    `point` alone, one (ε, δ) of the release; both None where there is none.
+    `point` alone, one (ε, δ) of the release; both None where there is none. For pictures alone:
+    `trade_off`, pairs like `hits` over all rates; `profile`, pairs of an ε and its δ.
     """
 
     advantage: Fraction
@@ -141,6 +142,8 @@ class Risk(NamedTuple):
     success: tuple[tuple[Fraction, Fraction], ...] = ()
     point: tuple[Fraction, Fraction] | None = None
     from_point: Risk | None = None
+    trade_off: tuple[tuple[Fraction, Fraction], ...] = ()
+    profile: tuple[tuple[Fraction, Fraction], ...] = ()
 
     @property
     def membership(self) -> Fraction:
@@ -295,7 +298,8 @@ class Report:
     result. `attributes`: for each question, what can be learnt of
     some columns. `population`: whose data it is. `ceilings`: the bound compared with what settings
     allow at most. `place`: the position of the budget, or else of what is protected. `risk`: an
-    attacker's gain, where asked for and there is a bound. `advice`: statements that would make the
+    attacker's gain, where asked for and there is a bound; `drawn`: the same with its curves, for
+    pictures. `advice`: statements that would make the
     number smaller, where asked for. `otherwise`: the number, by name, if statements without a
     relation hold for one row each; its value is None where it is not finite. `record`: what a
     filter has counted, where parameters are chosen along the way; the bound is then the budget.
@@ -324,6 +328,7 @@ class Report:
     at_delta: tuple[At, ...] = ()
     at_epsilon: tuple[At, ...] = ()
     risk: Risk | None = None
+    drawn: Risk | None = None
     adversary: AgainstAdversary | None = None
     place: Span | None = None
     document: int | None = None

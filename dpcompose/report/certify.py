@@ -22,8 +22,9 @@ class CertifiedRelease(NamedTuple):
 
     `solved`: the worst case in every notion that was tried, strongest first, finite or not.
     `at_delta`: the least ε at each chosen δ; `at_epsilon`: the least δ at each chosen ε. `chosen`:
-    whether any δ or ε was chosen. `risk`: an attacker's gain, where that was asked for; `curve`:
-    the trade-off curve behind it, which also judges budgets in risk.
+    whether any δ or ε was chosen. `risk`: an attacker's gain, where that was asked for; `drawn`:
+    the same for a picture; `curve`: the trade-off curve behind it, which also judges budgets in
+    risk.
     """
 
     solver: Solver
@@ -33,6 +34,7 @@ class CertifiedRelease(NamedTuple):
     chosen: bool
     risk: Risk | None = None
     curve: TradeOff | None = None
+    drawn: Risk | None = None
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
@@ -63,6 +65,7 @@ def certify(
     solver: Solver | None = None,
     compared: bool = True,
     judged: bool = False,
+    drawn: bool = False,
 ) -> CertifiedRelease:
     """Returns the least bounds of a problem that theorems certify.
 
@@ -70,7 +73,7 @@ def certify(
     attacker's gain is stated; it is None where there is no finite bound. `solver`: an existing
     solver of the problem. `compared`: whether numbers at a δ come with other routes, which take
     time and hardly ever win. `judged`: whether only the budgets matter, so that no other number is
-    computed.
+    computed. `drawn`: whether a picture is drawn.
     """
     solver = solver or Solver(problem)
     asked = {name for limit in limits for name, _ in limit.parameters}
@@ -84,7 +87,7 @@ def certify(
                 first = solved[-1]
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     given = list(epsilons)
-    risky = risk is not None or any(limit.of_risk for limit in limits)
+    risky = risk is not None or drawn or any(limit.of_risk for limit in limits)
     if risky and first is None and not (wanted or given or judged):
         given = [Fraction(0)]  # the advantage, δ at ε = 0, may be finite where no notion is
     at_delta: tuple[At, ...] = ()
@@ -96,14 +99,18 @@ def certify(
         at_delta, at_epsilon = at_points(solver, wanted, given, first, compared)
     curve: TradeOff | None = None
     told: Risk | None = None
+    shown: Risk | None = None
     if risky:
-        from dpcompose.report.risk import curve_of, risk_of
+        from dpcompose.report.risk import curve_of, drawn_of, risk_of
 
         curve = curve_of(solver, first)
         if curve is not None and risk is not None:
             told = risk_of(curve, risk, at_delta, () if first is None else first.quantities)
+        if curve is not None and drawn:
+            bounds = () if first is None else first.quantities
+            shown = drawn_of(curve, risk or AskedRisk(), at_delta, bounds)
     chosen = bool(wanted or given)
-    return CertifiedRelease(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve)
+    return CertifiedRelease(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve, shown)
 
 
 def _asks(asked: set[str], notion: Notion) -> bool:

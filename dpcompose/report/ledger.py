@@ -21,7 +21,7 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.core.theorems.select import select
-from dpcompose.curves import Point
+from dpcompose.curves import Point, TradeOff
 from dpcompose.curves.rounding import chance, number, number_below
 from dpcompose.report import (
     Alternative,
@@ -43,7 +43,7 @@ from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.counted import Counted, NoFilter, count
 from dpcompose.report.outcomes import Case
 from dpcompose.report.recheck import Proving
-from dpcompose.report.risk import risk_of
+from dpcompose.report.risk import drawn_of, risk_of
 from dpcompose.report.verdict import deltas_of, of_risk, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
@@ -69,12 +69,14 @@ def of_ledger(
     risk: AskedRisk | None,
     proving: Proving,
     extent: Extent = "all",
+    drawn: bool = False,
 ) -> Report:
     """Returns the report of a spec whose parameters are chosen along the way.
 
     `limits`: the budgets, each of which is a filter of its own; the first is the guarantee.
     `ceilings`: the most that settings allow a budget to be. `deltas`, `epsilons`: points at which
-    the guarantee is stated as well; `risk`: at which rates an attacker's gain is stated.
+    the guarantee is stated as well; `risk`: at which rates an attacker's gain is stated; `drawn`:
+    whether a picture is drawn.
     """
     problem = resolved.problem
     solver = Solver(problem)
@@ -113,6 +115,9 @@ def of_ledger(
         certificate=certificate,
         rechecked=rechecked,
     )
+    if counted.within and drawn:
+        curve, given = _curve(counted.filter), _quantity(bound)
+        report = replace(report, drawn=drawn_of(curve, risk or AskedRisk(), (), [given]))
     return report
 
 
@@ -125,8 +130,17 @@ def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
 
 def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
     """Returns an attacker's greatest gain from all releases that the filter admits."""
-    given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
-    return risk_of(worst_trade_off.of_quantity(counted.total_loss), asked, (), given)
+    return risk_of(_curve(counted), asked, (), [_quantity(bound)])
+
+
+def _curve(counted: PrivacyFilter) -> TradeOff:
+    """Returns the trade-off curve of all releases that the filter admits."""
+    return worst_trade_off.of_quantity(counted.total_loss)
+
+
+def _quantity(bound: Bound) -> Quantity:
+    """Returns a bound as a quantity of its notion."""
+    return Quantity(bound.notion, bound.value, bound.delta or Fraction(0))
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:

@@ -56,6 +56,30 @@ def risk_of(
     return told._replace(point=point, from_point=_risk_of_curve(alone, asked))
 
 
+#: The rates of false alarms of a picture, closest to each other where the curve is steepest.
+_RATES = tuple(Fraction(k, 40) ** 2 for k in (*range(1, 12), *range(12, 40, 2)))
+#: So many ε are on a picture of the profile, up to where δ is so small, or to the last of them.
+_STEPS, _SMALL, _LARGEST = 24, Fraction(1, 10**9), 64
+
+
+def drawn_of(
+    curve: TradeOff,
+    asked: AskedRisk,
+    points: Sequence[At] = (),
+    bounds: Iterable[Quantity] = (),
+) -> Risk:
+    """Returns the risk by a trade-off curve with points along it, and along the privacy profile."""
+    found = risk_of(curve, asked, points, bounds)
+    end = Fraction(1, 4)
+    while end < _LARGEST and curve.delta(end) > _SMALL:
+        end *= 2
+    steps = [end * k / _STEPS for k in range(_STEPS + 1)]
+    return found._replace(
+        trade_off=tuple((each, curve.power(each)) for each in _RATES),
+        profile=tuple((each, curve.delta(each)) for each in steps),
+    )
+
+
 def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
     """Returns the advantage, hit rates and success rates at the rates asked for, by one curve."""
     # A baseline is a rate of false alarms: how often the guess is right on the other table.

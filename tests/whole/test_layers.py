@@ -52,6 +52,8 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "pydantic_core": [("spec",)],
     "yaml": [("source", "events"), ("checker",)],
     "rich": [("render",), ("commands", "progress")],
+    "jinja2": [("render", "page")],
+    "markupsafe": [("render", "page")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],
 }
