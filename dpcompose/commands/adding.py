@@ -145,6 +145,10 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
             pieces = render.text(found, style_for(output, run.look))
         case TotalFormat.MARKDOWN:
             pieces = within_summary(render.markdown(found))
+        case TotalFormat.HTML:
+            from dpcompose.render.page import page_of_totals
+
+            pieces = iter([page_of_totals(found)])
         case TotalFormat.JSON:
             pieces = render.json(found)
     deliver(pieces, output)

@@ -34,7 +34,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     if unused:
         raise BadCall(f"{', '.join(unused)}: of single specs, which --ledger does not check")
     if run.form not in [*TotalFormat] or len(run.output) > 1 or "=" in "".join(run.output):
-        raise BadCall("--ledger prints one output, as text, json or markdown")
+        raise BadCall("--ledger prints one output, as text, json, markdown or html")
     output = next(iter(run.output), None)
     asked = TotalAsked(run.limit, run.asked_deltas, since=run.changed_since)
     found, known, standing = Gathered(), Gathered(), LedgerAudit()

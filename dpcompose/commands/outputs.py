@@ -20,7 +20,7 @@ By = StrEnum("By", "ATTRIBUTE")
 #: The formats of `diff`.
 DiffFormat = StrEnum("DiffFormat", "TEXT JSON MARKDOWN GITHUB SARIF")
 #: The formats of `total`.
-TotalFormat = StrEnum("TotalFormat", "TEXT JSON MARKDOWN")
+TotalFormat = StrEnum("TotalFormat", "TEXT JSON MARKDOWN HTML")
 #: The formats of `fit` and `savings`.
 PlanFormat = StrEnum("PlanFormat", "TEXT JSON")
 #: The notions in which a filter counts a budget, where parameters are chosen along the way.

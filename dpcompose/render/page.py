@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dpcompose
 from dpcompose.errors import Diagnostic, Span, printable
+from dpcompose.planning.totals import Sum, Total
+from dpcompose.render import total_views
 from dpcompose.render.advised import less, less_number
 from dpcompose.render.compared import usable_rows
 from dpcompose.render.costs import added_unit, unit_of_costs
@@ -51,6 +53,8 @@ _FIGURES = 100
 _NARROWEST, _WIDTH_OF_LETTER = 60, 9
 #: The width and height of a picture of a curve.
 _SIZE = 300
+#: Of more releases the picture names none.
+_MOST_LABELS = 8
 #: The signs of outcomes, those that need attention first.
 _SIGNS = {"bad": "✗", "warn": "!", "good": "✓"}
 #: The parts of the JSON result that the page holds for machines: exact numbers, said once.
@@ -86,20 +90,70 @@ def page(reports: Sequence[Report], checking: bool = False) -> str:
     specs = [_shown(each, f"s{n}-" if many else "", checking) for n, each in enumerate(reports, 1)]
     if many:
         specs.sort(key=lambda each: list(_SIGNS).index(str(each["kind"])))
+    return _rendered(
+        "report.html",
+        title=specs[0]["name"] if len(specs) == 1 else f"Privacy budgets: {len(specs)} specs",
+        specs=specs,
+        many=many,
+        counts=Counter(str(each["outcome"]) for each in specs),
+        theorems=_theorems(reports),
+    )
+
+
+def page_of_totals(found: Sum) -> str:
+    """Returns the page of what several releases cost together, a part for each population."""
+    return _rendered(
+        "total.html",
+        title="Privacy budgets: what several releases cost together",
+        totals=[_shown_total(each) for each in found.totals],
+        left_out=total_views.sentence_on_left_out(found),
+    )
+
+
+def _rendered(template: str, **values: object) -> str:
+    """Returns a page by its template, with what all pages have."""
     return str(
         _environment()
-        .get_template("report.html")
-        .render(
-            title=specs[0]["name"] if len(specs) == 1 else f"Privacy budgets: {len(specs)} specs",
-            specs=specs,
-            many=many,
-            counts=Counter(str(each["outcome"]) for each in specs),
-            stylesheet=_stylesheet(),
-            policy=_policy(),
-            theorems=_theorems(reports),
-            version=dpcompose.__version__,
-        )
+        .get_template(template)
+        .render(stylesheet=_stylesheet(), policy=_policy(), version=dpcompose.__version__, **values)
     )
+
+
+def _shown_total(total: Total) -> dict[str, object]:
+    """Returns what the template shows of a total."""
+    kind = "good" if total_views.is_fine(total) else "bad"
+    steps = [each for each in total.steps if each.record is not None]
+    shares = [float(each.record.share) for each in steps if each.record is not None]
+    top = max([1.0, *shares])
+    labels = len(steps) <= _MOST_LABELS
+    rows = [(word, each.plain) for word, each in total_views.panel_rows(total, _PLAIN)]
+    says = "certified" if kind == "good" else "no number"
+    if total.verdict is not None:
+        says = "within budget" if kind == "good" else "over budget"
+    return {
+        "name": total_views.name_of(total),
+        "kind": kind,
+        "sign": _SIGNS[kind],
+        "says": f"{sentence(says)}: {rows[0][1]}",
+        "rows": rows[1:],
+        "limit": 200 - 200 / top,
+        "steps": [
+            {
+                "x": round(700 * (n + 1) / len(steps), 1),
+                "y": round(200 - 200 * share / top, 1),
+                "words": f"{math.ceil(share * 100)} %",
+                "text": each.label.rpartition("/")[2] if labels else "",
+            }
+            for n, (each, share) in enumerate(zip(steps, shares, strict=True))
+        ],
+        "sections": [
+            (
+                name,
+                [[each if isinstance(each, str) else each.plain for each in row] for row in rows],
+            )
+            for name, rows in total_views.sections(total, _PLAIN)
+        ],
+    }
 
 
 @cache

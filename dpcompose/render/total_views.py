@@ -63,12 +63,12 @@ def text(found: Sum, style: Style) -> Iterator[str]:
         yield ("\n" if index else "") + printed(_parts(total, style), style)
     for file, lines, each in found.findings:
         yield "\n" + printed(print_findings([each], file, lines, style), style)
-    left_out = _left_out(found)
+    left_out = sentence_on_left_out(found)
     if left_out:
         yield ("\n" if found.totals else "") + printed(literal(left_out, style), style)
 
 
-def _left_out(found: Sum) -> str:
+def sentence_on_left_out(found: Sum) -> str:
     """Returns the sentence on the specs that name no population; empty if all do."""
     if not found.unnamed:
         return ""
@@ -80,11 +80,22 @@ def _left_out(found: Sum) -> str:
 
 def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
     """Yields the renderables of one total: its panel, then the sections that have content."""
-    good = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
-    good = good and not (total.checked and total.checked.rewritten)
-    yield framed(_name(total), "", _rows(total, style), not good, style)
+    yield framed(name_of(total), "", panel_rows(total, style), not is_fine(total), style)
+    for name, rows in sections(total, style):
+        yield ruled(name, style)
+        yield grid(rows, style)
+
+
+def is_fine(total: Total) -> bool:
+    """Returns whether there is a number, within the budget if there is one, of a true record."""
+    fine = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
+    return fine and not (total.checked and total.checked.rewritten)
+
+
+def sections(total: Total, style: Style) -> list[tuple[str, Sequence[Sequence[str | Text]]]]:
+    """Returns the sections below the panel that have content: their names and rows."""
     why = [total.refused] if total.refused else total.reasons
-    sections: tuple[tuple[str, Sequence[Sequence[str | Text]]], ...] = (
+    found: tuple[tuple[str, Sequence[Sequence[str | Text]]], ...] = (
         ("Why", [(sentence(each),) for each in why]),
         ("What they protect", _groups(total)),
         ("Releases, each by itself", _releases(total, style)),
@@ -95,13 +106,10 @@ def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
         ("Over time", _steps(total)),
         ("Assumed, not checked", [(sentence(each),) for each in total.assumed]),
     )
-    for name, rows in sections:
-        if rows:
-            yield ruled(name, style)
-            yield grid(rows, style)
+    return [(name, rows) for name, rows in found if rows]
 
 
-def _rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
+def panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     """Yields the rows of the panel: the total, the budget, the record, what is protected."""
     releases = plural(len(total.files), "release")
     if total.refused is not None:
@@ -172,12 +180,12 @@ def _checked(checked: RecordCheck) -> str:
     return f"{of}, {corrected or 'as before'}"
 
 
-def _name(total: Total) -> str:
+def name_of(total: Total) -> str:
     """Returns the population of a total, or `all specs`."""
     return "all specs" if total.population is None else f"population {total.population}"
 
 
-def _sentence_of_total(total: Total) -> str:
+def sentence_of_total(total: Total) -> str:
     """Returns a total in one sentence: `ε = 2 in 2 releases (pure DP, unbounded neighbours)`."""
     releases = plural(len(total.files), "release")
     if total.refused is not None:
@@ -323,7 +331,7 @@ def markdown(found: Sum) -> Iterator[str]:
         yield f"| {name} | {len(total.files)} | {plain(_value(total))} | {_word(total)} |\n"
     for total in found.totals:
         name = "all specs" if total.population is None else f"population {code(total.population)}"
-        yield f"\n**{name}**: {plain(_sentence_of_total(total))}\n\n"
+        yield f"\n**{name}**: {plain(sentence_of_total(total))}\n\n"
         if total.refused is not None:
             yield f"- {plain(total.refused)}\n"
             for protects, files in total.groups:
@@ -359,7 +367,7 @@ def markdown(found: Sum) -> Iterator[str]:
         place = file if each.span is None else f"{file}:{each.span.line}"
         yield f"- **{each.level}** {code(place)}: {plain(each.message)} ({each.code})\n"
     if found.unnamed:
-        yield f"\n{plain(_left_out(found))}\n"
+        yield f"\n{plain(sentence_on_left_out(found))}\n"
 
 
 def _value(total: Total) -> str:

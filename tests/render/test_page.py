@@ -214,6 +214,25 @@ def test_a_folder_is_reported_on_one_page_and_an_invalid_spec_fails(
     assert "DPC101" in text
 
 
+def test_a_ledger_has_a_picture_of_what_was_spent(tmp_path: Path) -> None:
+    page_ = tmp_path / "total.html"
+    folder = str(SPECS / "ledger-2026")
+    result = run("total", "--over-time", "--format", "html", folder, "-o", str(page_))
+    assert result.exit_code == 0, result.stderr
+    text = page_.read_text(encoding="utf-8")
+    found = Parsed(text)
+    assert "Within budget: ε = 2, δ = 1e-6" in found.text
+    assert "Spent after each release: 91 % of the budget" in found.text
+    assert max(Counter(found.ids).values()) == 1
+    assert found.tags["script"] == 0
+    heights = [
+        float(each)
+        for each in re.findall(r"V([0-9.]+)H", text.partition('"line"')[2].partition('"axis"')[0])
+    ]
+    assert heights == sorted(heights, reverse=True)
+    assert len(heights) == 3
+
+
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 #: A page that shows another one in frames of two widths, and prints how wide what it shows is.
 _FRAMES = """<body><script>
