@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from dpcompose.core.notions.guarantee import AskedRisk, Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import TradeOff
-from dpcompose.curves.rounding import number
+from dpcompose.curves.rounding import exp_up, number
 from dpcompose.report import At, Risk, Verdict
 
 
@@ -59,7 +60,7 @@ def risk_of(
 #: The rates of false alarms of a picture, closest to each other where the curve is steepest.
 _RATES = tuple(Fraction(k, 40) ** 2 for k in (*range(1, 12), *range(12, 40, 2)))
 #: So many ε are on a picture of the profile, up to where δ is so small, or to the last of them.
-_STEPS, _SMALL, _LARGEST = 24, Fraction(1, 10**9), 64
+_STEPS, _SMALL, _LARGEST = 16, Fraction(1, 10**9), 64
 
 
 def drawn_of(
@@ -68,16 +69,27 @@ def drawn_of(
     points: Sequence[At] = (),
     bounds: Iterable[Quantity] = (),
 ) -> Risk:
-    """Returns the risk by a trade-off curve with points along it, and along the privacy profile."""
+    """Returns the risk by a trade-off curve, with points along the privacy profile, and the
+    trade-off that follows from these points alone."""
     found = risk_of(curve, asked, points, bounds)
-    end = Fraction(1, 4)
-    while end < _LARGEST and curve.delta(end) > _SMALL:
+    known = [each.value for each in points if each.wanted == "delta" and each.value]
+    end = Fraction(math.ceil(5 * max(known)), 4) if known else Fraction(1, 4)
+    while not known and end < _LARGEST and curve.delta(end) > _SMALL:
         end *= 2
-    steps = [end * k / _STEPS for k in range(_STEPS + 1)]
+    profile = [(each, curve.delta(each)) for each in (end * k / _STEPS for k in range(_STEPS + 1))]
     return found._replace(
-        trade_off=tuple((each, curve.power(each)) for each in _RATES),
-        profile=tuple((each, curve.delta(each)) for each in steps),
+        trade_off=tuple((each, _most_hits(profile, each)) for each in _RATES),
+        profile=tuple(profile),
     )
+
+
+def _most_hits(profile: Sequence[tuple[Fraction, Fraction]], rate: Fraction) -> Fraction:
+    """Returns the most hits at a rate of false alarms that the (ε, δ) of a profile allow."""
+    found = [Fraction(1)]
+    for epsilon, delta in profile:
+        rise = exp_up(epsilon)
+        found += [delta + rise * rate, 1 - max(Fraction(0), 1 - delta - rate) / rise]
+    return min(found)
 
 
 def _risk_of_curve(curve: TradeOff, asked: AskedRisk) -> Risk:
