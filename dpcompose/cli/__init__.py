@@ -156,6 +156,23 @@ def check(run: "Run") -> int:
     return analyze_files(run, checking=True)
 
 
+@command(ANALYSE, "Serve an editor while specs are written.", of.LSP)
+def lsp(run: "Run") -> int:
+    """Run the language server: the problems, costs and words of specs in your editor.
+
+    Your editor starts it. It speaks the Language Server Protocol on standard input and output, and
+    needs pygls: python -m pip install 'dpcompose[lsp]'. It answers about files *.dp.yaml, and about
+    YAML files whose top level has the key `dpcompose`.
+
+    Problems are shown as you type, with the corrections of --fix; the cost of each mechanism and
+    the bound beside them; `explain` on a word under the pointer; and the words, datasets and blocks
+    that may stand at the cursor. The settings around each file apply.
+    """
+    from dpcompose.commands.editor import serve
+
+    return serve(run)
+
+
 @command(REVIEW, "Report what a change does to the bound.", of.DIFF)
 def diff(run: "Run") -> int:
     """Report how a change of specs changes their bounds, by how much and why.

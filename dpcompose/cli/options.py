@@ -247,6 +247,11 @@ CHECK = (
     *_BOUNDS,
     option("ledger", _TEXT, _LEDGER, metavar="FOLDER"),
 )
+LSP = (
+    flag("stdio", "Use standard input and output, which is always so; many editors say it."),
+    *SOURCES,
+    *MOST,
+)
 DIFF = (
     SPECS,
     option("against", _TEXT, "Compare each FILE with this git revision.", metavar="REV"),
