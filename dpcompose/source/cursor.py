@@ -18,6 +18,7 @@ from dpcompose.source.events import (
     YAMLError,
     event_source,
 )
+from dpcompose.source.limits import MAX_DEPTH
 
 #: A character that is no part of a spec, which stands for the word at the cursor.
 _MARK = "\ue000"
@@ -40,7 +41,7 @@ class Cursor(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
+class _Level:
     """A collection that is open: `said` are its entries, `at` is the key or the number of the
     value."""
 
@@ -73,7 +74,7 @@ def cursor_at(before: str) -> Cursor | None:
 
 def _find(text: str, starts_here: bool) -> Cursor | None:
     """Returns the place of the mark in a text, None where the parser does not come to it."""
-    stack: list[_Open] = []
+    stack: list[_Level] = []
     try:
         next_event = event_source(text)
         while type(event := next_event()) is not StreamEndEvent:
@@ -89,13 +90,15 @@ def _find(text: str, starts_here: bool) -> Cursor | None:
                 if stack:
                     stack[-1].add(event.value if isinstance(event, ScalarEvent) else "")
                 if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-                    stack.append(_Open(isinstance(event, MappingStartEvent)))
+                    if len(stack) == MAX_DEPTH:  # a parser takes quadratic time over more of them
+                        return None
+                    stack.append(_Level(isinstance(event, MappingStartEvent)))
     except YAMLError:
         pass
     return None
 
 
-def _cursor(stack: list[_Open], starts_here: bool) -> Cursor:
+def _cursor(stack: list[_Level], starts_here: bool) -> Cursor:
     """Returns the place of the next node in the innermost of the open collections."""
     siblings = tuple(each.said for each in stack)
     is_key = bool(stack) and stack[-1].is_mapping and stack[-1].at_key

@@ -31,7 +31,7 @@ from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Replacement
 from dpcompose.planning.corrections import changed_lines, corrected, faults_of
 from dpcompose.render.headlines import number_in_short
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import short_text
+from dpcompose.render.numbers import short_amounts, short_text
 from dpcompose.render.panel import share_text
 from dpcompose.render.problems import UNREADABLE, problems
 from dpcompose.report import Report, Share
@@ -244,12 +244,14 @@ class SpecServer(LanguageServer):
         finally:
             analysis.cancel()
         found.reports, found.analysed = outcome.reports, text
-        told = [Diagnostic(UNREADABLE, each, None) for each in outcome.complaints]
+        told = faults + [Diagnostic(UNREADABLE, each, None) for each in outcome.complaints]
         for report in outcome.reports:
-            told += problems(report, checking=report.verdict is not None)
+            if not faults or report.status != "invalid":
+                told += problems(report, checking=report.verdict is not None)
         if outcome.fault is not None:
             self._log(str(outcome.fault))
-        await self._tell(found, told)
+        if told != faults or not faults:
+            await self._tell(found, told)
 
     async def _analyse(self, found: OpenText) -> Outcome:
         """Returns the outcome of a text; the process is killed where nobody waits any more."""
@@ -390,9 +392,11 @@ def _line(share: Share) -> int:
 
 def _cost(report: Report, share: Share) -> str:
     """Returns what a mechanism costs in short: `μ 0.5 · 50 %`."""
-    alone = " alone" if report.bound is None and report.record is None else ""
-    part = "" if share.of_whole is None else f" · {share_text(share.of_whole)}"
-    return short_text(share.bound).replace(" = ", " ") + alone + part
+    if report.bound is None and report.record is None:
+        cost = f"ε {short_amounts(share.bound, alone=True)} alone"
+    else:
+        cost = short_text(share.bound).replace(" = ", " ")
+    return cost if share.of_whole is None else f"{cost} · {share_text(share.of_whole)}"
 
 
 def _cost_in_words(report: Report, share: Share) -> str:
