@@ -121,7 +121,13 @@ def analyze(run: "Run") -> int:
     --fix corrects invalid specs where the correction is certain: a synonym of a word, a number in
     another notation, a misspelt key. It shows the corrections, asks on a terminal (elsewhere it
     writes only with --yes), and continues with the corrected files.
+
+    --watch prints everything again when a file is saved, until Ctrl-C (exit code 130).
     """
+    if run.watch:
+        from dpcompose.commands.watch import watch
+
+        return watch(run, analyze)
     from dpcompose.commands.analysis import analyze_files
 
     return analyze_files(run)
@@ -138,8 +144,8 @@ def check(run: "Run") -> int:
     The budget is that of the options, of the spec (`budget:`), or of the settings, in this order.
     The `max-budget` of the settings applies in addition.
 
-    --recheck, --certificate and --fix work as in `analyze`. With --recheck --fail-on warning, the
-    checker must confirm that the budget is met.
+    --recheck, --certificate, --fix and --watch work as in `analyze`. With --recheck --fail-on
+    warning, the checker must confirm that the budget is met.
 
     --ledger FOLDER adds FILE to the releases of its population in FOLDER, under the budget of all
     of them, as in `total`. It reports what is spent and left before and after, and fails if the
@@ -147,6 +153,10 @@ def check(run: "Run") -> int:
     was removed or weakened since REV (DPC223), and counts the release as it was; FILE may then be
     omitted.
     """
+    if run.watch:
+        from dpcompose.commands.watch import watch
+
+        return watch(run, check)
     if run.ledger is not None:
         from dpcompose.commands.join import join_ledger
 

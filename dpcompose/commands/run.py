@@ -45,6 +45,7 @@ class Run:
     ledger: str | None = None
     fix: bool = False
     yes: bool = False
+    watch: bool = False
     stdio: bool = False
     jobs: int | None = None
     max_seconds: float | None = None
