@@ -385,6 +385,34 @@ def test_a_long_analysis_stops_nothing(client: Client) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+def test_nothing_is_left_of_a_server_that_is_killed(tmp_path: Path) -> None:
+    client = Client(tmp_path)
+    client.start()
+    uri = client.open(SLOW)
+    assert client.problems(uri) == []
+    pid = client.server.pid
+    children = Path(f"/proc/{pid}/task").glob("*/children")
+    left = [int(each) for path in children for each in path.read_text().split()]
+    client.server.kill()
+    client.server.wait(PATIENCE)
+    end = time.monotonic() + PATIENCE
+    while any(map(is_running, left)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert left and not any(map(is_running, left))
+
+
+def is_running(process: int) -> bool:
+    try:
+        state = (
+            Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        )
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.slow
 def test_the_time_of_an_analysis_is_limited(tmp_path: Path) -> None:
     client = Client(tmp_path, "--max-seconds", "2")
     client.start()

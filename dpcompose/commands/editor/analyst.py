@@ -6,11 +6,16 @@ standard output, pickled.
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
+import time
+from threading import Thread
 
 from dpcompose.commands.batch import FileTask, Input, Outcome, examine_for_sending, outcome_of_ended
+
+_PAUSE = 1.0  # seconds between two looks at the parent
 
 
 class Analyst:
@@ -44,8 +49,15 @@ class Analyst:
             process.wait()
 
 
+def _end_with_parent(parent: int) -> None:
+    """Ends this process soon after its parent, which may be killed during a long analysis."""
+    while os.getppid() == parent:
+        time.sleep(_PAUSE)
+    os._exit(0)
+
+
 def main() -> None:
-    """Analyses specs until standard input ends."""
+    """Analyses specs until standard input ends, or the process that asked for it."""
     from dpcompose.commands.bounds import warm_up
     from dpcompose.commands.parallel.interrupts import settle_worker
     from dpcompose.memory import settle
@@ -53,6 +65,7 @@ def main() -> None:
 
     settle_worker()
     settle()
+    Thread(target=_end_with_parent, args=[os.getppid()], daemon=True).start()
     tasks, outcomes = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing else may be written among the outcomes
     warm_up()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -120,6 +121,9 @@ class SpecServer(LanguageServer):
     def talk(self) -> ExitCode:
         """Answers an editor on the standard streams until it ends."""
         output, sys.stdout = sys.stdout, sys.stderr  # nothing else may be written there
+        if sys.stdin.isatty():
+            complain("an editor starts this; it waits for one on standard input, Ctrl-C ends it")
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # else the thread that reads would be awaited
         try:
             self.start_io(sys.stdin.buffer, output.buffer)
         finally:
