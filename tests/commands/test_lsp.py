@@ -340,6 +340,7 @@ HOSTILE = [
     "dpcompose: 1\ndatasets: [1]\nmechanisms: {a: 1}\nprotect: [x]\n",
     f"dpcompose: 1\ntitle: {'😀' * 100_000}\n",
     "x: 1\n" * 100_000,
+    f"{'a' * 200_000} ",
 ]
 
 

@@ -52,8 +52,8 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "pydantic_core": [("spec",)],
     "yaml": [("source", "events"), ("checker",)],
     "rich": [("render",), ("commands", "progress")],
-    "pygls": [("commands", "editor", "server")],
-    "lsprotocol": [("commands", "editor", "server")],
+    "pygls": [("commands", "editor")],
+    "lsprotocol": [("commands", "editor")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],
 }
