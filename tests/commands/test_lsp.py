@@ -126,17 +126,28 @@ class Client:
         document = {"uri": uri, "version": version}
         self.note("textDocument/didChange", textDocument=document, contentChanges=[{"text": text}])
 
-    def problems(self, uri: str, version: int | None = 1) -> list[Shape]:
+    def problems(self, uri: str, version: int = 1) -> list[Shape]:
+        """Waits until all problems of a version are known, and returns them."""
+        found = self.first_problems(uri, version)
+        self.hints(uri)
+        for each in self._told(uri, version):
+            found = each
+        return found
+
+    def _told(self, uri: str, version: int | None) -> Iterator[list[Shape]]:
+        """Yields the problems of a version that were told and not returned yet."""
+        for each in list(self.notes):
+            told = each["params"]
+            if "diagnostics" in told and (told["uri"], told.get("version")) == (uri, version):
+                self.notes.remove(each)
+                yield told["diagnostics"]
+
+    def first_problems(self, uri: str, version: int | None = 1) -> list[Shape]:
         """Waits for the problems of a version, and returns the first that come."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            for each in list(self.notes):
-                if each["method"] == "textDocument/publishDiagnostics":
-                    told = each["params"]
-                    if told["uri"] == uri and told.get("version") == version:
-                        self.notes.remove(each)
-                        found: list[Shape] = told["diagnostics"]
-                        return found
+            for each in self._told(uri, version):
+                return each
             self._next(end - time.monotonic())
         raise TimeoutError
 
@@ -196,7 +207,7 @@ def uri(client: Client) -> Iterator[str]:
     assert client.problems(found) == []
     yield found
     client.note("textDocument/didClose", textDocument={"uri": found})
-    assert client.problems(found, None) == []
+    assert client.first_problems(found, None) == []
 
 
 def line_of(text: str, part: str) -> int:
@@ -355,7 +366,7 @@ def test_no_text_ends_the_server(client: Client, text: str) -> None:
         client.actions(uri, line)
     assert client.hints(uri) == {}
     client.note("textDocument/didClose", textDocument={"uri": uri})
-    assert client.problems(uri, None) == []
+    assert client.first_problems(uri, None) == []
 
 
 def test_what_is_no_message_does_not_end_the_server(client: Client, uri: str) -> None:
@@ -372,12 +383,12 @@ def test_what_is_no_message_does_not_end_the_server(client: Client, uri: str) ->
 def test_a_long_analysis_stops_nothing(client: Client) -> None:
     uri = client.open(SLOW, "slow.dp.yaml")
     began = time.monotonic()
-    assert client.problems(uri) == []  # it can be read, which is told before it is analysed
+    assert client.first_problems(uri) == []  # it can be read, which is told before it is analysed
     assert client.at("hover", uri, 1, 2) is not None
     client.change(uri, SLOW + "x: 1\n", 2)
     assert [each["code"] for each in client.problems(uri, 2)] == ["DPC101"]
     client.change(uri, SLOW, 3)
-    assert client.problems(uri, 3) == []
+    assert client.first_problems(uri, 3) == []
     other = client.open(SPEC, "beside.dp.yaml")
     assert client.problems(other) == []
     assert line_of(SPEC, "name: mean") in client.hints(other)
@@ -391,7 +402,7 @@ def test_nothing_is_left_of_a_server_that_is_killed(tmp_path: Path) -> None:
     client = Client(tmp_path)
     client.start()
     uri = client.open(SLOW)
-    assert client.problems(uri) == []
+    assert client.first_problems(uri) == []
     pid = client.server.pid
     children = Path(f"/proc/{pid}/task").glob("*/children")
     left = [int(each) for path in children for each in path.read_text().split()]
@@ -418,7 +429,7 @@ def test_the_time_of_an_analysis_is_limited(tmp_path: Path) -> None:
     client = Client(tmp_path, "--max-seconds", "2")
     client.start()
     uri = client.open(SLOW)
-    assert client.problems(uri) == []
+    assert client.first_problems(uri) == []
     assert [each["code"] for each in client.problems(uri)] == ["DPC018"]
     client.open(SLOW, "other.dp.yaml")
     assert client.end() == 0
@@ -479,7 +490,6 @@ def test_each_spec_of_a_stream_has_its_own(client: Client) -> None:
     second = SPEC.replace("epsilon: 1}", "epsilon: 9}")
     text = f"---\n{SPEC}---\n{second}---\n{SPEC.replace('reads: trips', 'read: trips')}"
     uri = client.open(text, "stream.dp.yaml")
-    assert [each["code"] for each in client.problems(uri)] == ["DPC101"]
     codes = [each["code"] for each in client.problems(uri)]
     assert sorted(codes) == ["DPC101", "DPC301"]
     below = SPEC.count("\n") + 2
@@ -567,3 +577,13 @@ def test_a_missing_package_is_named(
     assert done.stderr == (
         "dpcompose: the language server needs pygls 2: python -m pip install 'dpcompose[lsp]'\n"
     )
+
+
+def test_settings_that_are_named_must_be_there(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dpcompose", "lsp", "--settings", str(tmp_path / "none.toml")],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 2 and "is no file that can be read" in done.stderr

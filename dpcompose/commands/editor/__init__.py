@@ -9,8 +9,10 @@ from dpcompose.commands.run import Run
 def serve(run: Run) -> ExitCode:
     """Runs the command `lsp`: answers an editor until it says `exit`.
 
-    Returns 1 where the editor ended without `shutdown`. Raises BadCall where pygls is missing.
+    Returns 1 where the editor ended without `shutdown`. Raises BadCall where pygls is missing, or a
+    settings file that is named.
     """
+    _ = run.policies  # read now, so that a bad one is told before an editor waits
     try:
         from dpcompose.commands.editor.server import SpecServer
     except ModuleNotFoundError as error:

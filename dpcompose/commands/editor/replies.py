@@ -140,6 +140,7 @@ def _bounds(found: OpenText) -> Iterator[lsp.InlayHint]:
 
 
 def _hint(found: OpenText, line: int, says: str) -> lsp.InlayHint:
+    """Returns a hint at the end of a line."""
     place = lsp.Position(*found.text.end_of_line(line))
     return lsp.InlayHint(place, says, padding_left=True)
 

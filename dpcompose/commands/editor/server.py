@@ -96,6 +96,7 @@ class SpecServer(LanguageServer):
     # texts
 
     def _shut_down(self, _: None) -> None:
+        """Ends all work; the editor says `exit` next."""
         self._is_shut_down = True
         for each in list(self._open):
             self._forget(each)
@@ -107,6 +108,7 @@ class SpecServer(LanguageServer):
             self._idle.pop().kill()
 
     def _opened(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        """Looks at a text that was opened, if it is YAML."""
         given = params.text_document
         path = to_fs_path(given.uri) if given.uri.startswith("file:") else None
         if given.language_id == "yaml" or is_yaml(path or given.uri):
@@ -117,6 +119,7 @@ class SpecServer(LanguageServer):
             self._start(given.uri, 0)
 
     def _changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
+        """Looks at a text that was changed, once it is not for a moment."""
         uri = params.text_document.uri
         if uri in self._open and params.content_changes:
             self._open[uri].version = params.text_document.version
@@ -128,6 +131,7 @@ class SpecServer(LanguageServer):
         self._start(params.text_document.uri, 0)
 
     def _closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        """Forgets a text, and takes its problems back."""
         if self._forget(params.text_document.uri):
             self._publish(params.text_document.uri, None, [])
 
@@ -139,6 +143,7 @@ class SpecServer(LanguageServer):
         return found is not None
 
     def _text(self, text: str) -> EditorText:
+        """Returns a text whose columns are counted as was agreed with the editor."""
         encoding = self.workspace.position_encoding
         return EditorText(text, str(getattr(encoding, "value", encoding)))
 
@@ -217,6 +222,7 @@ class SpecServer(LanguageServer):
         self._publish(found.uri, found.version, told)
 
     def _publish(self, uri: str, version: int | None, told: list[lsp.Diagnostic]) -> None:
+        """Shows problems in place of those shown before; the version is None for no text."""
         params = lsp.PublishDiagnosticsParams(uri, told, version)
         self.text_document_publish_diagnostics(params)
 
