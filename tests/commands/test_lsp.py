@@ -463,6 +463,18 @@ def test_hover_explains_a_word_and_tells_a_cost(client: Client, uri: str) -> Non
     assert client.at("hover", uri, line_of(SPEC, "title"), 9) is None  # a text
 
 
+def test_a_mechanism_of_several_lines_costs_the_same_on_each(client: Client) -> None:
+    one = "{name: mean, reads: trips, notion: pure, epsilon: 1}"
+    assert one in SPEC
+    text = SPEC.replace(one, one.strip("{}").replace(", ", "\n    "))
+    uri = client.open(text, "lines.dp.yaml")
+    assert client.problems(uri) == []
+    first = line_of(text, "name: mean")
+    costs = [client.at("hover", uri, line, 0) for line in range(first, first + 5)]
+    told = "```text\nmean costs ε 1 · 50 %\n```"
+    assert [each and each["contents"]["value"] for each in costs] == [told] * 4 + [None]
+
+
 def test_a_code_in_a_comment_is_explained(client: Client) -> None:
     uri = client.open(SPEC + "# dpcompose: ignore[DPC204] it is small\n", "codes.dp.yaml")
     assert client.problems(uri)

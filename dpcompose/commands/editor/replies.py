@@ -63,7 +63,8 @@ def shown(found: OpenText, problem: Diagnostic) -> lsp.Diagnostic:
 def told_at(found: OpenText, at: lsp.Position) -> tuple[list[str], Stretch | None]:
     """Returns the texts about a place, and the word that the last of them is about."""
     line, column = found.text.line(at.line), found.text.column(at.line, at.character)
-    says = [_cost_in_words(*each) for each in _shares(found) if _line(each[1]) == at.line]
+    shares = ((report, share) for report, share in _shares(found) if at.line in _lines(share))
+    says = [_cost_in_words(*each) for each in shares]
     for pattern in (_CODE, _WORD) if found.is_spec else ():
         for word in pattern.finditer(line):
             if word.start() <= column <= word.end():
@@ -103,9 +104,9 @@ def _shares(found: OpenText) -> Iterator[tuple[Report, Share]]:
         yield from ((report, share) for share in report.shares if share.span is not None)
 
 
-def _line(share: Share) -> int:
-    """Returns the line of a mechanism, counted from 0."""
-    return -1 if share.span is None else share.span.line - 1
+def _lines(share: Share) -> range:
+    """Returns the lines of a mechanism, counted from 0."""
+    return range(0) if share.span is None else range(share.span.line - 1, share.span.end_line)
 
 
 def _cost(report: Report, share: Share) -> str:
@@ -126,7 +127,7 @@ def hints(found: OpenText) -> list[lsp.InlayHint]:
     """Returns the cost of each mechanism at the end of its line, and the bound of each spec beside
     what it protects."""
     shares = _shares(found)
-    costs = [_hint(found, _line(share), _cost(report, share)) for report, share in shares]
+    costs = [_hint(found, _lines(share)[0], _cost(report, share)) for report, share in shares]
     return [*costs, *_bounds(found)]
 
 
