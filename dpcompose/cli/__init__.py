@@ -121,7 +121,13 @@ def analyze(run: "Run") -> int:
     --fix corrects invalid specs where the correction is certain: a synonym of a word, a number in
     another notation, a misspelt key. It shows the corrections, asks on a terminal (elsewhere it
     writes only with --yes), and continues with the corrected files.
+
+    --watch prints everything again when a file is saved, until Ctrl-C (exit code 130).
     """
+    if run.watch:
+        from dpcompose.commands.watch import watch
+
+        return watch(run, analyze)
     from dpcompose.commands.analysis import analyze_files
 
     return analyze_files(run)
@@ -154,8 +160,8 @@ def check(run: "Run") -> int:
     The budget is that of the options, of the spec (`budget:`), or of the settings, in this order.
     The `max-budget` of the settings applies in addition.
 
-    --recheck, --certificate and --fix work as in `analyze`. With --recheck --fail-on warning, the
-    checker must confirm that the budget is met.
+    --recheck, --certificate, --fix and --watch work as in `analyze`. With --recheck --fail-on
+    warning, the checker must confirm that the budget is met.
 
     --ledger FOLDER adds FILE to the releases of its population in FOLDER, under the budget of all
     of them, as in `total`. It reports what is spent and left before and after, and fails if the
@@ -163,6 +169,10 @@ def check(run: "Run") -> int:
     was removed or weakened since REV (DPC223), and counts the release as it was; FILE may then be
     omitted.
     """
+    if run.watch:
+        from dpcompose.commands.watch import watch
+
+        return watch(run, check)
     if run.ledger is not None:
         from dpcompose.commands.join import join_ledger
 
@@ -170,6 +180,23 @@ def check(run: "Run") -> int:
     from dpcompose.commands.analysis import analyze_files
 
     return analyze_files(run, checking=True)
+
+
+@command(ANALYSE, "Serve an editor while specs are written.", of.LSP)
+def lsp(run: "Run") -> int:
+    """Run the language server: the problems, costs and words of specs in your editor.
+
+    Your editor starts it. It speaks the Language Server Protocol on standard input and output, and
+    needs pygls: python -m pip install 'dpcompose[lsp]'. It answers about files *.dp.yaml, and about
+    YAML files whose top level has the key `dpcompose`.
+
+    Problems are shown as you type, with the corrections of --fix; the cost of each mechanism and
+    the bound beside them; `explain` on a word under the pointer; and the words, datasets and blocks
+    that may stand at the cursor. The settings around each file apply.
+    """
+    from dpcompose.commands.editor import serve
+
+    return serve(run)
 
 
 @command(REVIEW, "Report what a change does to the bound.", of.DIFF)

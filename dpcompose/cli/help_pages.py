@@ -34,6 +34,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
             "against a budget, with a report for code scanning",
         ),
     ),
+    "lsp": (
+        ("dpcompose lsp", "what an editor runs for YAML files"),
+        ("dpcompose lsp --max-seconds 20", "no analysis takes longer than that"),
+    ),
     "total": (
         ("dpcompose total specs --epsilon 2 --delta 1e-6", "each population against a budget"),
         ("dpcompose total --all a.dp.yaml b.dp.yaml", "two releases on the same people"),

@@ -218,6 +218,7 @@ _BOUNDS = (
     ),
     flag("fix", "Show the corrections that are certain, and apply them after confirmation."),
     flag("yes", "Apply the corrections of --fix without asking."),
+    flag("watch", "Print anew when a file is saved, until Ctrl-C."),
 )
 _QUIET = "Print only the bound: `epsilon=1.7`, or `epsilon=6 delta=6e-5`."
 _DELTAS = "Report the smallest ε at this δ, such as 1e-6; repeatable."
@@ -249,6 +250,11 @@ CHECK = (
     option("assumptions", _TEXT, _ASSUMPTIONS, metavar="FILE"),
     *_BOUNDS,
     option("ledger", _TEXT, _LEDGER, metavar="FOLDER"),
+)
+LSP = (
+    flag("stdio", "Use standard input and output, which is always so; many editors say it."),
+    *SOURCES,
+    *MOST,
 )
 DIFF = (
     SPECS,

@@ -51,7 +51,7 @@ class FileTask(NamedTuple):
     drawn: bool = False
 
 
-class _Input(NamedTuple):
+class Input(NamedTuple):
     """A file to read, or one with the content that was read already."""
 
     file: str
@@ -59,7 +59,7 @@ class _Input(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Outcome:
+class Outcome:
     """The result of one file: reports, lines for standard error, and its worst exit code.
 
     `name`: its name where there is no report. `fault`: an internal error of dpcompose.
@@ -159,7 +159,7 @@ class Batch:
         self.unchanged += same
         return same
 
-    def _unread_report(self, outcome: _Outcome) -> Report:
+    def _unread_report(self, outcome: Outcome) -> Report:
         """Returns the report of a file that could not be read, and counts it."""
         self.unread += 1
         says = " ".join(outcome.complaints)
@@ -176,7 +176,7 @@ class Batch:
             raise self._fault
         return self.code
 
-    def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[_Outcome]:
+    def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[Outcome]:
         """Yields the result of each file, by one process or several."""
         inputs = (self._input_of(item) for item in items)
         specs, apart = 0, self.task.run.resources.is_limited
@@ -199,43 +199,43 @@ class Batch:
             yield from self._spread(task, inputs, apart)
 
     def _spread(
-        self, task: FileTask, inputs: Iterable[_Input | _Outcome], apart: bool
-    ) -> Iterator[_Outcome]:
+        self, task: FileTask, inputs: Iterable[Input | Outcome], apart: bool
+    ) -> Iterator[Outcome]:
         """Yields the results of files by several processes, some done here unless `apart`."""
         from dpcompose.commands.parallel.pool import spread
         from dpcompose.commands.parallel.workers import Ending
 
-        most, work = task.run.resources, partial(_examine_for_sending, task)
-        ending = Ending(most.patience, partial(_outcome_of_ended, most)) if apart else None
+        most, work = task.run.resources, partial(examine_for_sending, task)
+        ending = Ending(most.patience, partial(outcome_of_ended, most)) if apart else None
         return spread(inputs, work, self.jobs, ending, apart)
 
-    def _input_of(self, item: str | NoFile) -> _Input | _Outcome:
+    def _input_of(self, item: str | NoFile) -> Input | Outcome:
         """Returns what a process is to read: standard input is read here. Raises BadCall."""
         if isinstance(item, NoFile):
-            return _Outcome([], [item.says], ExitCode.USAGE, name=item.name)
+            return Outcome([], [item.says], ExitCode.USAGE, name=item.name)
         if item != STANDARD_INPUT:
             refuse_overwrite(self.written, [item])
-            return _Input(item)
+            return Input(item)
         try:
-            return _Input(self.task.run.name(item), read(item))
+            return Input(self.task.run.name(item), read(item))
         except Unreadable as error:
-            return _Outcome([], [str(error)], ExitCode.USAGE, name=name_of_file(item))
+            return Outcome([], [str(error)], ExitCode.USAGE, name=name_of_file(item))
 
 
-def _outcome_of_ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
+def outcome_of_ended(most: Most, given: Input | Outcome, how: str | None) -> Outcome:
     """Returns the result of a file whose process was killed or ended."""
-    if isinstance(given, _Outcome):
+    if isinstance(given, Outcome):
         return given
     report = limit_report(given.file, limit_error(most, how))
-    return _Outcome([report], code=ExitCode.INVALID, name=given.file)
+    return Outcome([report], code=ExitCode.INVALID, name=given.file)
 
 
-def _examine_file(task: FileTask, given: _Input | _Outcome) -> _Outcome:
+def _examine_file(task: FileTask, given: Input | Outcome) -> Outcome:
     """Returns the result of one file; whatever goes wrong with it does not end the run."""
-    if isinstance(given, _Outcome):
+    if isinstance(given, Outcome):
         return given
 
-    outcome = _Outcome(name=given.file)
+    outcome = Outcome(name=given.file)
     try:
         data = given.data if given.data is not None else read(given.file)
         # The time limits each document, the memory the whole file.
@@ -252,7 +252,7 @@ def _examine_file(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     return outcome
 
 
-def _examine_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
+def examine_for_sending(task: FileTask, given: Input | Outcome) -> Outcome:
     """Returns the result of one file in a form that can be sent to another process.
 
     A fault is text, and reports without findings have no source lines unless they need them.
@@ -267,7 +267,7 @@ def _examine_for_sending(task: FileTask, given: _Input | _Outcome) -> _Outcome:
     return outcome
 
 
-def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome) -> None:
+def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome) -> None:
     """Adds the reports of a file's documents and their exit codes to an outcome."""
     from dpcompose.pipeline import analyze
 

@@ -45,15 +45,27 @@ def explain_words(run: Run) -> ExitCode:
 
     `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
-    style, identifier = style_for(None, run.look), " ".join(run.words)
-    kind, _, name = identifier.strip().casefold().rpartition(":")
-    among = _PAGES if not kind else {kind} & _PAGES.keys()
-    page = next(filter(None, (_PAGES[each](name.strip(), style) for each in among)), None)
+    identifier = " ".join(run.words)
+    page = page_of(identifier, style_for(None, run.look))
     if page is None:
-        known = [title for each in among or _PAGES for title in _titles_of_kind(each)]
+        known = [title for each in _kinds(identifier) or _PAGES for title in _titles_of_kind(each)]
         raise BadCall(_unknown(identifier, known))
     print_out(page)
     return ExitCode.FINE
+
+
+def page_of(identifier: str, style: Style) -> str | None:
+    """Returns the page of an identifier, which may start with its kind; None where it is
+    unknown."""
+    name = identifier.strip().casefold().rpartition(":")[2].strip()
+    pages = (_PAGES[each](name, style) for each in _kinds(identifier))
+    return next(filter(None, pages), None)
+
+
+def _kinds(identifier: str) -> list[str]:
+    """Returns the kinds that an identifier may be of."""
+    kind = identifier.strip().casefold().rpartition(":")[0]
+    return [each for each in _PAGES if kind in ("", each)]
 
 
 def _theorem(name: str, style: Style) -> str | None:

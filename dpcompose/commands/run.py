@@ -45,6 +45,8 @@ class Run:
     ledger: str | None = None
     fix: bool = False
     yes: bool = False
+    watch: bool = False
+    stdio: bool = False
     jobs: int | None = None
     max_seconds: float | None = None
     max_memory: int | None = None

@@ -41,7 +41,7 @@ def corrected(data: bytes) -> Corrected | None:
         return None
     before, count, seen = text, 0, {text}
     for _ in range(_MOST_PASSES):
-        found = _faults(text)
+        found = faults_of(text.encode())
         fixes = _disjoint_fixes(
             each.fix for each in found if each.fix is not None and each.fix.certain
         )
@@ -50,7 +50,7 @@ def corrected(data: bytes) -> Corrected | None:
         changed = replaced(text, (each for fix in fixes for each in fix.replacements))
         if changed in seen:
             break
-        worse = _unreadable(_faults(changed)) - _unreadable(found)
+        worse = _unreadable(faults_of(changed.encode())) - _unreadable(found)
         if worse:
             why = f"a correction would make it unreadable ({', '.join(sorted(worse))})"
             return Corrected(before, before, 0, why)
@@ -59,10 +59,10 @@ def corrected(data: bytes) -> Corrected | None:
     return Corrected(before, text, count)
 
 
-def _faults(text: str) -> list[Diagnostic]:
+def faults_of(data: bytes) -> list[Diagnostic]:
     """Returns the faults of all documents, by their places in the whole file."""
     found: list[Diagnostic] = []
-    for document in documents(text.encode()):
+    for document in documents(data):
         try:
             resolve(load(document.data, "", document.lines_before))
         except InvalidSpec as error:

@@ -85,6 +85,11 @@ def named_file(path: str) -> File:
     return found
 
 
+def forget() -> None:
+    """Forgets the settings files that were read, which may have changed."""
+    _nearest.cache_clear()
+
+
 @lru_cache(maxsize=4096)
 def _nearest(folder: str) -> tuple[File, ...]:
     """Returns the settings files in a folder and in those above, up to the root."""

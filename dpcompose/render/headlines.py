@@ -92,6 +92,16 @@ def requested_number(report: Report) -> At | None:
     return found[0] if found else None
 
 
+def number_in_short(report: Report) -> str:
+    """Returns the number that was asked for, else the bound: `ε ≤ 2.3816 at δ = 1e-5`."""
+    if report.status == "no-guarantee":
+        return "no finite guarantee"
+    at = requested_number(report)
+    if at is not None and at.wanted == "delta":
+        return f"{found_text(at)} at {given_text(at)}"
+    return profile_text(report) if report.bound is None else bound_text(report.bound)
+
+
 def profile_text(report: Report) -> str:
     """Returns the first ε at a δ of a profile: `ε ≤ 2.3905 at δ = 1e-5`."""
     for each in report.at_delta:

@@ -54,6 +54,8 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "rich": [("render",), ("commands", "progress")],
     "jinja2": [("render", "page")],
     "markupsafe": [("render", "page")],
+    "pygls": [("commands", "editor")],
+    "lsprotocol": [("commands", "editor")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],
 }
