@@ -15,6 +15,7 @@ from dpcompose.commands.outputs import (
     DiffFormat,
     FilterKind,
     Format,
+    GraphFormat,
     PlanFormat,
     TotalFormat,
 )
@@ -306,6 +307,12 @@ SAVINGS = (
         "tried", int, "The largest number of mechanisms to try.", flags="--most", default=100, min=1
     ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
+)
+GRAPH = (
+    SPEC,
+    number("deltas", "Use the ε at this δ.", _TEXTS, flags="--delta"),
+    _form(GraphFormat.TREE, "The output format."),
+    *(PATH, COLOR, WIDTH, *SOURCES, *MOST),
 )
 _BOOK = "The output format."
 THEOREMS = (

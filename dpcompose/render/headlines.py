@@ -16,6 +16,7 @@ from dpcompose.render.numbers import (
     given_text,
     left_text,
     parameter_text,
+    short_text,
 )
 from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
@@ -90,6 +91,19 @@ def requested_number(report: Report) -> At | None:
         return verdict.at
     found = [each for each in (*report.at_delta, *report.at_epsilon) if each.value is not None]
     return found[0] if found else None
+
+
+def in_few_words(report: Report) -> str:
+    """Returns the number of the panel in few words: `ε ≤ 2.3905 at δ = 1e-5`, or `no bound`.
+
+    It is rounded up to six digits. An invalid spec has none, and is called so.
+    """
+    if report.status != "ok":
+        return "no bound" if report.status == "no-guarantee" else "invalid spec"
+    at = requested_number(report)
+    if at is not None and (at.wanted == "delta" or report.bound is None):
+        return f"{found_text(at)} at {given_text(at)}"
+    return "no bound" if report.bound is None else short_text(report.bound)
 
 
 def profile_text(report: Report) -> str:

@@ -288,7 +288,7 @@ def _chosen(
 
 def _left_out(left: _Left, above: int | None) -> PipelineNode:
     """Returns the node for what is not drawn."""
-    change = "some of them change too" if left.reached else ""
+    change = "the worst change reaches some of them too" if left.reached else ""
     says = f"{wording.count_text(left.many)} more {left.noun}{'' if left.many == 1 else 's'}"
     return PipelineNode("more", says, above, reached=left.reached, change=change)
 
