@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
@@ -24,6 +25,7 @@ from dpcompose.source import Source, load
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution
+    from dpcompose.report.certify import CertifiedRelease
     from dpcompose.report.outcomes import Case
     from dpcompose.report.recheck import Proving
 
@@ -62,6 +64,7 @@ def analyze(
     certificate: bool = False,
     extent: Extent = "all",
     by_attribute: bool = False,
+    hits: bool = False,
 ) -> Report:
     """Certify one spec.
 
@@ -77,11 +80,14 @@ def analyze(
     of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
     `certificate`: whether the report carries that certificate. `extent`: how much the report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
+    `hits`: whether to say the most hits of a test at 1 % false alarms.
 
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
     ValueError where an argument is none of these.
     """
     data, name = _read(data, name)
+    text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
+    digest = sha256(text).hexdigest()
     limit = _budget(limit)
     deltas, epsilons = _numbers("deltas", deltas, below=1), _numbers("epsilons", epsilons)
     try:
@@ -94,6 +100,7 @@ def analyze(
             status="invalid",
             findings=_of_a_path(data) or invalid.diagnostics,
             lines=invalid.lines,
+            digest=digest,
         )
     asked = limit if limit is not None else resolved.budget
     limits = tuple(default) if asked is None else (asked,)
@@ -101,14 +108,13 @@ def analyze(
     terms = Terms(limits, tuple(ceilings), against)
     from dpcompose.report.recheck import Proving
 
-    text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     proving = Proving(certificate, recheck, text)
-    report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent)
+    report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent, hits)
     if extent == "all" and (resolved.questions or by_attribute):
         report = _with_attributes(
             report, source, resolved, terms, deltas, risk, recheck, by_attribute
         )
-    report = replace(report, place=_place(source), population=resolved.population)
+    report = replace(report, place=_place(source), population=resolved.population, digest=digest)
     if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
         report = _with_gap(report)
     return report if audit is None else audit(source, report)
@@ -224,6 +230,7 @@ def _report(
     risk: AskedRisk | None,
     proving: Proving,
     extent: Extent,
+    hits: bool,
 ) -> Report:
     if resolved.ledger:
         from dpcompose.report.ledger import of_ledger
@@ -239,6 +246,7 @@ def _report(
             resolved.risk or risk,
             proving,
             extent,
+            hits,
         )
     from dpcompose.report.certify import certify
     from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
@@ -284,10 +292,19 @@ def _report(
         ceilings=tuple(map(found.held, terms.ceilings)),
         certificate=certificate,
         rechecked=rechecked,
+        hits=_hits(found, finite) if hits else None,
     )
     if report.verdict is not None and report.verdict.limit.of_risk:
         report = _with_point_told(report, source, finite)
     return _with_adversary(report, case, finite)
+
+
+def _hits(found: CertifiedRelease, finite: Sequence[Solution]) -> Fraction | None:
+    """Returns the most hits of a test at 1 % false alarms; None where some change has no bound."""
+    from dpcompose.report.risk import FALSE_ALARMS, curve_of
+
+    curve = found.curve or curve_of(found.solver, finite[0] if finite else None)
+    return None if curve is None else curve.power(FALSE_ALARMS)
 
 
 def _with_point_told(report: Report, source: Source, finite: list[Solution]) -> Report:

@@ -174,6 +174,14 @@ _BOUNDS = (
     _form(Format.TEXT, "The output format."),
     *(OUTPUTS, COLOR, WIDTH),
     flag("brief", "Print only the panel of each report.", OUTPUT),
+    option(
+        "day",
+        _TEXT,
+        "The date on a label; default: that of SOURCE_DATE_EPOCH, or none.",
+        OUTPUT,
+        flags="--on",
+        metavar="DATE",
+    ),
     *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     option(
         "jobs",

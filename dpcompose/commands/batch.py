@@ -39,6 +39,7 @@ class FileTask(NamedTuple):
     `checking`: whether the budget decides the exit code. `certificate`: whether reports carry their
     certificates. `extent`: how much of the report is filled in for one spec, `of_many`: for each of
     several. `advisable`: whether the output shows statements that would make a bound less.
+    `hits`: whether it shows the most hits of a test at 1 % false alarms.
     """
 
     run: Run
@@ -47,6 +48,7 @@ class FileTask(NamedTuple):
     extent: Extent = "all"
     of_many: Extent = "all"
     advisable: bool = False
+    hits: bool = False
 
 
 class _Input(NamedTuple):
@@ -290,6 +292,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: _Outcome
             certificate=task.certificate,
             extent=task.extent if document.number is None else task.of_many,
             by_attribute=run.by is By.ATTRIBUTE,
+            hits=task.hits,
         )
         if task.advisable and (settings.advise if run.advise is None else run.advise):
             work = partial(_with_advice, work, document, file, task)

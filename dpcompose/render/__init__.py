@@ -32,6 +32,9 @@ class Format(StrEnum):
     GITHUB = "github"
     JUNIT = "junit"
     MARKDOWN = "markdown"
+    STATEMENT = "statement"
+    LABEL = "label"
+    BADGE = "badge"
     CERTIFICATE = "certificate"
 
 

@@ -16,7 +16,7 @@ from dpcompose.render.pipeline_words import (
 )
 from dpcompose.render.svg import (
     FONT,
-    Look,
+    CssRule,
     box,
     lines_at,
     number,
@@ -38,22 +38,22 @@ _TRUNK, _ARROW, _SHORTEST = 16.0, 8.0, 46.0  # of an edge: its start, its head, 
 _NARROWEST = 480.0  # of a picture
 
 _LOOKS = (
-    Look("text", f"font:{_SMALL:.0f}px {FONT};fill:#1f2328", "fill:#e6edf3"),
-    Look(".paper", "fill:#ffffff;stroke:#d8dee4", "fill:#0d1117;stroke:#30363d"),
-    Look("text.title", "font-size:15px;font-weight:600"),
-    Look("text.name", f"font-size:{_LARGE:.0f}px;font-weight:600"),
-    Look("text.weak", "fill:#59636e", "fill:#9198a1"),
-    Look("text.lit", "fill:#9a3412;font-weight:600", "fill:#fdba74"),
-    Look(".box", "fill:#f6f8fa;stroke:#afb8c1", "fill:#161b22;stroke:#484f58"),
-    Look(".split", "fill:#f5f3ff;stroke:#b4a7e5", "fill:#1e1833;stroke:#5b4b9e"),
-    Look(".release", "fill:#eff6ff;stroke:#93b8e8", "fill:#0f2136;stroke:#31588a"),
-    Look(".free", "fill:none;stroke:#afb8c1;stroke-dasharray:4 3", "stroke:#484f58"),
-    Look("rect.lit", "stroke:#c2410c;stroke-width:2.5", "stroke:#fb923c"),
-    Look(".edge", "fill:none;stroke:#afb8c1;stroke-width:1.3", "stroke:#484f58"),
-    Look(".edge.free", "stroke-dasharray:4 3"),
-    Look(".edge.lit", "stroke:#c2410c;stroke-width:3", "stroke:#fb923c"),
-    Look(".head", "fill:#8c959f", "fill:#6e7681"),
-    Look(".head.lit", "fill:#c2410c", "fill:#fb923c"),
+    CssRule("text", f"font:{_SMALL:.0f}px {FONT};fill:#1f2328", "fill:#e6edf3"),
+    CssRule(".paper", "fill:#ffffff;stroke:#d8dee4", "fill:#0d1117;stroke:#30363d"),
+    CssRule("text.title", "font-size:15px;font-weight:600"),
+    CssRule("text.name", f"font-size:{_LARGE:.0f}px;font-weight:600"),
+    CssRule("text.weak", "fill:#59636e", "fill:#9198a1"),
+    CssRule("text.lit", "fill:#9a3412;font-weight:600", "fill:#fdba74"),
+    CssRule(".box", "fill:#f6f8fa;stroke:#afb8c1", "fill:#161b22;stroke:#484f58"),
+    CssRule(".split", "fill:#f5f3ff;stroke:#b4a7e5", "fill:#1e1833;stroke:#5b4b9e"),
+    CssRule(".release", "fill:#eff6ff;stroke:#93b8e8", "fill:#0f2136;stroke:#31588a"),
+    CssRule(".free", "fill:none;stroke:#afb8c1;stroke-dasharray:4 3", "stroke:#484f58"),
+    CssRule("rect.lit", "stroke:#c2410c;stroke-width:2.5", "stroke:#fb923c"),
+    CssRule(".edge", "fill:none;stroke:#afb8c1;stroke-width:1.3", "stroke:#484f58"),
+    CssRule(".edge.free", "stroke-dasharray:4 3"),
+    CssRule(".edge.lit", "stroke:#c2410c;stroke-width:3", "stroke:#fb923c"),
+    CssRule(".head", "fill:#8c959f", "fill:#6e7681"),
+    CssRule(".head.lit", "fill:#c2410c", "fill:#fb923c"),
 )
 #: The look of a box, and how round its corners are, by the kind of its node.
 _BOXES = {

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
-from dpcompose.errors import printable
-from dpcompose.render.layout import Style, transliterated
+from dpcompose.errors import printable, width
+from dpcompose.render.layout import Style
 from dpcompose.render.pipeline_words import (
     children_of,
     costs,
@@ -41,39 +42,59 @@ _PLAIN = re.compile(r"[^\w .,:()+/=-]", re.ASCII)
 
 def graph_tree(report: Report, style: Style) -> str:
     """Returns the pipeline as a tree of lines; what the worst change reaches is heavy and bold."""
-    lines = [f"{heading(report)}: {result_line(report)}"]
-    told, below = costs(report), children_of(report)
+    head = _line_of([(heading(report), "strong"), (result_line(report), "")], "", "  ", style)
+    lines, told, below = list(head), costs(report), children_of(report)
     stack = [(index, "", "", "") for index in reversed(below.get(None, []))]
     while stack:
         index, before, mark, after = stack.pop()
-        node = report.pipeline[index]
-        parts = [each for each in (node.via, node.says) if each]
+        node, children = report.pipeline[index], below.get(index, [])
+        parts = [(node.name, "strong" if node.reached else "")]
+        parts += [(each, "") for each in (node.via, node.says) if each]
         if node.change:
-            parts.append(f"→ {node.change}")
+            parts.append((f"→ {node.change}", "warn"))
         if index in told:
-            parts.append(f"costs {told[index]}")
-        name = style.paint(style.plain(node.name), "strong") if node.reached else node.name
-        rest = "".join(f"  {style.plain(each)}" for each in parts)
-        lines.append(f"{before}{mark}{name}{rest}")
-        children = below.get(index, [])
+            parts.append((f"costs {told[index]}", "strong"))
+        lit = any(report.pipeline[each].reached for each in children)
+        under = before + after + (f"{'┃' if lit else '│'}    " if children else "     ")
+        lines += _line_of(parts, before + mark, under, style)
         for number, child in reversed(list(enumerate(children))):
             last = number == len(children) - 1
-            lit = report.pipeline[child].reached
             more = any(report.pipeline[each].reached for each in children[number + 1 :])
-            start = ("┗━ " if lit else "└─ ") if last else _branch(lit, more)
+            reached = report.pipeline[child].reached
+            start = ("┗━ " if reached else "└─ ") if last else _branch(reached, more)
             deeper = "   " if last else "┃  " if more else "│  "
             stack.append((child, before + after, start, deeper))
     if not report.pipeline:
         lines.append("no pipeline to draw")
-    return "".join(transliterated(printable_lines(each), style.encoding) + "\n" for each in lines)
+    return "".join(f"{each}\n" for each in lines)
 
 
-def printable_lines(line: str) -> str:
-    """Returns a line with control characters visible, except those of colours."""
-    return "".join(
-        piece if piece.startswith("\x1b[") else printable(piece)
-        for piece in re.split("(\x1b\\[[0-9;]*m)", line)
-    )
+def _line_of(
+    parts: Sequence[tuple[str, str]], first: str, under: str, style: Style
+) -> Iterator[str]:
+    """Yields lines of parts, each with the meaning that colours it; further lines are indented.
+
+    `first`: what stands before the first line, `under` before the others. Names are never broken.
+    """
+    line, used = style.plain(first), width(style.plain(first))
+    indent = style.plain(under)
+    empty = True
+    for text, how in parts:
+        for word in [text] if empty else _pieces(text, style.width - width(indent)):
+            plain = style.plain(word)
+            taken = width(plain) + (0 if empty else 2)
+            if not empty and used + taken > style.width:
+                yield line
+                line, used, empty = indent, width(indent), True
+                taken = width(plain)
+            line += ("" if empty else "  ") + (style.paint(plain, how) if how else plain)
+            used, empty = used + taken, False
+    yield line
+
+
+def _pieces(text: str, room: int) -> list[str]:
+    """Returns a text in pieces that fit the room, broken between words."""
+    return wrap(text, max(20, room), break_long_words=False, break_on_hyphens=False) or [text]
 
 
 def _branch(lit: bool, more: bool) -> str:

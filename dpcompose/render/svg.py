@@ -32,6 +32,7 @@ _WIDTHS = {
 }
 _OTHER = 0.65  # of all other letters and digits
 _CUT = "…"
+_APART = 6.0  # between pictures of several reports
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
@@ -75,7 +76,7 @@ def _leading(text: str, size: float, room: float, bold: bool) -> str:
     return text
 
 
-class Look(NamedTuple):
+class CssRule(NamedTuple):
     """How one class of a picture looks: CSS declarations in light and in dark surroundings."""
 
     selector: str
@@ -83,7 +84,7 @@ class Look(NamedTuple):
     dark: str = ""
 
 
-def styles(name: str, looks: Iterable[Look]) -> str:
+def styles(name: str, looks: Iterable[CssRule]) -> str:
     """Returns the style sheet of a picture whose class is `name`."""
     each = list(looks)
     light = "".join(f".{name} {look.selector}{{{look.light}}}\n" for look in each)
@@ -92,7 +93,7 @@ def styles(name: str, looks: Iterable[Look]) -> str:
 
 
 def picture(
-    name: str, size: tuple[float, float], title: str, desc: str, body: str, looks: Iterable[Look]
+    name: str, size: tuple[float, float], title: str, desc: str, body: str, looks: Iterable[CssRule]
 ) -> str:
     """Returns a picture of a size in pixels, with the title and description that are read out."""
     across, down = (number(each) for each in size)
@@ -103,6 +104,32 @@ def picture(
         f"<title>{shown(title)}</title>\n<desc>{shown(desc)}</desc>\n"
         f"{styles(name, looks)}{body}</svg>\n"
     )
+
+
+class Panel(NamedTuple):
+    """A picture of one report, to stand alone or below others: its size, title and content."""
+
+    size: tuple[float, float]
+    title: str
+    desc: str
+    body: str
+
+
+def pictures(name: str, noun: str, panels: Sequence[Panel], rules: Iterable[CssRule]) -> str:
+    """Returns one picture of a report, or one of several below each other.
+
+    `noun`: what several are called, in the plural.
+    """
+    if len(panels) == 1:
+        return picture(name, *panels[0], rules)
+    height, body = 0.0, ""
+    for each in panels:
+        start = f'<g transform="translate(0 {number(height)})">'
+        body += f"{start}\n<title>{shown(each.title)}</title>\n{each.body}</g>\n"
+        height += each.size[1] + _APART
+    size = max((each.size[0] for each in panels), default=1.0), max(height - _APART, 1.0)
+    desc = ". ".join(each.title for each in panels)
+    return picture(name, size, f"{len(panels)} {noun}", desc, body, rules)
 
 
 def shown(text: str) -> str:

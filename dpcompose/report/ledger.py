@@ -21,7 +21,7 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.core.theorems.select import select
-from dpcompose.curves import Point
+from dpcompose.curves import Point, TradeOff
 from dpcompose.curves.rounding import chance, number, number_below
 from dpcompose.report import (
     Alternative,
@@ -44,7 +44,7 @@ from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.counted import Counted, NoFilter, count
 from dpcompose.report.outcomes import Case
 from dpcompose.report.recheck import Proving
-from dpcompose.report.risk import risk_of
+from dpcompose.report.risk import FALSE_ALARMS, risk_of
 from dpcompose.report.verdict import deltas_of, of_risk, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
@@ -70,12 +70,14 @@ def of_ledger(
     risk: AskedRisk | None,
     proving: Proving,
     extent: Extent = "all",
+    hits: bool = False,
 ) -> Report:
     """Returns the report of a spec whose parameters are chosen along the way.
 
     `limits`: the budgets, each of which is a filter of its own; the first is the guarantee.
     `ceilings`: the most that settings allow a budget to be. `deltas`, `epsilons`: points at which
-    the guarantee is stated as well; `risk`: at which rates an attacker's gain is stated.
+    the guarantee is stated as well; `risk`: at which rates an attacker's gain is stated; `hits`:
+    whether the hits at 1 % false alarms are.
     """
     problem = resolved.problem
     solver = Solver(problem)
@@ -111,6 +113,7 @@ def of_ledger(
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
         ceilings=tuple(_held(each, counted.filter, bound) for each in ceilings),
         risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,
+        hits=_curve(counted.filter).power(FALSE_ALARMS) if counted.within and hits else None,
         certificate=certificate,
         rechecked=rechecked,
     )
@@ -127,7 +130,12 @@ def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
 def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
     """Returns an attacker's greatest gain from all releases that the filter admits."""
     given = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
-    return risk_of(worst_trade_off.of_quantity(counted.total_loss), asked, (), given)
+    return risk_of(_curve(counted), asked, (), given)
+
+
+def _curve(counted: PrivacyFilter) -> TradeOff:
+    """Returns the trade-off curve of all releases that a filter admits."""
+    return worst_trade_off.of_quantity(counted.total_loss)
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:

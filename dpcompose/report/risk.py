@@ -13,6 +13,9 @@ from dpcompose.curves import TradeOff
 from dpcompose.curves.rounding import number
 from dpcompose.report import At, Risk, Verdict
 
+#: The rate of false alarms at which a label states the hits of a test.
+FALSE_ALARMS = Fraction(1, 100)
+
 
 def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
     """Returns the trade-off curve of a problem; None where some change has no finite bound.

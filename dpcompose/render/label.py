@@ -1,0 +1,158 @@
+"""The format `label`: a picture of 360 x 240 with what is protected, how well, and on what terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+import dpcompose
+from dpcompose.curves.rounding import plural
+from dpcompose.render.headlines import in_few_words, neighbours
+from dpcompose.render.layout import Style
+from dpcompose.render.pipeline_words import heading, quoted_names
+from dpcompose.render.risk_text import per_cent
+from dpcompose.render.svg import (
+    FONT,
+    CssRule,
+    Panel,
+    box,
+    lines_at,
+    pictures,
+    text_at,
+    wrapped,
+)
+from dpcompose.render.theorem_text import book
+from dpcompose.report import Report
+from dpcompose.report.risk import FALSE_ALARMS
+
+SIZE = (360.0, 240.0)
+_LEFT, _RIGHT, _COLUMN = 16.0, 344.0, 96.0  # the margins, and where the second column starts
+_TEXT = 11.0
+_DIGITS = 12  # of the hash
+_NOTHING = "–"
+_RULES = (
+    CssRule("text", f"font:{_TEXT:.0f}px {FONT};fill:#1f2328", "fill:#e6edf3"),
+    CssRule(
+        ".paper", "fill:#ffffff;stroke:#1f2328;stroke-width:1.5", "fill:#0d1117;stroke:#8b949e"
+    ),
+    CssRule(".rule", "fill:#1f2328", "fill:#8b949e"),
+    CssRule("text.kind", "font-size:10px;font-weight:600;letter-spacing:1px"),
+    CssRule("text.what", "font-size:14px;font-weight:600"),
+    CssRule("text.number", "font-size:21px;font-weight:700;fill:#0b5cad", "fill:#79b8ff"),
+    CssRule("text.failed", "font-size:21px;font-weight:700;fill:#b42318", "fill:#ff9b8f"),
+    CssRule("text.weak", "fill:#59636e", "fill:#9198a1"),
+    CssRule("text.small", "font-size:9.5px;fill:#59636e", "fill:#9198a1"),
+)
+#: What is protected, by the relation.
+_UNITS = {
+    "unbounded": "one row",
+    "bounded": "one row",
+    "edge": "one edge",
+    "node": "one vertex",
+    "node-rewired": "one vertex",
+}
+
+
+def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """Yields one picture with a label for each report, all of it at the end."""
+    panels: list[Panel] = []
+    for report in reports:
+        panels.append(_label(report, style))
+        yield ""
+    yield pictures("dpc-label", "privacy labels", panels, _RULES)
+
+
+def _label(report: Report, style: Style) -> Panel:
+    """Returns the label of one report."""
+    number, rows = in_few_words(report), _rows(report)
+    what = wrapped(heading(report), 14, _RIGHT - _LEFT, 1, bold=True)
+    body = box(1, 1, SIZE[0] - 2, SIZE[1] - 2, "paper", 6)
+    body += text_at(_LEFT, 22, "DIFFERENTIAL PRIVACY", "kind")
+    body += lines_at(_LEFT, 43, 16, what, "what")
+    body += box(_LEFT, 51, _RIGHT - _LEFT, 4, "rule")
+    look = "number" if report.status == "ok" else "failed"
+    size = 21.0 if len(number) <= 26 else 15.0
+    (shortened,) = wrapped(number, size, _RIGHT - _LEFT, 1, bold=True)
+    smaller = f'<g style="font-size:{size:.0f}px">' if size < 21 else ""
+    body += f"{smaller}{text_at(_LEFT, 80, shortened, look)}{'</g>' if smaller else ''}"
+    body += box(_LEFT, 90, _RIGHT - _LEFT, 1, "rule")
+    y = 107.0
+    for name, value in rows:
+        lines = wrapped(value, _TEXT, _RIGHT - _COLUMN, 2)
+        body += text_at(_LEFT, y, name, "weak") + lines_at(_COLUMN, y, 13, lines, "value")
+        y += 13 * len(lines) + 4
+    body += box(_LEFT, 214, _RIGHT - _LEFT, 1, "rule")
+    body += text_at(_LEFT, 228, "  ·  ".join(_origin(report, style)), "small")
+    title = f"Privacy label of {heading(report)}: {number}"
+    told = [f"{name}: {value}" for name, value in rows]
+    return Panel(SIZE, title, ". ".join([title, *told, *_origin(report, style)]), body)
+
+
+def _rows(report: Report) -> list[tuple[str, str]]:
+    """Returns the rows below the number, each with its name."""
+    if report.status not in ("ok", "no-guarantee"):
+        return [(name, _NOTHING) for name in ("unit", "change", "hits", "assumed", "theorem")]
+    unit, change = _protected(report)
+    found = hits(report)
+    says = _NOTHING
+    if report.status != "ok":
+        says = "not bounded"
+    elif found is not None:
+        says = f"at most {per_cent(found[1])} at {per_cent(found[0])} false alarms"
+    count = len(assumed(report))
+    entry = book().get(report.theorem) if report.theorem and report.status == "ok" else None
+    theorem = _NOTHING if entry is None else f"{entry.id} {entry.title} ({entry.source})"
+    return [
+        ("unit", unit),
+        ("change", change),
+        ("hits", says),
+        ("assumed", f"{plural(count, 'declaration')}, not checked"),
+        ("theorem", theorem),
+    ]
+
+
+def _protected(report: Report) -> tuple[str, str]:
+    """Returns the unit that is protected, and what may change about it."""
+    relation, change = str(report.relation), report.protects
+    if relation == "user" and report.protects.startswith("one `"):
+        unit, _, change = report.protects.partition(": ")
+        return quoted_names(unit), f"{change} ({neighbours(report)})"
+    unit = _UNITS.get(relation, f"one step of {relation}")
+    if report.distance > 1:
+        unit = f"{report.distance} times {unit}"
+    return unit, quoted_names(f"{change} ({neighbours(report)})")
+
+
+def hits(report: Report) -> tuple[Fraction, Fraction] | None:
+    """Returns a rate of false alarms, 1 % where it is known, and the most hits of a test there."""
+    told = () if report.risk is None else report.risk.hits
+    asked = [each for each in told if each[0] == FALSE_ALARMS]
+    if asked:
+        return asked[0]
+    if report.hits is not None:
+        return FALSE_ALARMS, report.hits
+    return told[0] if told else None
+
+
+def assumed(report: Report) -> list[str]:
+    """Returns what is assumed and not checked, in few words each, as a report lists it."""
+    found = [each.says if each.shortly is None else each.shortly for each in report.assumptions]
+    found = [each for each in found if each]
+    if report.assumed_relations:
+        count = plural(len(report.assumed_relations), "statement")
+        found.append(f"{count} without a relation hold for the relation that was filled in")
+    return found
+
+
+def short_hash(report: Report) -> str:
+    """Returns the start of the SHA-256 of the spec; empty where it is not known."""
+    return report.digest[:_DIGITS]
+
+
+def _origin(report: Report, style: Style) -> Iterator[str]:
+    """Yields the date, the hash of the spec, and the version."""
+    if style.day is not None:
+        yield style.day
+    if report.digest:
+        yield f"spec SHA-256 {short_hash(report)}"
+    yield f"dpcompose {dpcompose.__version__}"
