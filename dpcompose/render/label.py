@@ -1,4 +1,4 @@
-"""The format `label`: a picture of 360 x 240 with what is protected, how well, and on what terms."""
+"""The format `label`: a picture of 360 x 240 with what is protected, how well, on what terms."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from dpcompose.render.svg import (
     lines_at,
     pictures,
     text_at,
+    text_width,
     wrapped,
 )
-from dpcompose.render.theorem_text import book
+from dpcompose.render.theorem_text import book, cited
 from dpcompose.report import Report
 from dpcompose.report.risk import FALSE_ALARMS
 
@@ -29,6 +30,7 @@ SIZE = (360.0, 240.0)
 _LEFT, _RIGHT, _COLUMN = 16.0, 344.0, 96.0  # the margins, and where the second column starts
 _TEXT = 11.0
 _DIGITS = 12  # of the hash
+_SIZES = (21, 17, 13)  # of the number, whichever fits
 _NOTHING = "–"
 _RULES = (
     CssRule("text", f"font:{_TEXT:.0f}px {FONT};fill:#1f2328", "fill:#e6edf3"),
@@ -37,12 +39,14 @@ _RULES = (
     ),
     CssRule(".rule", "fill:#1f2328", "fill:#8b949e"),
     CssRule("text.kind", "font-size:10px;font-weight:600;letter-spacing:1px"),
-    CssRule("text.what", "font-size:14px;font-weight:600"),
-    CssRule("text.number", "font-size:21px;font-weight:700;fill:#0b5cad", "fill:#79b8ff"),
-    CssRule("text.failed", "font-size:21px;font-weight:700;fill:#b42318", "fill:#ff9b8f"),
+    CssRule("text.what", "font-weight:600"),
+    CssRule("text.number", "font-weight:700;fill:#0b5cad", "fill:#79b8ff"),
+    CssRule("text.failed", "font-weight:700;fill:#b42318", "fill:#ff9b8f"),
+    *(CssRule(f"text.s{size}", f"font-size:{size}px") for size in (*_SIZES, 14, 12, 10)),
     CssRule("text.weak", "fill:#59636e", "fill:#9198a1"),
     CssRule("text.small", "font-size:9.5px;fill:#59636e", "fill:#9198a1"),
 )
+_LONG = ("change", "theorem")  # rows of two lines
 #: What is protected, by the relation.
 _UNITS = {
     "unbounded": "one row",
@@ -65,20 +69,23 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 def _label(report: Report, style: Style) -> Panel:
     """Returns the label of one report."""
     number, rows = in_few_words(report), _rows(report)
-    what = wrapped(heading(report), 14, _RIGHT - _LEFT, 1, bold=True)
+    room = _RIGHT - _LEFT
+    title_size = 14 if text_width(heading(report), 14, bold=True) <= room else 12
+    what = wrapped(heading(report), title_size, room, 1, bold=True)
     body = box(1, 1, SIZE[0] - 2, SIZE[1] - 2, "paper", 6)
     body += text_at(_LEFT, 22, "DIFFERENTIAL PRIVACY", "kind")
-    body += lines_at(_LEFT, 43, 16, what, "what")
+    body += lines_at(_LEFT, 43, 16, what, f"what s{title_size}")
     body += box(_LEFT, 51, _RIGHT - _LEFT, 4, "rule")
     look = "number" if report.status == "ok" else "failed"
-    size = 21.0 if len(number) <= 26 else 15.0
-    (shortened,) = wrapped(number, size, _RIGHT - _LEFT, 1, bold=True)
-    smaller = f'<g style="font-size:{size:.0f}px">' if size < 21 else ""
-    body += f"{smaller}{text_at(_LEFT, 80, shortened, look)}{'</g>' if smaller else ''}"
+    # The number is never cut.
+    size = next((each for each in _SIZES if text_width(number, each, bold=True) <= room), 10)
+    lines = wrapped(number, size, room, 3, bold=True)
+    first = 80 - 12 * (len(lines) - 1) / 2
+    body += lines_at(_LEFT, first, 12, lines, f"{look} s{size}")
     body += box(_LEFT, 90, _RIGHT - _LEFT, 1, "rule")
     y = 107.0
     for name, value in rows:
-        lines = wrapped(value, _TEXT, _RIGHT - _COLUMN, 2)
+        lines = wrapped(value, _TEXT, _RIGHT - _COLUMN, 2 if name in _LONG else 1)
         body += text_at(_LEFT, y, name, "weak") + lines_at(_COLUMN, y, 13, lines, "value")
         y += 13 * len(lines) + 4
     body += box(_LEFT, 214, _RIGHT - _LEFT, 1, "rule")
@@ -101,7 +108,7 @@ def _rows(report: Report) -> list[tuple[str, str]]:
         says = f"at most {per_cent(found[1])} at {per_cent(found[0])} false alarms"
     count = len(assumed(report))
     entry = book().get(report.theorem) if report.theorem and report.status == "ok" else None
-    theorem = _NOTHING if entry is None else f"{entry.id} {entry.title} ({entry.source})"
+    theorem = _NOTHING if entry is None else cited(entry)
     return [
         ("unit", unit),
         ("change", change),

@@ -46,7 +46,7 @@ def _sentences(report: Report) -> Iterator[str]:
         yield f"for {version} it is no valid specification{count}."
         return
     change = quoted_names(f"{report.protects} ({neighbours(report)})")
-    people = f" of {report.population}" if report.population else ""
+    people = f" (data of “{report.population}”)" if report.population else ""
     name = f"“{heading(report)}”{people}"
     if report.status == "no-guarantee":
         yield f"No finite privacy bound is known for {name}."
@@ -57,12 +57,13 @@ def _sentences(report: Report) -> Iterator[str]:
         if more > 0:
             yield f"There {'is 1 more reason' if more == 1 else f'are {more} more reasons'}."
     else:
-        yield f"The release {name} is differentially private with {in_few_words(report)}"
+        yield f"As its specification describes it, the release {name} is differentially private"
+        yield f"with {in_few_words(report)}"
         yield f"{_origin_of_number(report)}for {change}."
         yield _certified(report, version)
         yield from _further(report)
-    yield from _assumptions(report)
-    yield from _not_covered(report)
+        yield from _assumptions(report)
+        yield from _not_covered(report)
     yield from _spec(report)
 
 
@@ -94,8 +95,8 @@ def _certified(report: Report, version: str) -> str:
 def _further(report: Report) -> Iterator[str]:
     """Yields what else holds: a filter's record, the risk, and what the checker confirmed."""
     if report.record is not None:
-        yield "The bound is the budget of a privacy filter, for releases whose parameters were chosen"
-        yield f"along the way: {spending(report.record)}."
+        yield "The bound is the budget of a privacy filter, for releases whose parameters were"
+        yield f"chosen along the way: {spending(report.record)}."
     risk = report.risk
     for rate, found in () if risk is None else risk.hits[:1]:
         yield f"At {per_cent(rate)} false alarms no test for the change has more than"

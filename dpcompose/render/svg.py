@@ -61,7 +61,8 @@ def wrapped(text: str, size: float, room: float, most: int, bold: bool = False) 
             line = head
         lines.append(line)
         if len(lines) == most and words:
-            lines[-1] = _leading(line, size, room - text_width(_CUT, size, bold), bold) + _CUT
+            rest = " ".join([line, *words])
+            lines[-1] = _leading(rest, size, room - text_width(_CUT, size, bold), bold) + _CUT
             break
     return lines or [""]
 
