@@ -76,7 +76,7 @@ class _Text(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Drawn:
+class _PlacedNode:
     """A node with its lines, the labels of the edge to it, and where it stands.
 
     `before`: the map on the edge; `after`: the change that arrives. `middle`: its height on the
@@ -93,9 +93,8 @@ class _Drawn:
     @property
     def width(self) -> float:
         """Returns the width of the box."""
-        return 2 * _PADDING + max(
-            text_width(each.text, each.size, each.bold) for each in self.lines
-        )
+        widths = [text_width(each.text, each.size, each.bold) for each in self.lines]
+        return 2 * _PADDING + max(widths, default=0.0)
 
     @property
     def height(self) -> float:
@@ -145,9 +144,9 @@ def graph_svg(report: Report) -> str:
     return picture(NAME, (across, down), name, _description(report), "".join(parts), _LOOKS)
 
 
-def _drawn(report: Report) -> list[_Drawn]:
+def _drawn(report: Report) -> list[_PlacedNode]:
     """Returns the nodes of a report with their lines and labels, and the column of each."""
-    told, found = costs(report), list[_Drawn]()
+    told, found = costs(report), list[_PlacedNode]()
     for index, node in enumerate(report.pipeline):
         alone = node.above is None
         change = quoted_names(node.change) if node.reached else ""
@@ -160,7 +159,7 @@ def _drawn(report: Report) -> list[_Drawn]:
         before = [] if alone or not via else wrapped(via, _SMALL, _LABEL_ROOM, 3)
         after = [] if alone or not change else wrapped(change, _SMALL, _LABEL_ROOM, 4, bold=True)
         column = 0 if node.above is None else found[node.above].column + 1
-        found.append(_Drawn(node, lines, before, after, column))
+        found.append(_PlacedNode(node, lines, before, after, column))
     return found
 
 
@@ -171,7 +170,7 @@ def _lines(text: str, look: str, size: float, room: float) -> list[_Text]:
     return [_Text(each, look, size, bold) for each in lines]
 
 
-def _columns(drawn: Sequence[_Drawn]) -> list[float]:
+def _columns(drawn: Sequence[_PlacedNode]) -> list[float]:
     """Returns where each column starts, so that boxes and the labels between them have room."""
     count = 1 + max((each.column for each in drawn), default=0)
     left = [_MARGIN]
@@ -184,7 +183,7 @@ def _columns(drawn: Sequence[_Drawn]) -> list[float]:
     return left
 
 
-def _placed(drawn: list[_Drawn], below: Mapping[int | None, list[int]], top: float) -> float:
+def _placed(drawn: list[_PlacedNode], below: Mapping[int | None, list[int]], top: float) -> float:
     """Sets the height of each node on the page, and returns where the last one ends.
 
     Each node stands in the middle of what is below it, in a band of its own.
@@ -213,7 +212,7 @@ def _placed(drawn: list[_Drawn], below: Mapping[int | None, list[int]], top: flo
 
 
 def _lower(
-    drawn: list[_Drawn], below: Mapping[int | None, list[int]], index: int, by: float
+    drawn: list[_PlacedNode], below: Mapping[int | None, list[int]], index: int, by: float
 ) -> None:
     """Moves a node and all below it further down the page."""
     stack = [index]
@@ -223,7 +222,7 @@ def _lower(
         stack.extend(below.get(each, []))
 
 
-def _edge(start: _Drawn, end: _Drawn, left: Sequence[float]) -> str:
+def _edge(start: _PlacedNode, end: _PlacedNode, left: Sequence[float]) -> str:
     """Returns the edge between two nodes, with the map above it and the change below it."""
     lit = " lit" if end.node.reached else ""
     free = " free" if end.node.kind in ("result", "more") else ""
@@ -250,7 +249,7 @@ def _edge(start: _Drawn, end: _Drawn, left: Sequence[float]) -> str:
     return out + lines_at(at, end.middle + 16, _STEP, end.after, "lit")
 
 
-def _further(start: _Drawn, end: _Drawn, left: Sequence[float]) -> str:
+def _further(start: _PlacedNode, end: _PlacedNode, left: Sequence[float]) -> str:
     """Returns the curve from a further input of a result, which has its own edge from the first."""
     x, goal = left[start.column] + start.width, left[end.column] - 2
     half = max(20.0, (goal - x) / 2)
@@ -261,7 +260,7 @@ def _further(start: _Drawn, end: _Drawn, left: Sequence[float]) -> str:
     return f'<path class="edge free" d="{path}"/>\n'
 
 
-def _box(each: _Drawn, left: Sequence[float], cost: str) -> str:
+def _box(each: _PlacedNode, left: Sequence[float], cost: str) -> str:
     """Returns the box of a node with its lines, and all that is known of it as its title."""
     look, radius = _BOXES[each.node.kind]
     lit = " lit" if each.node.reached else ""
