@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dpcompose.render.headlines import in_few_words, not_comparable
+from dpcompose.render.headlines import in_few_words, is_bounded, not_comparable
 from dpcompose.render.layout import Style
 from dpcompose.render.pipeline_words import heading
 from dpcompose.render.svg import CssRule, Panel, box, number, pictures, text_at, text_width
@@ -34,9 +34,9 @@ def _badge(report: Report, checking: bool) -> Panel:
     """Returns the badge of one report; in red without a bound, or over a budget that decides."""
     words = in_few_words(report)
     message = words.replace(" at δ = ", " at ").replace(", δ = ", " at ").replace(", δ ≤ ", " at ")
-    look, verdict = "bound" if report.status == "ok" else "failed", report.verdict
+    look, verdict = "bound" if is_bounded(report) else "failed", report.verdict
     told = f"{_SUBJECT}: {words}"
-    if checking and report.status == "ok" and verdict is not None:
+    if checking and is_bounded(report) and verdict is not None:
         look = "met" if verdict.ok else "failed"
         unmet = "not comparable with budget" if not_comparable(report) else "over budget"
         told += ", within budget" if verdict.ok else f", {unmet}"

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import dpcompose
 from dpcompose.curves.rounding import plural
-from dpcompose.render.headlines import in_few_words, neighbours
+from dpcompose.render.headlines import in_few_words, is_bounded, neighbours
 from dpcompose.render.layout import Style
-from dpcompose.render.pipeline_words import heading, quoted_names
+from dpcompose.render.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.risk_text import per_cent
 from dpcompose.render.svg import (
     FONT,
@@ -76,7 +76,7 @@ def _label(report: Report, style: Style) -> Panel:
     body += text_at(_LEFT, 22, "DIFFERENTIAL PRIVACY", "kind")
     body += lines_at(_LEFT, 43, 16, what, f"what s{title_size}")
     body += box(_LEFT, 51, _RIGHT - _LEFT, 4, "rule")
-    look = "number" if report.status == "ok" else "failed"
+    look = "number" if is_bounded(report) else "failed"
     # The number is never cut.
     size = next((each for each in _SIZES if text_width(number, each, bold=True) <= room), 10)
     lines = wrapped(number, size, room, 3, bold=True)
@@ -102,12 +102,12 @@ def _rows(report: Report) -> list[tuple[str, str]]:
     unit, change = _protected(report)
     found = hits(report)
     says = _NOTHING
-    if report.status != "ok":
+    if not is_bounded(report):
         says = "not bounded"
     elif found is not None:
         says = f"at most {per_cent(found[1])} at {per_cent(found[0])} false alarms"
     count = len(assumed(report))
-    entry = book().get(report.theorem) if report.theorem and report.status == "ok" else None
+    entry = book().get(report.theorem) if report.theorem and is_bounded(report) else None
     theorem = _NOTHING if entry is None else cited(entry)
     return [
         ("unit", unit),
@@ -126,8 +126,8 @@ def _protected(report: Report) -> tuple[str, str]:
         return quoted_names(unit), f"{change} ({neighbours(report)})"
     unit = _UNITS.get(relation, f"one step of {relation}")
     if report.distance > 1:
-        unit = f"{report.distance} times {unit}"
-    return unit, quoted_names(f"{change} ({neighbours(report)})")
+        unit = f"{report.distance} × {unit}"
+    return unit, protected(report)
 
 
 def hits(report: Report) -> tuple[Fraction, Fraction] | None:

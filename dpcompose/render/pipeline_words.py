@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from dpcompose.render.headlines import in_few_words, neighbours
+from dpcompose.render.headlines import in_few_words, is_bounded, neighbours
 from dpcompose.render.numbers import short_text
 from dpcompose.render.panel import share_text
 from dpcompose.report import PipelineNode, Report
@@ -24,8 +24,14 @@ def result_line(report: Report) -> str:
     """Returns the bound and what it protects: `ε = 1.7 for 1 row replaced (bounded neighbours)`."""
     if report.status not in ("ok", "no-guarantee"):
         return in_few_words(report)
-    bound = in_few_words(report) if report.status == "ok" else "no finite guarantee"
-    return quoted_names(f"{bound} for {report.protects} ({neighbours(report)})")
+    bound = in_few_words(report) if is_bounded(report) else "no finite guarantee"
+    return f"{bound} for {protected(report)}"
+
+
+def protected(report: Report) -> str:
+    """Returns the protected change and the relation: `1 row replaced (bounded neighbours)`."""
+    around = neighbours(report)
+    return quoted_names(f"{report.protects} ({around})" if report.protects else around)
 
 
 def costs(report: Report) -> dict[int, str]:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 import dpcompose
 from dpcompose.curves.rounding import plural
 from dpcompose.render.headlines import (
+    finite_number,
     in_few_words,
-    neighbours,
-    requested_number,
+    is_bounded,
     spending,
 )
 from dpcompose.render.label import assumed, short_hash
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import short_text
-from dpcompose.render.pipeline_words import heading, quoted_names
+from dpcompose.render.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.risk_text import per_cent
 from dpcompose.render.theorem_text import SOURCES, book
 from dpcompose.report import Report
@@ -45,10 +45,10 @@ def _sentences(report: Report) -> Iterator[str]:
         yield f"Nothing can be stated about the privacy of {report.label}:"
         yield f"for {version} it is no valid specification{count}."
         return
-    change = quoted_names(f"{report.protects} ({neighbours(report)})")
+    change = protected(report)
     people = f" (data of “{report.population}”)" if report.population else ""
     name = f"“{heading(report)}”{people}"
-    if report.status == "no-guarantee":
+    if not is_bounded(report):
         yield f"No finite privacy bound is known for {name}."
         yield f"For {change}, {version} certifies no bound, and nothing limits what an attacker"
         yield "learns."
@@ -64,16 +64,18 @@ def _sentences(report: Report) -> Iterator[str]:
         yield from _further(report)
         yield from _assumptions(report)
         yield from _not_covered(report)
+    if report.adversary is not None:
+        yield "Bounds against an adversary with two hypotheses are weaker, and not stated here."
     yield from _spec(report)
 
 
 def _origin_of_number(report: Report) -> str:
     """Returns the bound that a number at a δ stands beside, in parentheses."""
-    at, bound = requested_number(report), report.bound
+    at, bound = finite_number(report), report.bound
     if bound is None:
         return ""
     words = bound.notion.facts.words
-    if at is not None and at.wanted == "delta":
+    if at is not None:
         return f"({words} with {short_text(bound)}) "
     return f"({words}) "
 
@@ -85,10 +87,10 @@ def _certified(report: Report, version: str) -> str:
     if entry is not None:
         source = "" if entry.source == "dpcompose" else f" of {entry.source}"
         by = f" by {entry.place}{source} ({entry.title})"
-    at = requested_number(report)
-    route = f", and reads the ε at that δ by {at.rule}" if at is not None and at.rule else ""
-    if at is not None and at.wanted != "delta":
-        route = ""
+    at, route = finite_number(report), ""
+    if at is not None and at.rule:
+        number = "ε at that δ" if at.wanted == "delta" else "δ at that ε"
+        route = f", and reads the {number} by {at.rule}"
     return f"{version} certifies this{by}{route}; numbers are rounded up."
 
 
@@ -108,7 +110,7 @@ def _further(report: Report) -> Iterator[str]:
 
 def _assumptions(report: Report) -> Iterator[str]:
     """Yields the sentence on what is assumed, numbered."""
-    found = [quoted_names(each) for each in assumed(report)]
+    found = [quoted_names(each).rstrip(".") for each in assumed(report)]
     if not found:
         return
     listed = "; ".join(f"({number}) {each}" for number, each in enumerate(found, start=1))
@@ -126,7 +128,7 @@ def _spec(report: Report) -> Iterator[str]:
     """Yields where the specification is, its hash, and the full name of the source."""
     digest = f", SHA-256 {short_hash(report)}…" if report.digest else ""
     yield f"Specification: {report.label}{digest}."
-    entry = book().get(report.theorem) if report.theorem and report.status == "ok" else None
+    entry = book().get(report.theorem) if report.theorem and is_bounded(report) else None
     if entry is not None and entry.source in SOURCES:
         yield f"{entry.source}: {SOURCES[entry.source]}."
 
