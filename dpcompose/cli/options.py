@@ -316,9 +316,10 @@ SAVINGS = (
     ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
 )
+_DRAWN = "State the ε at this δ, unless a budget names another."
 GRAPH = (
     SPEC,
-    number("deltas", "Use the ε at this δ.", _TEXTS, flags="--delta"),
+    number("deltas", _DRAWN, _TEXTS, flags="--delta"),
     _form(GraphFormat.TREE, "The output format."),
     *(PATH, COLOR, WIDTH, *SOURCES, *MOST),
 )

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 SPECS = Path(__file__).parents[2] / "specs"
 RIDES = SPECS / "ambulances-districts-bounded.yaml"
+SENSORS = SPECS / "sensors-gaussian.yaml"
 TRAP = SPECS / "parallel-trap.yaml"
 Done = subprocess.CompletedProcess[str]
 
@@ -55,8 +56,9 @@ def test_a_tree_is_printed_and_a_picture_is_written(
 
 
 def test_a_delta_is_that_of_the_drawing(run: Callable[..., Done]) -> None:
-    text = run("graph", SPECS / "noisy-sums.yaml", "--delta", "1e-9").stdout
-    assert " at δ = 1e-9 for 1 row added or removed" in text
+    spec = SENSORS.read_text()
+    assert "μ = 0.5 for " in run("graph", "-", stdin=spec).stdout
+    assert " at δ = 1e-9 for " in run("graph", "-", "--delta", "1e-9", stdin=spec).stdout
 
 
 def test_what_cannot_be_drawn_is_told(run: Callable[..., Done], tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_a_label_has_the_day_and_the_hash_that_a_shell_gives(
     assert digest in plain and "20" + "26" not in plain.replace(digest, "")
     assert "2026-11-24" in run("analyze", RIDES, "--format", "label", "--on", "2026-11-24").stdout
     dated = run("check", RIDES, "-o", "label=label.svg", SOURCE_DATE_EPOCH="1000000000")
-    assert dated.returncode == 0 and "within budget" in dated.stdout
+    assert dated.returncode == 0 and "0.3 left" in dated.stdout
     assert "2001-09-09" in (tmp_path / "label.svg").read_text()
     bad = run("analyze", RIDES, "--format", "label", "--on", "tomorrow")
     assert bad.returncode == 2 and "a day of the calendar" in bad.stderr
