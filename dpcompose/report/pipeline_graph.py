@@ -277,13 +277,18 @@ def _chosen(
     `drawn`: how many nodes are drawn so far.
     """
     allowed = [each for each in children if reached(each)] if drawn >= _MANY else list(children)
-    first = sorted(allowed, key=lambda each: not reached(each))[:_MOST_CHILDREN]
-    if drawn >= _MOST:
-        first = []
+    first = sorted(allowed, key=lambda each: not reached(each))[: _room(len(allowed), drawn)]
     chosen = {id(each) for each in first}
     kept = [each for each in children if id(each) in chosen]
     left = [each for each in children if id(each) not in chosen]
     return kept, _Left(len(left), "", any(map(reached, left)))
+
+
+def _room(count: int, drawn: int) -> int:
+    """Returns how many of so many children to draw; a single one is not left out."""
+    if drawn >= _MOST:
+        return 0
+    return count if count == _MOST_CHILDREN + 1 else _MOST_CHILDREN
 
 
 def _left_out(left: _Left, above: int | None) -> PipelineNode:
@@ -349,7 +354,7 @@ def _mechanisms(
         dataset.mechanisms,
         key=lambda each: (not is_reached(each), reach.ranks.get(each.name, last)),
     )
-    most = 0 if drawn >= _MOST else _MOST_CHILDREN
+    most = _room(len(ranked), drawn)
     chosen = {id(each) for each in ranked[:most]}
     for each in dataset.mechanisms:
         if id(each) not in chosen:
