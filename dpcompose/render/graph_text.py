@@ -36,6 +36,7 @@ _DOT = {
     "more": 'shape=box, style="dashed"',
 }
 _LIT = "#c2410c"
+_BLANK = "#160;"  # for a name without any sign, since Mermaid refuses empty texts
 #: What is plain text in Mermaid.
 _PLAIN = re.compile(r"[^\w .,:()+/=-]", re.ASCII)
 
@@ -115,6 +116,7 @@ def graph_mermaid(report: Report) -> str:
     for index, node in enumerate(report.pipeline):
         opened, closed = _MERMAID.get(node.kind, ('["', '"]'))
         text = "<br/>".join(_mermaid(each) for each in _lines(node, told.get(index, "")))
+        text = text if text.strip() else _BLANK
         lines.append(f"  n{index}{opened}{text}{closed}")
         if node.reached:
             lit.append(f"n{index}")
