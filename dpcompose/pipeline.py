@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
@@ -84,6 +85,8 @@ def analyze(
     ValueError where an argument is none of these.
     """
     data, name = _read(data, name)
+    text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
+    digest = sha256(text).hexdigest()
     limit = _budget(limit)
     deltas, epsilons = _numbers("deltas", deltas, below=1), _numbers("epsilons", epsilons)
     try:
@@ -96,6 +99,7 @@ def analyze(
             status="invalid",
             findings=_of_a_path(data) or invalid.diagnostics,
             lines=invalid.lines,
+            digest=digest,
         )
     asked = limit if limit is not None else resolved.budget
     limits = tuple(default) if asked is None else (asked,)
@@ -103,14 +107,13 @@ def analyze(
     terms = Terms(limits, tuple(ceilings), against)
     from dpcompose.report.recheck import Proving
 
-    text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     proving = Proving(certificate, recheck, text)
     report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent, drawn)
     if extent == "all" and (resolved.questions or by_attribute):
         report = _with_attributes(
             report, source, resolved, terms, deltas, risk, recheck, by_attribute
         )
-    report = replace(report, place=_place(source), population=resolved.population)
+    report = replace(report, place=_place(source), population=resolved.population, digest=digest)
     if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
         report = _with_gap(report)
     return report if audit is None else audit(source, report)

@@ -199,6 +199,25 @@ def lsp(run: "Run") -> int:
     return serve(run)
 
 
+@command(ANALYSE, "Draw the pipeline and the worst change.", of.GRAPH)
+def graph(run: "Run") -> int:
+    """Draw the pipeline of a spec: datasets, partitions, mechanisms, and where the worst change
+    goes.
+
+    FILE is a spec, or - for standard input. The path of the worst change is marked: heavy lines in
+    a tree, thick edges elsewhere. It says what the change becomes at each dataset, and what it
+    costs each mechanism. Blocks that are alike are one box; below each node at most twelve of a
+    kind are drawn, those that the change reaches first, and the others are counted.
+
+    svg is a picture for light and dark pages, without links, scripts or fonts. mermaid is for
+    Markdown that draws it, dot for Graphviz. A spec without a finite bound is drawn without a
+    path, and the exit code is 1.
+    """
+    from dpcompose.commands.graph import graph_of_file
+
+    return graph_of_file(run)
+
+
 @command(REVIEW, "Report what a change does to the bound.", of.DIFF)
 def diff(run: "Run") -> int:
     """Report how a change of specs changes their bounds, by how much and why.

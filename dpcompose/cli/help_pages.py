@@ -38,6 +38,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
         ("dpcompose lsp", "what an editor runs for YAML files"),
         ("dpcompose lsp --max-seconds 20", "no analysis takes longer than that"),
     ),
+    "graph": (
+        ("dpcompose graph release.dp.yaml", "a tree in the terminal"),
+        ("dpcompose graph --format svg -o pipeline.svg release.dp.yaml", "a picture"),
+    ),
     "total": (
         ("dpcompose total specs --epsilon 2 --delta 1e-6", "each population against a budget"),
         ("dpcompose total --all a.dp.yaml b.dp.yaml", "two releases on the same people"),

@@ -15,6 +15,7 @@ from dpcompose.commands.outputs import (
     DiffFormat,
     FilterKind,
     Format,
+    GraphFormat,
     PlanFormat,
     TotalFormat,
 )
@@ -173,6 +174,14 @@ _BOUNDS = (
     _form(Format.TEXT, "The output format."),
     *(OUTPUTS, COLOR, WIDTH),
     flag("brief", "Print only the panel of each report.", OUTPUT),
+    option(
+        "day",
+        _TEXT,
+        "The date on a label; default: that of SOURCE_DATE_EPOCH, or none.",
+        OUTPUT,
+        flags="--on",
+        metavar="DATE",
+    ),
     *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     option(
         "jobs",
@@ -315,6 +324,13 @@ SAVINGS = (
         "tried", int, "The largest number of mechanisms to try.", flags="--most", default=100, min=1
     ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
+)
+_DRAWN = "State the ε at this δ, unless a budget names another."
+GRAPH = (
+    SPEC,
+    number("deltas", _DRAWN, _TEXTS, flags="--delta"),
+    _form(GraphFormat.TREE, "The output format."),
+    *(PATH, COLOR, WIDTH, *SOURCES, *MOST),
 )
 _BOOK = "The output format."
 THEOREMS = (

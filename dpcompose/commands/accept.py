@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from getpass import getuser
 
+from dpcompose.commands.calendar_day import given_day
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, valid_source
@@ -50,7 +51,8 @@ def accept_files(run: Run) -> ExitCode:
     if code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return code
-    by, on = _person(run.person), _day(run.day)
+    today = datetime.now(UTC).date().isoformat()
+    by, on = _person(run.person), given_day(run.day) or today
     with _by_turns(output):
         accepted = updated(_old(output), specs, by, on)
         text = written(accepted)
@@ -103,18 +105,3 @@ def _person(by: str | None) -> str:
             "that can be seen, without blanks around it"
         )
     return by
-
-
-def _day(on: str | None) -> str:
-    """Returns the day given, or else today in UTC, or that of SOURCE_DATE_EPOCH. Raises BadCall."""
-    if on is not None:
-        with suppress(ValueError):
-            if date.fromisoformat(on).isoformat() == on:
-                return on
-        raise BadCall(f"--on {quoted(on)}: a day of the calendar is due, such as 2026-03-31")
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    try:
-        now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
-    except (ValueError, OverflowError, OSError) as error:
-        raise BadCall(f"SOURCE_DATE_EPOCH is {quoted(epoch)}, no seconds since 1970") from error
-    return now.date().isoformat()

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
+from dpcompose.commands.calendar_day import given_day
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.output import style_for, to_standard_output
 from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
@@ -24,11 +25,13 @@ from dpcompose.report import Extent, Report
 #: Formats for readers who do not see standard error, which so contain unread files.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
 #: Formats that need a report's bound, verdict and findings only, or its claims.
-_BOUNDS = frozenset({Format.CONCISE, Format.CERTIFICATE})
+_BOUNDS = frozenset({Format.CONCISE, Format.CERTIFICATE, Format.BADGE})
 #: Formats that need a report's costs as well.
 _COSTS = frozenset({Format.GITHUB, Format.JUNIT})
 #: Formats that show advice.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN, Format.HTML})
+#: Formats that do not say what is wrong with an invalid spec: standard error does.
+_WITHOUT_FAULTS = (Format.STATEMENT, Format.LABEL, Format.BADGE)
 #: Formats that count files without a result.
 _COUNTING = (Format.JSON, Format.JSONL)
 
@@ -57,7 +60,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         extent=_extent(forms, run, single=True),
         of_many=_extent(forms, run, single=False),
         advisable=_is_advisable(forms, run, gathering.single),
-        drawn=Format.HTML in forms,
+        drawn=bool(forms & {Format.HTML, Format.LABEL}),
     )
     printed = any(to_standard_output(each.path) for each in outputs)
     batch = Batch(
@@ -70,7 +73,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     if accepted is not None:
         for each in accepted.gone():
             complain(f"{accepted.name}: what was accepted of {each} is stale: the spec is gone")
-    renderings = [_rendering(each, run, checking) for each in outputs]
+    renderings = [_rendering(each, run, checking, each is outputs[0]) for each in outputs]
     if quiet:
         style, named = style_for(outputs[0].path, run.look), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, run)
@@ -125,10 +128,12 @@ def _is_advisable(forms: set[Format], run: Run, single: bool) -> bool:
     return bool(forms & _ADVISING)
 
 
-def _rendering(output: Output[Format], run: Run, checking: bool) -> Rendering[Report]:
-    """Returns the function that renders the reports for one output."""
+def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> Rendering[Report]:
+    """Returns the function that renders the reports for one output; `main`: for the first one."""
     renderer = (CHECKERS if checking else RENDERERS)[output.form]
     style = style_for(output.path, run.look)
+    if output.form is Format.LABEL:
+        style = style._replace(day=given_day(run.day))
 
     def is_shown(report: Report) -> bool:
         """Returns whether the format shows a report, or the count of what was left out."""
@@ -137,26 +142,29 @@ def _rendering(output: Output[Format], run: Run, checking: bool) -> Rendering[Re
         hidden = ("unreadable",) if output.form in _COUNTING else NO_SPEC
         return report.status not in hidden
 
+    if output.form in _WITHOUT_FAULTS and main:
+        return lambda reports: renderer(filter(is_shown, _complaining(reports, style)), style)
     return lambda reports: renderer(filter(is_shown, reports), style)
+
+
+def _complaining(reports: Iterable[Report], style: Style) -> Iterator[Report]:
+    """Yields the reports, and prints the faults of invalid specs on standard error."""
+    for report in reports:
+        if report.status == "invalid":
+            from dpcompose.render.console import printed
+            from dpcompose.render.diagnostics import diagnostics
+
+            complain_lines(printed(diagnostics(report, style), style).rstrip("\n"))
+        yield report
 
 
 def _bounds(reports: Iterable[Report], style: Style, named: bool, run: Run) -> Iterator[str]:
     """Yields the numbers alone; faults of invalid specs are printed on standard error."""
     from dpcompose.render.quiet import NoNumber, render
 
-    def complaining() -> Iterator[Report]:
-        """Yields the reports of specs, and prints the faults of invalid ones."""
-        for report in reports:
-            if report.status == "invalid":
-                from dpcompose.render.console import printed
-                from dpcompose.render.diagnostics import diagnostics
-
-                complain_lines(printed(diagnostics(report, style), style).rstrip("\n"))
-            if report.status not in NO_SPEC:
-                yield report
-
+    specs = (each for each in _complaining(reports, style) if each.status not in NO_SPEC)
     try:
         asked = run.asked_deltas, run.asked_epsilons
-        yield from render(complaining(), style, named, *asked, run.bare, run.risk)
+        yield from render(specs, style, named, *asked, run.bare, run.risk)
     except NoNumber as error:
         raise BadCall(str(error)) from error

@@ -51,16 +51,16 @@ class Several(Exception):
 
 def fit_file(run: Run) -> ExitCode:
     """Runs the command `fit` and returns its exit code. Raises BadCall."""
-    return _run_on_file(run, _fit)
+    return run_on_file(run, _fit)
 
 
 def savings_of_file(run: Run) -> ExitCode:
     """Runs the command `savings` and returns its exit code. Raises BadCall."""
     refuse_overwrite([run.path], [run.file])
-    return _run_on_file(run, _savings)
+    return run_on_file(run, _savings)
 
 
-def _run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], None]) -> ExitCode:
+def run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], ExitCode | None]) -> ExitCode:
     """Returns the exit code of `work` on the file of a run, with what goes wrong reported.
 
     `work` is given the content of the file, its name in reports and its settings.
@@ -68,7 +68,7 @@ def _run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], None]) ->
     policies, name, data = run.policies, name_of_file(run.file), b""
     try:
         data = read(run.file)
-        work(run, data, name, policies.of(name))
+        return work(run, data, name, policies.of(name)) or ExitCode.FINE
     except InvalidSpec as error:
         complain_of(fault_without_quotes(error, data))
         return ExitCode.INVALID
@@ -81,7 +81,6 @@ def _run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], None]) ->
             return ExitCode.INVALID
         over = isinstance(error, NoBound) or (isinstance(error, Unfit) and error.over)
         return ExitCode.FAILED if over else ExitCode.USAGE
-    return ExitCode.FINE
 
 
 def _waiting(run: Run, says: str, unit: str) -> Waiting:
@@ -95,7 +94,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     def fitting() -> tuple[Fitted, str, str | None, bool]:
         """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
-        source = valid_source(_single_document(data, "fit"), name)
+        source = valid_source(single_document(data, "fit"), name)
         names = parameters(source)
         scaled = dict(_weighted(each, names) for each in run.free)
         fitted = min(
@@ -147,7 +146,7 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
 
     def halving() -> Savings:
         """Returns what halving each mechanism saves."""
-        source = valid_source(_single_document(data, "savings"), name)
+        source = valid_source(single_document(data, "savings"), name)
         return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
 
     with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
@@ -218,7 +217,7 @@ def _own_budget(text: str, name: str, limit: Budget) -> str | None:
     return f"{says}, and is not met: {word}: {rest}"
 
 
-def _single_document(data: bytes, command: str) -> bytes:
+def single_document(data: bytes, command: str) -> bytes:
     """Returns the content of a file if it is a single document. Raises Several."""
     starts = [str(each.lines_before + 1) for each in documents(data)]
     if len(starts) == 1:

@@ -23,6 +23,8 @@ DiffFormat = StrEnum("DiffFormat", "TEXT JSON MARKDOWN GITHUB SARIF")
 TotalFormat = StrEnum("TotalFormat", "TEXT JSON MARKDOWN HTML")
 #: The formats of `fit` and `savings`.
 PlanFormat = StrEnum("PlanFormat", "TEXT JSON")
+#: The formats of `graph`.
+GraphFormat = StrEnum("GraphFormat", "TREE SVG MERMAID DOT")
 #: The notions in which a filter counts a budget, where parameters are chosen along the way.
 FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
 #: The formats of the theorem book.

@@ -33,6 +33,9 @@ class Format(StrEnum):
     JUNIT = "junit"
     MARKDOWN = "markdown"
     HTML = "html"
+    STATEMENT = "statement"
+    LABEL = "label"
+    BADGE = "badge"
     CERTIFICATE = "certificate"
 
 

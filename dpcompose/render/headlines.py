@@ -16,6 +16,7 @@ from dpcompose.render.numbers import (
     given_text,
     left_text,
     parameter_text,
+    short_text,
 )
 from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
@@ -92,14 +93,38 @@ def requested_number(report: Report) -> At | None:
     return found[0] if found else None
 
 
-def number_in_short(report: Report) -> str:
-    """Returns the number that was asked for, else the bound: `ε ≤ 2.3816 at δ = 1e-5`."""
-    if report.status == "no-guarantee":
-        return "no finite guarantee"
-    at = requested_number(report)
-    if at is not None and at.wanted == "delta":
+def in_few_words(report: Report) -> str:
+    """Returns the number of the panel in few words: `ε ≤ 2.3905 at δ = 1e-5`, or `no bound`.
+
+    It is rounded up to six digits. An invalid spec has none, and is called so.
+    """
+    if report.status not in ("ok", "no-guarantee"):
+        return "invalid spec"
+    at = finite_number(report)
+    if at is not None:
         return f"{found_text(at)} at {given_text(at)}"
-    return profile_text(report) if report.bound is None else bound_text(report.bound)
+    return "no bound" if report.bound is None else short_text(report.bound)
+
+
+def finite_number(report: Report) -> At | None:
+    """Returns the number of the panel at a chosen point; None where the bound itself is told.
+
+    Where that number is not finite it is the first ε at a δ that is, or else, where there is no
+    bound, the first δ at an ε.
+    """
+    if report.status != "ok":
+        return None
+    first = requested_number(report)
+    listed = (*([] if first is None else [first]), *report.at_delta)
+    found = [each for each in listed if each.value is not None and each.wanted == "delta"]
+    if not found and report.bound is None:
+        found = [each for each in report.at_epsilon if each.value is not None]
+    return found[0] if found else None
+
+
+def is_bounded(report: Report) -> bool:
+    """Returns whether a report has a finite number to tell: a bound, or one at a chosen point."""
+    return report.status == "ok" and (report.bound is not None or finite_number(report) is not None)
 
 
 def profile_text(report: Report) -> str:

@@ -13,9 +13,8 @@ from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import concise
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import BROKEN, NO_BOUND, UNREADABLE, VERDICT_CODES, problems
+from dpcompose.render.xml import escaped
 from dpcompose.report import Report
-
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
@@ -47,7 +46,7 @@ def _suite(report: Report, checking: bool) -> str:
     }
     head = _tag("testsuite", {"name": report.label, **{k: str(v) for k, v in counts.items()}})
     said = "".join(concise.render([report], Style(), checking))
-    out = f"    <system-out>{_escaped(said)}</system-out>\n"
+    out = f"    <system-out>{escaped(said)}</system-out>\n"
     return f"  {head}>\n{''.join(cases)}{out}  </testsuite>\n"
 
 
@@ -96,7 +95,7 @@ def _case(name: str, report: Report, problem: Diagnostic | None = None) -> str:
         return f"{head}/>\n"
     kind = "error" if report.status in BROKEN else "failure"
     opened = _tag(kind, {"message": problem.message, "type": problem.code})
-    return f"{head}>\n      {opened}>{_escaped(_body(problem, report))}</{kind}>\n    </testcase>\n"
+    return f"{head}>\n      {opened}>{escaped(_body(problem, report))}</{kind}>\n    </testcase>\n"
 
 
 def _body(problem: Diagnostic, report: Report) -> str:
@@ -111,11 +110,5 @@ def _body(problem: Diagnostic, report: Report) -> str:
 
 def _tag(name: str, attributes: dict[str, str]) -> str:
     """Returns the start of an element, without its closing bracket."""
-    pairs = [f'{key}="{_escaped(printable(value))}"' for key, value in attributes.items()]
+    pairs = [f'{key}="{escaped(printable(value))}"' for key, value in attributes.items()]
     return f"<{' '.join([name, *pairs])}"
-
-
-def _escaped(text: str) -> str:
-    """Returns a printable text escaped for XML, as content or as the value of an attribute."""
-    safe = text.translate(_ENTITIES).replace("##", "#&#35;")  # no command of a log (see `logs`)
-    return safe.encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -79,6 +79,11 @@ _STAND_INS = {
     "━": "=",
     "│": "|",
     "├": "|",
+    "┃": "|",
+    "┣": "|",
+    "┠": "|",
+    "┡": "|",
+    "┗": "`",
     "└": "`",
     "▲": "^",
     "▼": "v",
@@ -92,7 +97,7 @@ class Style(NamedTuple):
 
     `detail`: how much of each report is shown: only the panel (`brief`), what fits a screen
     (`usual`), or everything, in sentences as well (`full`). `whole`: whether a table of many specs
-    also lists those without problems.
+    also lists those without problems. `day`: the date that a label shows, None for no date.
     """
 
     width: int = 80
@@ -100,6 +105,7 @@ class Style(NamedTuple):
     encoding: str = "utf-8"
     detail: Literal["brief", "usual", "full"] = "usual"
     whole: bool = False
+    day: str | None = None
 
     @property
     def wide(self) -> bool:

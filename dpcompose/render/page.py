@@ -18,11 +18,11 @@ from dpcompose.render import total_views
 from dpcompose.render.advised import less, less_number
 from dpcompose.render.compared import usable_rows
 from dpcompose.render.costs import added_unit, unit_of_costs
-from dpcompose.render.headlines import judged, neighbours, requested_number
+from dpcompose.render.graph_svg import LOOKS, NAME, graph_svg
+from dpcompose.render.headlines import in_few_words, judged, neighbours
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
-    bound_text,
     found_text,
     given_text,
     route_text,
@@ -35,6 +35,7 @@ from dpcompose.render.proof_table import few, merge_equal_nodes
 from dpcompose.render.risk_text import about, per_cent, point_text, told_apart
 from dpcompose.render.risk_text import in_words as success_in_words
 from dpcompose.render.sections import together
+from dpcompose.render.svg import rules
 from dpcompose.render.theorem_text import book, in_short
 from dpcompose.render.who_learns import questions
 from dpcompose.report import Node, Report, Share
@@ -189,7 +190,7 @@ def _stylesheet() -> Any:
     """Returns the style sheet as markup, without blanks at the start of lines."""
     from markupsafe import Markup
 
-    text = _environment().get_template("report.css").render()
+    text = _environment().get_template("report.css").render() + rules(NAME, LOOKS)
     return Markup("\n".join(each.strip() for each in text.splitlines()))
 
 
@@ -218,10 +219,12 @@ def _shown(report: Report, prefix: str, checking: bool) -> dict[str, object]:
     }
     if not shown["valid"]:
         return shown
+    from markupsafe import Markup
+
     tree = _tree(report)
     return {
         **shown,
-        "number": _number(report),
+        "number": in_few_words(report),
         "protects": f"{report.protects} ({neighbours(report)})",
         "change": report.protects,
         "verdict": None if report.verdict is None else sentence(judged(report, report.verdict)[1]),
@@ -239,6 +242,7 @@ def _shown(report: Report, prefix: str, checking: bool) -> dict[str, object]:
         "worst": () if report.worst is None else report.worst.says,
         "learnt": questions(report) if report.attributes else None,
         "tree": tree,
+        "graph": Markup(graph_svg(report, styled=False)) if report.pipeline else "",
         "theorem": _theorem_of(report),
         "compared": [[each.plain for each in row] for row in usable_rows(report, _PLAIN)],
         "assumed": list(together(report.assumptions, True)),
@@ -261,14 +265,6 @@ def _outcome(report: Report, checking: bool) -> tuple[str, str]:
         return "bad", "no budget"
     warned = any(each.level != "note" for each in report.findings)
     return ("warn", "certified, with warnings") if warned else ("good", "certified")
-
-
-def _number(report: Report) -> str:
-    """Returns the number that leads a report: that at a chosen δ, or the bound."""
-    at = requested_number(report)
-    if at is not None:
-        return f"{found_text(at)} at {given_text(at)}"
-    return "no finite guarantee" if report.bound is None else bound_text(report.bound)
 
 
 def _used(report: Report) -> dict[str, object] | None:

@@ -18,6 +18,8 @@ from dpcompose.report.reasoning import FilterRecord as FilterRecord
 from dpcompose.report.reasoning import Line as Line
 from dpcompose.report.reasoning import Node as Node
 from dpcompose.report.reasoning import NodeKind as NodeKind
+from dpcompose.report.reasoning import PipelineKind as PipelineKind
+from dpcompose.report.reasoning import PipelineNode as PipelineNode
 from dpcompose.report.reasoning import Recheck as Recheck
 from dpcompose.report.reasoning import Touch as Touch
 from dpcompose.report.reasoning import WorstChange as WorstChange
@@ -303,6 +305,8 @@ class Report:
     number smaller, where asked for. `otherwise`: the number, by name, if statements without a
     relation hold for one row each; its value is None where it is not finite. `record`: what a
     filter has counted, where parameters are chosen along the way; the bound is then the budget.
+    `pipeline`: datasets, partitions and mechanisms as they are drawn. `digest`: the SHA-256 of the
+    text of the spec.
     `extent` of an analysis decides which of these are filled.
     """
 
@@ -342,6 +346,8 @@ class Report:
     advice: tuple[Advice, ...] = ()
     otherwise: tuple[str, Fraction | None] | None = None
     record: FilterRecord | None = None
+    pipeline: tuple[PipelineNode, ...] = field(default=(), repr=False)
+    digest: str = ""
     lines: Sequence[str] = field(default=(), repr=False)
 
     @property

@@ -36,6 +36,7 @@ from dpcompose.report import (
     Verdict,
     explanation,
     outcomes,
+    pipeline_graph,
     proof_tree,
     shares,
 )
@@ -232,6 +233,7 @@ def _report_of_ledger(
         number_ = len(chain)
         chain = (*chain, Line(number_ + 1, None, limits, (number_,), None, ()))
         chain = (*chain, Line(number_ + 2, entry.id, within, (number_ + 1,), bound, ()))
+    costs = shares.of_solution(solution, span)
     return replace(
         report,
         tree=tree,
@@ -239,7 +241,8 @@ def _report_of_ledger(
         theorem=theorem,
         worst=explanation.worst_change(solution, span),
         alternatives=tuple(_alternatives(case, counted, fixed)),
-        shares=shares.of_solution(solution, span),
+        pipeline=pipeline_graph.of_solution(case.problem, solution, derivation, costs, span),
+        shares=costs,
     )
 
 

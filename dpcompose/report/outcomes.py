@@ -19,6 +19,7 @@ from dpcompose.report import (
     At,
     Bound,
     Extent,
+    PipelineNode,
     Report,
     Status,
     Verdict,
@@ -110,8 +111,18 @@ def with_bound(case: Case, solution: Solution, bound: Bound) -> Report:
 def without_bound(case: Case, why: Iterable[str], solution: Solution | None = None) -> Report:
     """Returns a report without a finite bound, for reasons that another module has found."""
     return replace(
-        _outset(case, "no-guarantee"), reasons=tuple(why), findings=_remarks(case, solution)
+        _outset(case, "no-guarantee"),
+        reasons=tuple(why),
+        findings=_remarks(case, solution),
+        pipeline=_pipeline_alone(case),
     )
+
+
+def _pipeline_alone(case: Case) -> tuple[PipelineNode, ...]:
+    """Returns the pipeline of a spec without a finite bound."""
+    from dpcompose.report.pipeline_graph import without_change
+
+    return without_change(case.problem, case.source.span)
 
 
 def certified(
@@ -158,7 +169,7 @@ def certified(
         return report
     from dpcompose.core.search.proof import prove
     from dpcompose.core.theorems.select import select
-    from dpcompose.report import proof_tree
+    from dpcompose.report import pipeline_graph, proof_tree
 
     cited, compared = select(case.solver, solution)
     derivation = prove(case.solver, solution, cited)
@@ -171,6 +182,9 @@ def certified(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
         shares=shares.without_each(case.solver, report.shares, next(iter(points), None)),
+        pipeline=pipeline_graph.of_solution(
+            case.problem, solution, derivation, report.shares, case.source.span
+        ),
     )
 
 
@@ -188,16 +202,16 @@ def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report
     )
     if extent == "bound":
         return report
-    from dpcompose.report import explanation, proof_tree, shares
+    from dpcompose.report import explanation, pipeline_graph, proof_tree, shares
 
     report = replace(report, shares=shares.of_profile(case.solver, shown, case.source.span))
     if extent == "costs":
         return report
+    example = case.solver.example_change()
     return replace(
         report,
-        tree=proof_tree.of_profile(
-            case.problem, case.solver.example_change(), found, case.source.span
-        ),
+        tree=proof_tree.of_profile(case.problem, example, found, case.source.span),
+        pipeline=pipeline_graph.of_profile(case.problem, example, shown, case.source.span),
         chain=explanation.profile_chain(shown),
         shares=shares.without_each(case.solver, report.shares, shown),
     )
@@ -250,6 +264,7 @@ def no_guarantee(
         reasons=tuple(why),
         findings=remarks,
         verdict=decision,
+        pipeline=_pipeline_alone(case) if extent == "all" else (),
     )
 
 

@@ -31,7 +31,7 @@ _ADDING = {"μ²": "the squares of μ"}
 _MOST_TERMS = 6
 
 
-class _Cost(NamedTuple):
+class Cost(NamedTuple):
     """The cost of a mechanism on a dataset in words, with its bound and theorem where known."""
 
     says: str
@@ -48,7 +48,7 @@ def of_solution(
     """
     (together,) = derivation.inputs
     costs = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
-    told = {key: _cost(problem, solution, step) for key, step in costs.items()}
+    told = {key: cost_of(problem, solution, step) for key, step in costs.items()}
     changes = {id(step.facts["visit"]): step.theorem for step in together.inputs if _moves(step)}
     writer = _Writer(span, told, changes)
     for step in together.inputs:
@@ -97,10 +97,8 @@ def of_profile(
     first = next(at for at in ats if at.value is not None)
     paths = {each.name: each.path for each in problem.mechanisms()}
     samples = {id(each): amplifying(each) for each in visits}
-    writer = _Writer(span, {id(each): _stated(each) for each in felt}, samples)
-    if touched_by(felt) == Counter(
-        {(each.mechanism, each.dataset, each.meets): each.times for each in first.touched}
-    ):
+    writer = _Writer(span, {id(each): stated(each) for each in felt}, samples)
+    if same_reach(first, felt):
         writer.write(visits, felt)
     else:
         writer.list(first.touched, paths, {each.name: each.path for each in problem.datasets()})
@@ -110,6 +108,13 @@ def of_profile(
     writer.add(0, "sum", "", says or "nothing is lost", None, theorem)
     writer.read(ats, first)
     return tuple(writer.nodes)
+
+
+def same_reach(at: At, felt: Iterable[ChangeCharge]) -> bool:
+    """Returns whether the worst change at a point reaches just what an example change reaches."""
+    return touched_by(felt) == Counter(
+        {(each.mechanism, each.dataset, each.meets): each.times for each in at.touched}
+    )
 
 
 def _moves(step: Step) -> bool:
@@ -129,7 +134,7 @@ class _Writer:
     """
 
     def __init__(
-        self, span: SpanOf, costs: Mapping[int, _Cost], theorems: Mapping[int, str | None]
+        self, span: SpanOf, costs: Mapping[int, Cost], theorems: Mapping[int, str | None]
     ) -> None:
         self.nodes: list[Node] = []
         self.kept: dict[int, list[Step]] = {}
@@ -221,21 +226,8 @@ class _Writer:
         self, depth: int, partition: Partition, choice: Choice, says: str, blocks: list[Visit]
     ) -> list[_Next]:
         """Appends the line of a partition and its blocks' mechanisms; returns what is below."""
-        units = (
-            f", for each of {wording.count_text(choice.units)} such units"
-            if choice.units > 1
-            else ""
-        )
-        says = says.removeprefix(f"in `{partition.name}`, ").removesuffix(f" of `{partition.name}`")
-        self.add(
-            depth,
-            "partition",
-            partition.name,
-            _shorter(says) + units,
-            None,
-            None,
-            (partition.path,),
-        )
+        told = split_words(partition, choice, says)
+        self.add(depth, "partition", partition.name, told, None, None, (partition.path,))
         following: list[_Next] = []
         for block in blocks:
             deeper = self._following(depth + 1, block)
@@ -301,6 +293,17 @@ def _with_all_above(visits: Iterable[Visit]) -> set[int]:
     return found
 
 
+def split_words(partition: Partition, choice: Choice, says: str) -> str:
+    """Returns what a change becomes in the blocks of a partition, in the words of its line.
+
+    `says`: the sentence on it, from `splits`.
+    """
+    says = says.removeprefix(f"in `{partition.name}`, ").removesuffix(f" of `{partition.name}`")
+    if choice.units <= 1:
+        return _shorter(says)
+    return f"{_shorter(says)}, for each of {wording.count_text(choice.units)} such units"
+
+
 def _shorter(says: str) -> str:
     """Returns the words for a change below a root, without who is added or removed."""
     says = says.replace(" of one unit", "").replace(" added or removed", "")
@@ -318,7 +321,7 @@ def _which(block: Visit) -> str:
     return f"block {names[0]}:" if len(names) == 1 else ""
 
 
-def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
+def cost_of(problem: Problem, solution: Solution, step: Step) -> Cost:
     """Returns the cost of one mechanism for the worst change: words, bound and theorem."""
     felt: ChangeCharge = step.facts["felt"]
     given = step.inputs[0]
@@ -343,13 +346,13 @@ def _cost(problem: Problem, solution: Solution, step: Step) -> _Cost:
     whole = solution.share(felt)
     if solution.notion is not Notion.APPROX:  # its δ at a distance is rounded too
         whole = whole._replace(exact=step.bound is not None and step.bound.exact)
-    return _Cost(_copies(felt) + says, bound_of(whole), step.theorem)
+    return Cost(_copies(felt) + says, bound_of(whole), step.theorem)
 
 
-def _stated(felt: ChangeCharge) -> _Cost:
+def stated(felt: ChangeCharge) -> Cost:
     """Returns the stated guarantee of a mechanism in words, without a cost."""
     statement = felt.placed[0].statement
-    return _Cost(_copies(felt) + wording.shortly(statement.guarantee))
+    return Cost(_copies(felt) + wording.shortly(statement.guarantee))
 
 
 def _copies(felt: ChangeCharge) -> str:

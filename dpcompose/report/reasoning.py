@@ -73,6 +73,34 @@ class Node(NamedTuple):
     spans: tuple[Span, ...] = ()
 
 
+PipelineKind = Literal["dataset", "partition", "block", "mechanism", "result", "more"]
+
+
+class PipelineNode(NamedTuple):
+    """One node of the pipeline of a spec, which is drawn as a forest; parents come first.
+
+    `kind`: a `dataset` (a root, or made by a map), a `partition`, one `block` of it or equal ones
+    together, a `mechanism`, a `result` that is computed from released outputs, or `more` nodes that
+    are left out. `above`: the number of the parent in the pipeline, from 0; None at a root. `via`:
+    the map, in words. `says`: facts about the node in a few words; of a mechanism its stated
+    guarantee. `reached`: whether the worst change reaches a mechanism here or below. `change`: what
+    the worst change becomes here, empty where it is not followed. `cost`: what a mechanism loses
+    for the worst change; None where that is not known by itself. `inputs`: the numbers of the nodes
+    that a result uses.
+    """
+
+    kind: PipelineKind
+    name: str
+    above: int | None
+    via: str = ""
+    says: str = ""
+    reached: bool = False
+    change: str = ""
+    cost: Bound | None = None
+    inputs: tuple[int, ...] = ()
+    span: Span | None = None
+
+
 class Alternative(NamedTuple):
     """A theorem that was compared: its bound, or None and the hypothesis that fails (`why`).
 

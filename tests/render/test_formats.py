@@ -47,6 +47,9 @@ FORMS = {
     "github": "github.txt",
     "junit": "junit.xml",
     "markdown": "md",
+    "statement": "statement.txt",
+    "label": "label.svg",
+    "badge": "badge.svg",
 }
 EXAMPLES = (
     "ambulances-districts-bounded",
@@ -111,6 +114,7 @@ def nasty(text: str) -> tuple[Report, ...]:
 
 
 def versionless(text: str) -> str:
+    text = text.replace(f"dpcompose {dpcompose.__version__}", "dpcompose VERSION")
     return text.replace(f'"version": "{dpcompose.__version__}"', '"version": "VERSION"')
 
 

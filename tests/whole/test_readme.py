@@ -51,7 +51,8 @@ def test_outputs_are_those_of_the_program(rewriting: bool, monkeypatch: pytest.M
         arguments = shlex.split(found[2])
         return found[1] + CliRunner().invoke(app, arguments).stdout + found[4]
 
-    keep_true(README, OUTPUT, printed, rewriting)
+    for document in (README, PACKAGE / "commands" / "USAGE.md"):
+        keep_true(document, OUTPUT, printed, rewriting)
 
 
 def test_the_picture_of_the_code_is_true(rewriting: bool) -> None:

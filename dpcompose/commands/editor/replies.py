@@ -14,7 +14,7 @@ from dpcompose.commands.editor.text_positions import Stretch
 from dpcompose.commands.explain import page_of
 from dpcompose.errors import Diagnostic, Fix, Replacement, quoted
 from dpcompose.planning.corrections import changed_lines, corrected, faults_of
-from dpcompose.render.headlines import number_in_short
+from dpcompose.render.headlines import in_few_words
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import short_amounts, short_text
 from dpcompose.render.panel import share_text
@@ -137,7 +137,7 @@ def _bounds(found: OpenText) -> Iterator[lsp.InlayHint]:
         valid = report.status in ("ok", "no-guarantee")
         if valid and source is not None and source.at(("protect",)) is not None:
             line = source.span(("protect",), key=True).line - 1
-            yield _hint(found, line, number_in_short(report))
+            yield _hint(found, line, in_few_words(report))
 
 
 def _hint(found: OpenText, line: int, says: str) -> lsp.InlayHint:

@@ -9,7 +9,20 @@ import pytest
 
 from .attacks import Done, call, called, needs_git, since, spec
 
-FORMATS = ("text", "concise", "csv", "json", "jsonl", "sarif", "github", "junit", "markdown")
+FORMATS = (
+    "text",
+    "concise",
+    "csv",
+    "json",
+    "jsonl",
+    "sarif",
+    "github",
+    "junit",
+    "markdown",
+    "statement",
+    "label",
+    "badge",
+)
 SECRET = "hunter2-of-the-runner"
 
 pytestmark = [needs_git, pytest.mark.slow]

@@ -58,7 +58,21 @@ def hostile(root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "form", ["text", "concise", "csv", "json", "jsonl", "sarif", "github", "junit", "markdown"]
+    "form",
+    [
+        "text",
+        "concise",
+        "csv",
+        "json",
+        "jsonl",
+        "sarif",
+        "github",
+        "junit",
+        "markdown",
+        "statement",
+        "label",
+        "badge",
+    ],
 )
 def test_no_format_prints_commands(hostile: list[str], form: str) -> None:
     for command in ("analyze", "check"):

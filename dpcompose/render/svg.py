@@ -1,0 +1,173 @@
+"""Pieces of SVG: text that is measured, wrapped and escaped, and the frame of a picture.
+
+Fonts differ between machines, so widths are those of a wide font, and text that fits here fits
+everywhere. A picture has no links, scripts, fonts or identifiers, so that several of them can stand
+in one page; it is ASCII, so that any text from a spec can be printed anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from dpcompose.errors import printable, width
+from dpcompose.render.xml import escaped
+
+FONT = 'ui-sans-serif,system-ui,-apple-system,"Segoe UI","DejaVu Sans",Verdana,sans-serif'
+_BOLD = 1.13  # how much wider bold text is
+#: Widths of characters in parts of the size of the font, of DejaVu Sans, which is a wide one.
+_WIDTHS = {
+    char: part
+    for chars, part in (
+        ("ijlI'J", 0.3),
+        (" .,|!:;/", 0.35),
+        ("ft()[]{}-r", 0.42),
+        ('scz_"*', 0.56),
+        ("vxyk^", 0.6),
+        ("BADKERVXSPYFZLTC", 0.71),
+        ("HNOQGUw&", 0.82),
+        ("mWM%@#+=<>~", 1.0),
+    )
+    for char in chars
+}
+_OTHER = 0.65  # of all other letters and digits
+_CUT = "…"
+_APART = 6.0  # between pictures of several reports
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """Returns the width of a text in pixels, rather too large than too small."""
+    parts = sum(
+        _WIDTHS.get(char, _OTHER) if char.isascii() else 0.85 if width(char) < 2 else 1.1
+        for char in text
+    )
+    return parts * size * (_BOLD if bold else 1)
+
+
+def wrapped(text: str, size: float, room: float, most: int, bold: bool = False) -> list[str]:
+    """Returns a text in at most so many lines that fit the room; what is cut off ends in `…`.
+
+    Lines are broken between words, and within a word that is too long for a line.
+    """
+    lines: list[str] = []
+    words = printable(text).split(" ")
+    while words:
+        line = words.pop(0)
+        while words and text_width(f"{line} {words[0]}", size, bold) <= room:
+            line += f" {words.pop(0)}"
+        if text_width(line, size, bold) > room:
+            head = _leading(line, size, room, bold)
+            words.insert(0, line[len(head) :])
+            line = head
+        lines.append(line)
+        if len(lines) == most and words:
+            rest = " ".join([line, *words])
+            lines[-1] = _leading(rest, size, room - text_width(_CUT, size, bold), bold) + _CUT
+            break
+    return lines or [""]
+
+
+def _leading(text: str, size: float, room: float, bold: bool) -> str:
+    """Returns as much of the start of a text as fits the room: at least one character."""
+    used = 0.0
+    for count, char in enumerate(text):
+        used += text_width(char, size, bold)
+        if used > room:
+            return text[: max(1, count)]
+    return text
+
+
+class CssRule(NamedTuple):
+    """How one class of a picture looks: CSS declarations in light and in dark surroundings."""
+
+    selector: str
+    light: str
+    dark: str = ""
+
+
+def styles(name: str, looks: Iterable[CssRule]) -> str:
+    """Returns the style sheet of a picture whose class is `name`; nothing without looks."""
+    text = rules(name, looks)
+    return f"<style>\n{text}</style>\n" if text else ""
+
+
+def rules(name: str, looks: Iterable[CssRule]) -> str:
+    """Returns the rules of CSS for pictures whose class is `name`; nothing without looks."""
+    each = list(looks)
+    if not each:
+        return ""
+    light = "".join(f".{name} {look.selector}{{{look.light}}}\n" for look in each)
+    dark = "".join(f".{name} {look.selector}{{{look.dark}}}\n" for look in each if look.dark)
+    return f"{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n"
+
+
+def picture(
+    name: str, size: tuple[float, float], title: str, desc: str, body: str, looks: Iterable[CssRule]
+) -> str:
+    """Returns a picture of a size in pixels, with the title and description that are read out."""
+    across, down = (number(each) for each in size)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{name}" role="img" '
+        f'width="{across}" height="{down}" viewBox="0 0 {across} {down}" '
+        f'aria-label="{shown(title)}">\n'
+        f"<title>{shown(title)}</title>\n<desc>{shown(desc)}</desc>\n"
+        f"{styles(name, looks)}{body}</svg>\n"
+    )
+
+
+class Panel(NamedTuple):
+    """A picture of one report, to stand alone or below others: its size, title and content."""
+
+    size: tuple[float, float]
+    title: str
+    desc: str
+    body: str
+
+
+def pictures(name: str, noun: str, panels: Sequence[Panel], rules: Iterable[CssRule]) -> str:
+    """Returns one picture of a report, or one of several below each other.
+
+    `noun`: what several are called, in the plural.
+    """
+    if len(panels) == 1:
+        return picture(name, *panels[0], rules)
+    height, body = 0.0, ""
+    for each in panels:
+        start = f'<g transform="translate(0 {number(height)})">'
+        body += f"{start}\n<title>{shown(each.title)}</title>\n{each.body}</g>\n"
+        height += each.size[1] + _APART
+    size = max((each.size[0] for each in panels), default=1.0), max(height - _APART, 1.0)
+    desc = ". ".join(each.title for each in panels)
+    return picture(name, size, f"{len(panels)} {noun}", desc, body, rules)
+
+
+def shown(text: str) -> str:
+    """Returns any text as it stands in a picture: printable, and escaped."""
+    return escaped(printable(text))
+
+
+def text_at(x: float, y: float, text: str, look: str, anchor: str = "") -> str:
+    """Returns one line of text, with its base line at `y`; `anchor`: `middle` or `end`."""
+    aligned = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text class="{look}" x="{number(x)}" y="{number(y)}"{aligned}>{shown(text)}</text>\n'
+
+
+def lines_at(
+    x: float, y: float, step: float, lines: Sequence[str], look: str, anchor: str = ""
+) -> str:
+    """Returns lines of text, the first with its base line at `y`."""
+    return "".join(text_at(x, y + step * i, line, look, anchor) for i, line in enumerate(lines))
+
+
+def box(x: float, y: float, across: float, down: float, look: str, radius: float = 0) -> str:
+    """Returns a rectangle with round corners."""
+    corner = f' rx="{number(radius)}"' if radius else ""
+    return (
+        f'<rect class="{look}" x="{number(x)}" y="{number(y)}" width="{number(across)}" '
+        f'height="{number(down)}"{corner}/>\n'
+    )
+
+
+def number(value: float) -> str:
+    """Returns a length as text, to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
