@@ -118,6 +118,8 @@ class _PlacedNode:
 def graph_svg(report: Report, styled: bool = True) -> str:
     """Returns the pipeline of a report as an SVG picture, for pages light and dark.
 
+    `styled`: with its style sheet, which a page may have itself.
+
     The edges that the worst change takes are thick, each with what the change becomes there. A
     report without a pipeline gives a picture that says why.
     """

@@ -337,9 +337,7 @@ def _curves(report: Report) -> dict[str, object] | None:
             found = min(1, delta + rise * rate, 1 - (1 - delta - rate) / rise)
             alone.append((rate * size, size - found * size))
     end = float(risk.profile[-1][0])
-    points = [
-        (float(epsilon) / end * size, _height(delta)) for epsilon, delta in risk.profile if delta
-    ]
+    points = [(float(epsilon) / end * size, _height(delta)) for epsilon, delta in risk.profile]
     marks = [
         (float(at.value) / end * size, _height(at.given), f"{found_text(at)} at {given_text(at)}")
         for at in report.at_delta
