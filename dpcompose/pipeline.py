@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from numbers import Rational, Real
 from os import PathLike
@@ -84,11 +85,11 @@ def analyze(
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
     ValueError where an argument is none of these.
     """
-    data, name = _read(data, name)
+    data, name = text_of(data, name)
     text = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     digest = sha256(text).hexdigest()
-    limit = _budget(limit)
-    deltas, epsilons = _numbers("deltas", deltas, below=1), _numbers("epsilons", epsilons)
+    limit = budget_of(limit)
+    deltas, epsilons = numbers_of("deltas", deltas, below=1), numbers_of("epsilons", epsilons)
     try:
         source = load(data, name, lines_above)
         resolved = resolve(source)
@@ -113,7 +114,13 @@ def analyze(
         report = _with_attributes(
             report, source, resolved, terms, deltas, risk, recheck, by_attribute
         )
-    report = replace(report, place=_place(source), population=resolved.population, digest=digest)
+    report = replace(
+        report,
+        place=_place(source),
+        population=resolved.population,
+        digest=digest,
+        again=partial(analyze, text, name, limit),
+    )
     if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
         report = _with_gap(report)
     return report if audit is None else audit(source, report)
@@ -132,7 +139,7 @@ def _of_a_path(data: bytes | str) -> tuple[Diagnostic, ...]:
     return (Diagnostic("DPC103", says, None, hint),)
 
 
-def _read(data: bytes | str | PathLike[str], name: str | None) -> tuple[bytes | str, str]:
+def text_of(data: bytes | str | PathLike[str], name: str | None) -> tuple[bytes | str, str]:
     """Returns the text of a spec and its name; a `str` is always a text, never read as a path."""
     if isinstance(data, PathLike):
         return Path(data).read_bytes(), str(data) if name is None else name
@@ -141,8 +148,10 @@ def _read(data: bytes | str | PathLike[str], name: str | None) -> tuple[bytes | 
     return data, "<spec>" if name is None else name
 
 
-def _numbers(name: str, given: Iterable[Number], below: int | None = None) -> tuple[Fraction, ...]:
-    """Numbers that a caller gives, each ≥ 0, and below a bound where there is one."""
+def numbers_of(
+    name: str, given: Iterable[Number], below: int | None = None
+) -> tuple[Fraction, ...]:
+    """Returns the numbers that a caller gives, each ≥ 0, and below a bound where there is one."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{name}: a list of numbers is due, not {given!r}")
     return tuple(_number(name, each, below) for each in given)
@@ -161,7 +170,7 @@ def _number(name: str, given: Number, below: int | None = None) -> Fraction:
     return value
 
 
-def _budget(limit: Limit | None) -> Budget | None:
+def budget_of(limit: Limit | None) -> Budget | None:
     """Returns the budget that a caller gives."""
     if limit is None or isinstance(limit, Budget):
         return limit

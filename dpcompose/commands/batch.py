@@ -301,7 +301,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
                 report = work()
         except TooMuch as error:
             report = limit_report(file, error)
-        report = replace(report, findings=_findings_to_list(report.findings))
+        report = replace(report, findings=_findings_to_list(report.findings), again=None)
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)

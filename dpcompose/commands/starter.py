@@ -101,8 +101,13 @@ def show_examples(run: Run) -> ExitCode:
         near = nearest(name, list(known))
         meant = f"; did you mean {near}?" if near else ""
         raise BadCall(f"no example is called {quoted(name)}{meant} (`dpcompose examples` lists)")
-    print_out((_examples() / f"{name}.yaml").read_text(encoding="utf-8"))
+    print_out(example_text(name))
     return ExitCode.FINE
+
+
+def example_text(name: str) -> str:
+    """Returns the text of an example spec."""
+    return (_examples() / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def _examples() -> Traversable:

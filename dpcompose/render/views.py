@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from io import StringIO
+from typing import Any
 
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
@@ -14,10 +16,9 @@ from dpcompose.render.layout import Style
 from dpcompose.render.terminal import text
 from dpcompose.report import Report
 
-_COLUMNS = 100
+_HEIGHT = 640  # of the frame in a notebook, in pixels
 #: Font declarations in a picture, which would be fetched from elsewhere.
 _FONT = re.compile(r"\s*@font-face \{[^}]*\}")
-_HTML = '<pre style="font-family: monospace; line-height: 1.2">{code}</pre>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,25 @@ def as_rich(report: Report) -> Shown:
 
 
 def as_html(report: Report) -> str:
-    """Returns a report as HTML for a notebook."""
-    console = _recorded(report, _COLUMNS)
-    return console.export_html(inline_styles=True, code_format=_HTML)
+    """Returns a report as HTML for a notebook: its page in a frame, which keeps styles apart."""
+    from dpcompose.render.page import page
+
+    shown = escape(page([report]))
+    return f'<iframe srcdoc="{shown}" sandbox width="100%" height="{_HEIGHT}"></iframe>'
+
+
+def as_page(report: Report) -> str:
+    """Returns the page of a report as HTML."""
+    from dpcompose.render.page import page
+
+    return page([report])
+
+
+def as_dict(report: Report) -> dict[str, Any]:
+    """Returns the result of a report as its JSON has it."""
+    from dpcompose.render.json import result
+
+    return result(report)
 
 
 def as_svg(report: Report, title: str, columns: int) -> str:

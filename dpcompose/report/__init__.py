@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol
 
+from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.core.notions.guarantee import Bound as Bound
-from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.curves.rounding import decimal_up
+from dpcompose.curves.rounding import decimal_up, float_up
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.report.reasoning import Alternative as Alternative
 from dpcompose.report.reasoning import Assumption as Assumption
@@ -262,14 +262,31 @@ class Ignored(NamedTuple):
     reason: str
 
 
+class CertifiedFloat(float):
+    """A certified number as the least float that is not below it; `exact`: the number itself."""
+
+    exact: Fraction
+
+    def __new__(cls, exact: Fraction) -> CertifiedFloat:
+        found = super().__new__(cls, float_up(exact))
+        found.exact = exact
+        return found
+
+
 class Views(Protocol):
-    """The functions by which a console of rich and a notebook show a report as a value."""
+    """The functions by which a report is shown as a value: on a console, in a notebook, as data."""
 
     def as_rich(self, report: Report) -> Any:
         """Returns the report as an object that a console of rich prints."""
 
     def as_html(self, report: Report) -> str:
         """Returns the report as the HTML that a notebook shows."""
+
+    def as_page(self, report: Report) -> str:
+        """Returns the page of the report as HTML."""
+
+    def as_dict(self, report: Report) -> dict[str, Any]:
+        """Returns the result of the report as its JSON has it."""
 
 
 def relation_words(report: Report) -> str:
@@ -306,7 +323,7 @@ class Report:
     relation hold for one row each; its value is None where it is not finite. `record`: what a
     filter has counted, where parameters are chosen along the way; the bound is then the budget.
     `pipeline`: datasets, partitions and mechanisms as they are drawn. `digest`: the SHA-256 of the
-    text of the spec.
+    text of the spec. `again`: analyses the same spec with further arguments of `analyze`.
     `extent` of an analysis decides which of these are filled.
     """
 
@@ -348,6 +365,7 @@ class Report:
     record: FilterRecord | None = None
     pipeline: tuple[PipelineNode, ...] = field(default=(), repr=False)
     digest: str = ""
+    again: Callable[..., Report] | None = field(default=None, repr=False, compare=False)
     lines: Sequence[str] = field(default=(), repr=False)
 
     @property
@@ -396,6 +414,84 @@ class Report:
     def _repr_html_(self) -> str | None:
         """Returns the report as HTML for a notebook; None where no renderer is loaded."""
         return VIEWS[0]().as_html(self) if VIEWS else None
+
+    def epsilon(self, delta: Fraction | float | str) -> CertifiedFloat:
+        """Returns the least ε that is certified at a δ, rounded up.
+
+        >>> import dpcompose
+        >>> report = dpcompose.analyze(dpcompose.example("helpdesk-hundred-counts"))
+        >>> round(report.epsilon(delta=1e-6), 4)
+        4.7746
+
+        `.exact` of it is a fraction. Raises ValueError where no ε is finite, or for a bad δ.
+        """
+        return self._number("epsilon", delta, self._asked(deltas=(delta,)).at_delta)
+
+    def delta(self, epsilon: Fraction | float | str) -> CertifiedFloat:
+        """Returns the least δ that is certified at an ε, rounded up.
+
+        >>> import dpcompose
+        >>> report = dpcompose.analyze(dpcompose.example("helpdesk-hundred-counts"))
+        >>> f"{report.delta(epsilon=4):.3g}"
+        '3.42e-05'
+
+        `.exact` of it is a fraction. Raises ValueError where there is none, or for a bad ε.
+        """
+        return self._number("delta", epsilon, self._asked(epsilons=(epsilon,)).at_epsilon)
+
+    def curve(self) -> list[tuple[float, CertifiedFloat]]:
+        """Returns points (ε, δ) of the privacy profile: the release is (ε, δ)-DP for each of them.
+
+        Raises ValueError where there is no bound.
+        """
+        found = self.drawn or self._asked(drawn=True).drawn
+        if found is None:
+            raise ValueError(f"{self.label}: there is no finite bound")
+        return [(float(epsilon), CertifiedFloat(delta)) for epsilon, delta in found.profile]
+
+    def trade_off(self, false_alarms: Fraction | float | str) -> CertifiedFloat:
+        """Returns the most hits of a test for a person at a rate of false alarms, rounded up.
+
+        >>> import dpcompose
+        >>> report = dpcompose.analyze(dpcompose.example("helpdesk-hundred-counts"))
+        >>> round(report.trade_off(0.01), 4)
+        0.0915
+
+        Raises ValueError where there is no bound, or for a bad rate.
+        """
+        rate = Fraction(str(false_alarms))
+        if not 0 < rate < 1:
+            raise ValueError(f"a rate of false alarms is between 0 and 1, not {false_alarms}")
+        found = self._asked(risk=AskedRisk((), (rate,))).risk
+        if found is None:
+            raise ValueError(f"{self.label}: there is no finite bound")
+        return CertifiedFloat(dict(found.hits)[rate])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the result as `dpcompose analyze --format json` prints it."""
+        return VIEWS[0]().as_dict(self)
+
+    def to_html(self) -> str:
+        """Returns the page that `dpcompose report` writes."""
+        shown = self if self.drawn or self.again is None else self._asked(drawn=True, extent="all")
+        return VIEWS[0]().as_page(shown)
+
+    def _asked(self, extent: Extent = "bound", **asked: Any) -> Report:
+        """Returns a report on the same spec in which more is asked for. Raises ValueError."""
+        if self.again is None or self.status == "invalid":
+            raise ValueError(f"{self.label}: {self.in_short}")
+        return self.again(extent=extent, **asked)
+
+    def _number(
+        self, name: str, given: Fraction | float | str, found: Sequence[At]
+    ) -> CertifiedFloat:
+        """Returns the number at a point that was asked for. Raises ValueError where there is
+        none."""
+        point = Fraction(str(given))
+        value = next((at.value for at in found if at.given == point), None)
+        if value is None:
+            raise ValueError(f"{self.label}: no finite {name} is certified at {given}")
+        return CertifiedFloat(value)
 
     @property
     def not_rechecked(self) -> tuple[str, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import io
 import subprocess
 import sys
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 from rich.console import Console
 
 import dpcompose
+from dpcompose import functions
+from dpcompose.errors import InvalidSpec
 from dpcompose.render.views import as_svg
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +43,69 @@ def test_what_there_is_to_use_is_listed() -> None:
         assert getattr(dpcompose, name)
     with pytest.raises(AttributeError):
         dpcompose.analyse  # noqa: B018
+
+
+def test_the_examples_of_public_functions_are_true() -> None:
+    for module, least in ((functions, 8), (dpcompose.report, 6)):
+        found = doctest.testmod(module)
+        assert found.attempted >= least
+        assert not found.failed
+
+
+def test_a_report_answers_questions_with_floats_that_are_not_below() -> None:
+    report = dpcompose.analyze(dpcompose.example("helpdesk-hundred-counts"))
+    asked = dpcompose.analyze(
+        dpcompose.example("helpdesk-hundred-counts"), deltas=[1e-6], epsilons=["3.5"]
+    )
+    for found, at in (
+        (report.epsilon(delta=1e-6), asked.at_delta[0]),
+        (report.epsilon(delta="1e-6"), asked.at_delta[0]),
+        (report.delta(epsilon=3.5), asked.at_epsilon[0]),
+        (report.delta(Fraction(7, 2)), asked.at_epsilon[0]),
+    ):
+        assert found.exact == at.value
+        assert Fraction(float(found)) >= found.exact
+    curve = report.curve()
+    assert curve[0][1] > curve[-1][1]
+    for epsilon, delta in curve[::5]:
+        assert delta >= report.delta(epsilon) * (1 - 1e-9)
+    assert 0.05 < report.trade_off(0.01) < report.trade_off("0.05") < 1
+    assert report.to_dict()["status"] == "ok"
+    assert report.to_html().count("<article") == 1
+
+
+def test_questions_without_an_answer_say_why() -> None:
+    trap = dpcompose.analyze(dpcompose.example("parallel-trap"))
+    with pytest.raises(ValueError, match="no finite epsilon is certified at 1e-06"):
+        trap.epsilon(1e-6)
+    for ask in (trap.curve, lambda: trap.trade_off(0.01)):
+        with pytest.raises(ValueError, match="no finite bound"):
+            ask()
+    with pytest.raises(ValueError, match="invalid, 2 errors"):
+        dpcompose.analyze("dpcompose: 1\nprotekt: bounded\n").epsilon(1e-6)
+    report = dpcompose.analyze(dpcompose.example("dp-sgd"))
+    for delta in (2, -1, "x"):
+        with pytest.raises(ValueError, match="deltas: "):
+            report.epsilon(delta)
+    for rate in (0, 1, 1.5):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            report.trade_off(rate)
+
+
+def test_functions_of_commands_take_texts_and_paths() -> None:
+    text = SPEC.read_text(encoding="utf-8")
+    assert dpcompose.diff(SPEC, text).direction == "same"
+    with pytest.raises(InvalidSpec, match="protekt"):
+        dpcompose.diff(text, text.replace("protect", "protekt"))
+    both = dpcompose.total([SPEC, text], {"epsilon": 10}, fixed="in January")
+    one = dpcompose.analyze(text).bound
+    assert one is not None
+    assert both.bounds[0].value == 2 * one.value
+    assert both.verdict is not None and both.verdict.ok
+    fitted = dpcompose.fit(SPEC, {"epsilon": 1})
+    assert dpcompose.check(fitted.text, limit={"epsilon": 1})
+    with pytest.raises(ValueError, match="no example 'dp-sdg'"):
+        dpcompose.example("dp-sdg")
 
 
 def test_a_file_is_analysed_as_its_text_is() -> None:
@@ -101,8 +168,9 @@ def test_a_console_of_rich_shows_the_report() -> None:
 def test_a_notebook_shows_the_report_and_nothing_in_it_is_html() -> None:
     text = SPEC.read_text(encoding="utf-8").replace("title: ", "title: <script>[red]")
     html = dpcompose.analyze(text)._repr_html_()
-    assert html is not None and html.startswith("<pre") and "IV.13" in html
-    assert "&lt;script&gt;[red]" in html and "<script" not in html
+    assert html is not None and html.startswith("<iframe srcdoc=") and "IV.13" in html
+    assert html.count("<") == 2
+    assert "&lt;script&gt;[red]" in unescape(html)
 
 
 def test_a_picture_is_the_same_each_time() -> None:

@@ -26,6 +26,7 @@ policy
 handbook
 render
 commands
+functions
 cli
 __main__
 """
