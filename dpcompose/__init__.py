@@ -60,10 +60,7 @@ def __getattr__(name: str) -> Any:
 
             return Report
         case "__version__":
-            from importlib.metadata import PackageNotFoundError, version
+            from dpcompose.places import version
 
-            try:
-                return version("dpcompose")
-            except PackageNotFoundError:  # a source tree that was never installed
-                return "0+unknown"
+            return version()
     raise AttributeError(f"module 'dpcompose' has no attribute {name!r}")

@@ -100,9 +100,10 @@ def example(name: str) -> str:
 
     Raises ValueError for a name that is none.
     """
-    from dpcompose.commands.starter import example_text, examples
+    from dpcompose.places import examples
 
-    found = examples()
-    if name not in found:
-        raise ValueError(f"there is no example {name!r}: {', '.join(found)}")
-    return example_text(name)
+    found = {each.name: each for each in examples().iterdir() if each.name.endswith(".yaml")}
+    if f"{name}.yaml" not in found:
+        names = sorted(each.removesuffix(".yaml") for each in found)
+        raise ValueError(f"there is no example {name!r}: {', '.join(names)}")
+    return found[f"{name}.yaml"].read_text(encoding="utf-8")

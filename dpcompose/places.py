@@ -1,9 +1,11 @@
-"""Where files are: the work tree around a folder, and links that lead out of it."""
+"""Where things are: work trees, links that lead out of them, the package itself."""
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 #: The entry of a folder that makes it the top of a work tree. Git commits none of this name, so
 #: that it comes from whoever made the clone.
@@ -80,3 +82,21 @@ def strays(file: str, folder: str | None = None) -> str | None:
     if around is not None and any(each.casefold() == GIT for each in inside):
         return f"it is in {GIT}, or a link that leads there"
     return None
+
+
+@lru_cache(maxsize=1)
+def version() -> str:
+    """Returns the version of the installed package."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("dpcompose")
+    except metadata.PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"
+
+
+def examples() -> Traversable:
+    """Returns the folder of the example specs: in the wheel, or `specs` of a working copy."""
+    package = files("dpcompose")
+    inside = package / "examples"
+    return inside if inside.is_dir() else package / ".." / "specs"

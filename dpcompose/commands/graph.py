@@ -45,11 +45,11 @@ def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
     meant = _ENDS.get((run.path or "").rpartition(".")[2].lower(), form)
     if form is GraphFormat.TREE != meant:
         complain(f"{run.path} is written as a tree: --format {meant} writes {meant}")
-    deliver([_drawn(report, form, run)], run.path)
+    deliver([_drawing(report, form, run)], run.path)
     return ExitCode.FINE if report.status == "ok" else ExitCode.FAILED
 
 
-def _drawn(report: Report, form: GraphFormat, run: Run) -> str:
+def _drawing(report: Report, form: GraphFormat, run: Run) -> str:
     """Returns the drawing in a format."""
     from dpcompose.render.graph_svg import graph_svg
     from dpcompose.render.graph_text import graph_dot, graph_mermaid, graph_tree

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.output import deliver, print_out, style_for, to_standard_output
 from dpcompose.commands.run import Run
 from dpcompose.errors import nearest, quoted
+from dpcompose.places import examples as folder_of_examples
 
 #: The schema that the modeline of the starter names, in the same folder.
 SCHEMA_FILE = "dpcompose.schema.json"
@@ -77,7 +76,7 @@ def write_starter(file: str, force: bool) -> None:
 def examples() -> dict[str, str]:
     """Returns the names of the example specs, in order, each with the title that it states."""
     titles = {}
-    for each in sorted(_examples().iterdir(), key=lambda each: each.name):
+    for each in sorted(folder_of_examples().iterdir(), key=lambda each: each.name):
         name, dot, end = each.name.rpartition(".")
         if dot and end == "yaml" and each.is_file():
             title = re.search("^title: (.*)$", each.read_text(encoding="utf-8"), re.MULTILINE)
@@ -101,17 +100,5 @@ def show_examples(run: Run) -> ExitCode:
         near = nearest(name, list(known))
         meant = f"; did you mean {near}?" if near else ""
         raise BadCall(f"no example is called {quoted(name)}{meant} (`dpcompose examples` lists)")
-    print_out(example_text(name))
+    print_out((folder_of_examples() / f"{name}.yaml").read_text(encoding="utf-8"))
     return ExitCode.FINE
-
-
-def example_text(name: str) -> str:
-    """Returns the text of an example spec."""
-    return (_examples() / f"{name}.yaml").read_text(encoding="utf-8")
-
-
-def _examples() -> Traversable:
-    """Returns the folder of the examples: in the wheel, or `specs` of a working copy."""
-    package = files("dpcompose")
-    inside = package / "examples"
-    return inside if inside.is_dir() else package / ".." / "specs"

@@ -21,7 +21,7 @@ from dpcompose.render.svg import (
     lines_at,
     number,
     picture,
-    shown,
+    safe,
     text_at,
     text_width,
     wrapped,
@@ -123,7 +123,7 @@ def graph_svg(report: Report, styled: bool = True) -> str:
     The edges that the worst change takes are thick, each with what the change becomes there. A
     report without a pipeline gives a picture that says why.
     """
-    drawn = _drawn(report)
+    drawn = _placed_nodes(report)
     left = _columns(drawn)
     right = max((left[each.column] + each.width for each in drawn), default=0.0)
     across = max(right + _MARGIN, _NARROWEST)
@@ -148,7 +148,7 @@ def graph_svg(report: Report, styled: bool = True) -> str:
     )
 
 
-def _drawn(report: Report) -> list[_PlacedNode]:
+def _placed_nodes(report: Report) -> list[_PlacedNode]:
     """Returns the nodes of a report with their lines and labels, and the column of each."""
     told, found = costs(report), list[_PlacedNode]()
     for index, node in enumerate(report.pipeline):
@@ -269,7 +269,7 @@ def _box(each: _PlacedNode, left: Sequence[float], cost: str) -> str:
     look, radius = _BOXES[each.node.kind]
     lit = " lit" if each.node.reached else ""
     x, y = left[each.column], each.middle - each.height / 2
-    out = f"<g>\n<title>{shown(described(each.node, cost))}</title>\n"
+    out = f"<g>\n<title>{safe(described(each.node, cost))}</title>\n"
     out += box(x, y, each.width, each.height, look + lit, radius)
     for row, line in enumerate(each.lines):
         out += text_at(x + _PADDING, y + 17 + row * _STEP, line.text, line.look)

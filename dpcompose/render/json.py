@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-import dpcompose
 from dpcompose.errors import Diagnostic, Fix, Span
+from dpcompose.places import version
 from dpcompose.render.headlines import requested_number
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
@@ -67,7 +67,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 def head() -> Shape:
     """Returns the first keys of every document: the versions."""
-    return {"dpcompose": dpcompose.__version__, "schema_version": SCHEMA_VERSION}
+    return {"dpcompose": version(), "schema_version": SCHEMA_VERSION}
 
 
 def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-import dpcompose
 from dpcompose.curves.rounding import plural
+from dpcompose.places import version
 from dpcompose.render.headlines import in_few_words, is_bounded, neighbours
 from dpcompose.render.layout import Style
 from dpcompose.render.pipeline_words import heading, protected, quoted_names
@@ -159,4 +159,4 @@ def _origin(report: Report, style: Style) -> Iterator[str]:
         yield style.day
     if report.digest:
         yield f"spec SHA-256 {short_hash(report)}"
-    yield f"dpcompose {dpcompose.__version__}"
+    yield f"dpcompose {version()}"

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import dpcompose
 from dpcompose.errors import Diagnostic, Span, printable
+from dpcompose.places import version
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
 from dpcompose.render.advised import less, less_number
@@ -88,10 +88,13 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 def page(reports: Sequence[Report], checking: bool = False) -> str:
     """Returns the page of reports as HTML; several have an overview, the worst of them first."""
     many = len(reports) > 1
-    specs = [_shown(each, f"s{n}-" if many else "", checking) for n, each in enumerate(reports, 1)]
+    specs = [
+        _report_values(each, f"s{n}-" if many else "", checking)
+        for n, each in enumerate(reports, 1)
+    ]
     if many:
         specs.sort(key=lambda each: list(_SIGNS).index(str(each["kind"])))
-    return _rendered(
+    return _page_of(
         "report.html",
         title=specs[0]["name"] if len(specs) == 1 else f"Privacy budgets: {len(specs)} specs",
         specs=specs,
@@ -103,24 +106,24 @@ def page(reports: Sequence[Report], checking: bool = False) -> str:
 
 def page_of_totals(found: Sum) -> str:
     """Returns the page of what several releases cost together, a part for each population."""
-    return _rendered(
+    return _page_of(
         "total.html",
         title="Privacy budgets: what several releases cost together",
-        totals=[_shown_total(each) for each in found.totals],
+        totals=[_total_values(each) for each in found.totals],
         left_out=total_views.sentence_on_left_out(found),
     )
 
 
-def _rendered(template: str, **values: object) -> str:
+def _page_of(template: str, **values: object) -> str:
     """Returns a page by its template, with what all pages have."""
     return str(
         _environment()
         .get_template(template)
-        .render(stylesheet=_stylesheet(), policy=_policy(), version=dpcompose.__version__, **values)
+        .render(stylesheet=_stylesheet(), policy=_policy(), version=version(), **values)
     )
 
 
-def _shown_total(total: Total) -> dict[str, object]:
+def _total_values(total: Total) -> dict[str, object]:
     """Returns what the template shows of a total."""
     kind = "good" if total_views.is_fine(total) else "bad"
     steps = [each for each in total.steps if each.record is not None]
@@ -170,11 +173,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    found.filters["marked"] = _marked
+    found.filters["marked"] = _with_code
     return found
 
 
-def _marked(text: str) -> object:
+def _with_code(text: str) -> object:
     """Returns text as markup, in which words between backquotes are code."""
     from markupsafe import Markup
 
@@ -201,7 +204,7 @@ def _policy() -> str:
     return f"default-src 'none'; style-src 'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _shown(report: Report, prefix: str, checking: bool) -> dict[str, object]:
+def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, object]:
     """Returns what the template shows of a report; `prefix`: that of its anchors."""
     kind, outcome = _outcome(report, checking)
     shown: dict[str, object] = {
@@ -514,7 +517,7 @@ def _for_machines(report: Report) -> Any:
     from markupsafe import Markup
 
     found = result(report)
-    kept = {"dpcompose": dpcompose.__version__, "file": report.label}
+    kept = {"dpcompose": version(), "file": report.label}
     kept |= {name: found[name] for name in _EXACT if name in found}
     text = dumped(kept).strip()
     for sign in "<>&":

@@ -12,8 +12,8 @@ from os import fsencode
 from typing import Any
 from urllib.parse import quote
 
-import dpcompose
 from dpcompose.errors import Diagnostic, Span, printable
+from dpcompose.places import version
 from dpcompose.render.headlines import headline
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
@@ -68,7 +68,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
         yield "".join(pieces)
     driver = {
         "name": "dpcompose",
-        "version": dpcompose.__version__,
+        "version": version(),
         "rules": [rule(each) for each in rules.ids],
     }
     yield "],\n" if first else "\n      ],\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import dpcompose
 from dpcompose.curves.rounding import plural
+from dpcompose.places import version
 from dpcompose.render.headlines import (
     finite_number,
     in_few_words,
@@ -38,19 +38,19 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 def _sentences(report: Report) -> Iterator[str]:
     """Yields the sentences of the paragraph."""
-    version = f"dpcompose {dpcompose.__version__}"
+    tool = f"dpcompose {version()}"
     if report.status not in ("ok", "no-guarantee"):
         errors = sum(each.level == "error" for each in report.findings)
         count = f" ({plural(errors, 'error')})" if errors else ""
         yield f"Nothing can be stated about the privacy of {report.label}:"
-        yield f"for {version} it is no valid specification{count}."
+        yield f"for {tool} it is no valid specification{count}."
         return
     change = protected(report)
     people = f" (data of “{report.population}”)" if report.population else ""
     name = f"“{heading(report)}”{people}"
     if not is_bounded(report):
         yield f"No finite privacy bound is known for {name}."
-        yield f"For {change}, {version} certifies no bound, and nothing limits what an attacker"
+        yield f"For {change}, {tool} certifies no bound, and nothing limits what an attacker"
         yield "learns."
         yield from (_capital(quoted_names(each)) for each in report.reasons[:2])
         more = len(report.reasons) - 2
@@ -60,7 +60,7 @@ def _sentences(report: Report) -> Iterator[str]:
         yield f"As its specification describes it, the release {name} is differentially private"
         yield f"with {in_few_words(report)}"
         yield f"{_origin_of_number(report)}for {change}."
-        yield _certified(report, version)
+        yield _certified(report, tool)
         yield from _further(report)
         yield from _assumptions(report)
         yield from _not_covered(report)
@@ -80,7 +80,7 @@ def _origin_of_number(report: Report) -> str:
     return f"({words}) "
 
 
-def _certified(report: Report, version: str) -> str:
+def _certified(report: Report, tool: str) -> str:
     """Returns the sentence on who certifies the number, by which theorem."""
     entry = book().get(report.theorem) if report.theorem else None
     by = ""
@@ -91,7 +91,7 @@ def _certified(report: Report, version: str) -> str:
     if at is not None and at.rule:
         number = "ε at that δ" if at.wanted == "delta" else "δ at that ε"
         route = f", and reads the {number} by {at.rule}"
-    return f"{version} certifies this{by}{route}; numbers are rounded up."
+    return f"{tool} certifies this{by}{route}; numbers are rounded up."
 
 
 def _further(report: Report) -> Iterator[str]:

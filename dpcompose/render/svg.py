@@ -109,8 +109,8 @@ def picture(
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{name}" role="img" '
         f'width="{across}" height="{down}" viewBox="0 0 {across} {down}" '
-        f'aria-label="{shown(title)}">\n'
-        f"<title>{shown(title)}</title>\n<desc>{shown(desc)}</desc>\n"
+        f'aria-label="{safe(title)}">\n'
+        f"<title>{safe(title)}</title>\n<desc>{safe(desc)}</desc>\n"
         f"{styles(name, looks)}{body}</svg>\n"
     )
 
@@ -134,14 +134,14 @@ def pictures(name: str, noun: str, panels: Sequence[Panel], rules: Iterable[CssR
     height, body = 0.0, ""
     for each in panels:
         start = f'<g transform="translate(0 {number(height)})">'
-        body += f"{start}\n<title>{shown(each.title)}</title>\n{each.body}</g>\n"
+        body += f"{start}\n<title>{safe(each.title)}</title>\n{each.body}</g>\n"
         height += each.size[1] + _APART
     size = max((each.size[0] for each in panels), default=1.0), max(height - _APART, 1.0)
     desc = ". ".join(each.title for each in panels)
     return picture(name, size, f"{len(panels)} {noun}", desc, body, rules)
 
 
-def shown(text: str) -> str:
+def safe(text: str) -> str:
     """Returns any text as it stands in a picture: printable, and escaped."""
     return escaped(printable(text))
 
@@ -149,7 +149,7 @@ def shown(text: str) -> str:
 def text_at(x: float, y: float, text: str, look: str, anchor: str = "") -> str:
     """Returns one line of text, with its base line at `y`; `anchor`: `middle` or `end`."""
     aligned = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text class="{look}" x="{number(x)}" y="{number(y)}"{aligned}>{shown(text)}</text>\n'
+    return f'<text class="{look}" x="{number(x)}" y="{number(y)}"{aligned}>{safe(text)}</text>\n'
 
 
 def lines_at(

@@ -425,7 +425,7 @@ class Report:
 
         `.exact` of it is a fraction. Raises ValueError where no ε is finite, or for a bad δ.
         """
-        return self._number("epsilon", delta, self._asked(deltas=(delta,)).at_delta)
+        return self._number("epsilon", delta, self._ask(deltas=(delta,)).at_delta)
 
     def delta(self, epsilon: Fraction | float | str) -> CertifiedFloat:
         """Returns the least δ that is certified at an ε, rounded up.
@@ -437,14 +437,14 @@ class Report:
 
         `.exact` of it is a fraction. Raises ValueError where there is none, or for a bad ε.
         """
-        return self._number("delta", epsilon, self._asked(epsilons=(epsilon,)).at_epsilon)
+        return self._number("delta", epsilon, self._ask(epsilons=(epsilon,)).at_epsilon)
 
     def curve(self) -> list[tuple[float, CertifiedFloat]]:
         """Returns points (ε, δ) of the privacy profile: the release is (ε, δ)-DP for each of them.
 
         Raises ValueError where there is no bound.
         """
-        found = self.drawn or self._asked(drawn=True).drawn
+        found = self.drawn or self._ask(drawn=True).drawn
         if found is None:
             raise ValueError(f"{self.label}: there is no finite bound")
         return [(float(epsilon), CertifiedFloat(delta)) for epsilon, delta in found.profile]
@@ -462,7 +462,7 @@ class Report:
         rate = Fraction(str(false_alarms))
         if not 0 < rate < 1:
             raise ValueError(f"a rate of false alarms is between 0 and 1, not {false_alarms}")
-        found = self._asked(risk=AskedRisk((), (rate,))).risk
+        found = self._ask(risk=AskedRisk((), (rate,))).risk
         if found is None:
             raise ValueError(f"{self.label}: there is no finite bound")
         return CertifiedFloat(dict(found.hits)[rate])
@@ -473,10 +473,10 @@ class Report:
 
     def to_html(self) -> str:
         """Returns the page that `dpcompose report` writes."""
-        shown = self if self.drawn or self.again is None else self._asked(drawn=True, extent="all")
+        shown = self if self.drawn or self.again is None else self._ask(drawn=True, extent="all")
         return VIEWS[0]().as_page(shown)
 
-    def _asked(self, extent: Extent = "bound", **asked: Any) -> Report:
+    def _ask(self, extent: Extent = "bound", **asked: Any) -> Report:
         """Returns a report on the same spec in which more is asked for. Raises ValueError."""
         if self.again is None or self.status == "invalid":
             raise ValueError(f"{self.label}: {self.in_short}")

@@ -22,11 +22,10 @@ resolve
 report
 pipeline
 planning
-policy
+policy functions
 handbook
 render
 commands
-functions
 cli
 __main__
 """

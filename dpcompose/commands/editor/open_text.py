@@ -32,7 +32,7 @@ class OpenText:
     work: asyncio.Task[None] | None = None
 
     @property
-    def known(self) -> list[Report]:
+    def reports_of_text(self) -> list[Report]:
         """Returns the reports of the present text, as far as they are known."""
         return self.reports if self.analysed is self.text else []
 

@@ -42,7 +42,7 @@ def as_range(stretch: Stretch) -> lsp.Range:
     return lsp.Range(*(lsp.Position(line, column) for line, column in stretch))
 
 
-def shown(found: OpenText, problem: Diagnostic) -> lsp.Diagnostic:
+def diagnostic_of(found: OpenText, problem: Diagnostic) -> lsp.Diagnostic:
     """Returns a problem in the form of the protocol."""
     related = [
         lsp.DiagnosticRelatedInformation(
@@ -100,7 +100,7 @@ def fenced(page: str) -> str:
 
 def _shares(found: OpenText) -> Iterator[tuple[Report, Share]]:
     """Yields the cost of each mechanism, with the report that tells it."""
-    for report in found.known:
+    for report in found.reports_of_text:
         yield from ((report, share) for share in report.shares if share.span is not None)
 
 
@@ -133,7 +133,7 @@ def hints(found: OpenText) -> list[lsp.InlayHint]:
 
 def _bounds(found: OpenText) -> Iterator[lsp.InlayHint]:
     """Yields the bound of each spec beside what it protects."""
-    for report, source in zip(found.known, found.sources(), strict=False):
+    for report, source in zip(found.reports_of_text, found.sources(), strict=False):
         valid = report.status in ("ok", "no-guarantee")
         if valid and source is not None and source.at(("protect",)) is not None:
             line = source.span(("protect",), key=True).line - 1
@@ -156,14 +156,14 @@ def corrections(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.CodeA
     wanted, actions = params.context.only, []
     first, last = params.range.start.line, params.range.end.line
     faults = [each for each in faults_of(found.text.data) if each.fix and each.fix.certain]
-    if _asked(lsp.CodeActionKind.QuickFix, wanted):
+    if _is_wanted(lsp.CodeActionKind.QuickFix, wanted):
         for fault in faults:
-            problem = shown(found, fault)
+            problem = diagnostic_of(found, fault)
             if problem.range.start.line <= last and problem.range.end.line >= first and fault.fix:
                 title = _title(fault.fix, fault)
                 actions.append(_action(found, title, fault.fix.replacements, [problem]))
     change = corrected(found.text.data) if faults else None
-    if change is not None and change.count and _asked(lsp.CodeActionKind.SourceFixAll, wanted):
+    if change is not None and change.count and _is_wanted(lsp.CodeActionKind.SourceFixAll, wanted):
         title = "dpcompose: make all corrections that are certain"
         whole = _action(found, title, changed_lines(change)[1])
         whole.kind = lsp.CodeActionKind.SourceFixAll
@@ -171,7 +171,7 @@ def corrections(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.CodeA
     return actions
 
 
-def _asked(kind: lsp.CodeActionKind, wanted: Iterable[lsp.CodeActionKind | str] | None) -> bool:
+def _is_wanted(kind: lsp.CodeActionKind, wanted: Iterable[lsp.CodeActionKind | str] | None) -> bool:
     """Returns whether an editor asks for a kind of actions."""
     if wanted is None:
         return True

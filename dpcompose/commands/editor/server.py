@@ -15,7 +15,6 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-import dpcompose
 from dpcompose.commands.batch import FileTask, Input, Outcome
 from dpcompose.commands.editor.analyst import Analyst
 from dpcompose.commands.editor.open_text import OpenText
@@ -23,9 +22,9 @@ from dpcompose.commands.editor.replies import (
     as_range,
     completion,
     corrections,
+    diagnostic_of,
     fenced,
     hints,
-    shown,
     told_at,
 )
 from dpcompose.commands.editor.text_positions import EditorText
@@ -34,6 +33,7 @@ from dpcompose.commands.inputs import STANDARD_INPUT, is_yaml, name_of_file
 from dpcompose.commands.parallel.pool import cores
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic
+from dpcompose.places import version
 from dpcompose.planning.corrections import faults_of
 from dpcompose.render.problems import UNREADABLE, problems
 
@@ -48,7 +48,7 @@ class SpecServer(LanguageServer):
 
     def __init__(self, run: Run) -> None:
         full = lsp.TextDocumentSyncKind.Full
-        super().__init__("dpcompose", dpcompose.__version__, text_document_sync_kind=full)
+        super().__init__("dpcompose", version(), text_document_sync_kind=full)
         self._task = FileTask(run, extent="costs", of_many="costs")
         self._open: dict[str, OpenText] = {}
         self._reader = ThreadPoolExecutor(1)
@@ -218,7 +218,7 @@ class SpecServer(LanguageServer):
 
     async def _tell(self, found: OpenText, listed: list[Diagnostic]) -> None:
         """Shows problems of the present text."""
-        told = await self._in_thread(lambda: [shown(found, each) for each in listed])
+        told = await self._in_thread(lambda: [diagnostic_of(found, each) for each in listed])
         self._publish(found.uri, found.version, told)
 
     def _publish(self, uri: str, version: int | None, told: list[lsp.Diagnostic]) -> None:
