@@ -72,6 +72,7 @@ SPEC = argument("file", str, metavar="FILE")
 
 AT_EPSILON = number("at_epsilon", "Report the smallest δ at this ε; repeatable.", _TEXTS)
 RISK = flag("risk", "Report what an attacker gains: hits, success, advantage.")
+PLOT = flag("plot", "Draw the trade-off curve and the privacy profile in the terminal.")
 
 
 def _budget(epsilon: str, delta: str) -> tuple[Parameter, ...]:
@@ -239,7 +240,7 @@ _ADVISE = (
 ANALYZE = (
     SPECS,
     number("deltas", _DELTAS, _TEXTS, flags="--delta --at-delta"),
-    *(AT_EPSILON, RISK),
+    *(AT_EPSILON, RISK, PLOT),
     option("by", By | None, _BY),
     flag("quiet", _QUIET, flags="--quiet -q"),
     flag("bare", "Print only one number: `1.7`."),
@@ -247,7 +248,7 @@ ANALYZE = (
     *_BOUNDS,
 )
 #: The options of how results look in a terminal, and of formats beside the page.
-_OF_TEXT = ("form", "quiet", "bare", "color", "width", "brief", "full", "whole", "risk")
+_OF_TEXT = ("form", "quiet", "bare", "color", "width", "brief", "full", "whole", "risk", "plot")
 REPORT = tuple(each for each in ANALYZE if each.name not in _OF_TEXT)
 _ASSUMPTIONS = "Fail on assumptions that are not in this file of `dpcompose accept`."
 _LEDGER = "Check whether FILE may join the releases of this folder, under their budget."

@@ -24,13 +24,15 @@ Color = StrEnum("Color", "AUTO ALWAYS NEVER")
 class Look(NamedTuple):
     """How the user wants to see results.
 
-    `width`: columns, None for those of the terminal. `detail` and `whole`: as in `Style`.
+    `width`: columns, None for those of the terminal. `detail`, `whole` and `plot`: as in
+    `Style`.
     """
 
     color: Color = Color.AUTO
     width: int | None = None
     detail: Literal["brief", "usual", "full"] = "usual"
     whole: bool = False
+    plot: bool = False
 
 
 def style_for(path: str | None, look: Look) -> Style:
@@ -48,6 +50,7 @@ def style_for(path: str | None, look: Look) -> Style:
         encoding=(stream.encoding or "utf-8") if printed else "utf-8",
         detail=look.detail,
         whole=look.whole,
+        plot=look.plot,
     )
 
 

@@ -63,6 +63,7 @@ class Run:
     at_delta: Sequence[str] = ()
     at_epsilon: Sequence[str] = ()
     risk: bool = False
+    plot: bool = False
     by: By | None = None
     advise: bool | None = None
     recheck: bool = False
@@ -156,7 +157,7 @@ class Run:
             raise BadCall(f"--width {self.width}: at least {NARROWEST} columns are due")
         if self.width is not None and self.width > MOST_COLUMNS:
             raise BadCall(f"--width {self.width}: at most {MOST_COLUMNS} columns make sense")
-        look = Look(self.color, self.width, whole=self.whole)
+        look = Look(self.color, self.width, whole=self.whole, plot=self.plot)
         return look._replace(detail="brief" if self.brief else "full" if self.full else "usual")
 
     def name(self, file: str) -> str:

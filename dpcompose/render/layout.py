@@ -87,6 +87,7 @@ _STAND_INS = {
     "└": "`",
     "▲": "^",
     "▼": "v",
+    "●": "o",
     "✓": "+",
     "✗": "x",
 }
@@ -97,7 +98,8 @@ class Style(NamedTuple):
 
     `detail`: how much of each report is shown: only the panel (`brief`), what fits a screen
     (`usual`), or everything, in sentences as well (`full`). `whole`: whether a table of many specs
-    also lists those without problems. `day`: the date that a label shows, None for no date.
+    also lists those without problems. `day`: the date that a label shows, None for no date. `plot`:
+    whether curves are drawn.
     """
 
     width: int = 80
@@ -106,6 +108,7 @@ class Style(NamedTuple):
     detail: Literal["brief", "usual", "full"] = "usual"
     whole: bool = False
     day: str | None = None
+    plot: bool = False
 
     @property
     def wide(self) -> bool:

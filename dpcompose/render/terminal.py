@@ -65,6 +65,10 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
     if report.tree:
         yield ruled("Why", style, "how the worst change travels, and what it costs")
         yield proof(report.tree, style)
+    if style.plot:
+        from dpcompose.render.plot import plots
+
+        yield from plots(report, style)
     yield from who_learns(report, style)
     yield from costs(report, style)
     if style.detail == "full":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from dpcompose.core.at_delta import worst_trade_off
 from dpcompose.core.notions.guarantee import AskedRisk, Quantity
@@ -59,8 +60,10 @@ def risk_of(
 
 #: The rates of false alarms of a picture, closest to each other where the curve is steepest.
 _RATES = tuple(Fraction(k, 40) ** 2 for k in (*range(1, 12), *range(12, 40, 2)))
-#: So many ε are on a picture of the profile, up to where δ is so small, or to the last of them.
-_STEPS, _SMALL, _LARGEST = 16, Fraction(1, 10**9), 64
+#: Points (ε, δ), with ε rising.
+Profile = Sequence[tuple[Fraction, Fraction]]
+#: So many steps of ε are computed, each in so many parts on its chord; and up to which ε, or δ.
+_STEPS, _PARTS, _LARGEST, _SMALL = 16, 4, 64, Fraction(1, 10**9)
 
 
 def drawn_of(
@@ -79,11 +82,24 @@ def drawn_of(
     profile = [(each, curve.delta(each)) for each in (end * k / _STEPS for k in range(_STEPS + 1))]
     return found._replace(
         trade_off=tuple((each, _most_hits(profile, each)) for each in _RATES),
-        profile=tuple(profile),
+        profile=tuple(_with_chords(profile)),
     )
 
 
-def _most_hits(profile: Sequence[tuple[Fraction, Fraction]], rate: Fraction) -> Fraction:
+def _with_chords(profile: Profile) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yields the points of a profile with some between them, on chords in e^ε: the δ of a profile
+    is convex in e^ε, so that it is nowhere above them."""
+    yield profile[0]
+    for (low, more), (high, less) in pairwise(profile):
+        width = 1 / exp_up(-high) - exp_up(low)
+        for k in range(1, _PARTS):
+            point = low + (high - low) * k / _PARTS
+            part = (exp_up(high) - 1 / exp_up(-point)) / width
+            yield point, min(more, less + part * (more - less))
+        yield high, less
+
+
+def _most_hits(profile: Profile, rate: Fraction) -> Fraction:
     """Returns the most hits at a rate of false alarms that the (ε, δ) of a profile allow."""
     found = [Fraction(1)]
     for epsilon, delta in profile:

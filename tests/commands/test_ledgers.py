@@ -212,7 +212,7 @@ def test_other_populations_and_settings_of_a_ledger(ledger: Path) -> None:
         (spec("a", "1").replace("population: p\n", ""), (), 2, "names no `population:`"),
         ("dpcompose: 1\n", (), 3, "nothing was added up"),
         (spec("a", "0"), ("--recheck",), 2, "--recheck: of single specs"),
-        (spec("a", "0"), ("--format", "sarif"), 2, "text, json or markdown"),
+        (spec("a", "0"), ("--format", "sarif"), 2, "text, json, markdown or html"),
         (spec("a", "0").replace("unbounded", "bounded"), (), 2, "not added up"),
     ],
 )
