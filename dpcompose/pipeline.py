@@ -65,6 +65,7 @@ def analyze(
     extent: Extent = "all",
     by_attribute: bool = False,
     drawn: bool = False,
+    accuracy: Number | None = None,
 ) -> Report:
     """Certify one spec.
 
@@ -80,7 +81,8 @@ def analyze(
     of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
     `certificate`: whether the report carries that certificate. `extent`: how much the report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
-    `drawn`: whether the report has what pictures of its curves need.
+    `drawn`: whether the report has what pictures of its curves need. `accuracy`: the chance,
+    such as 0.95, at which to say how far from the true answers the noise is at most.
 
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
     ValueError where an argument is none of these.
@@ -121,6 +123,11 @@ def analyze(
         digest=digest,
         again=partial(analyze, text, name, limit),
     )
+    if accuracy is not None:
+        from dpcompose.report.accuracy import noise_of_answers
+
+        found = noise_of_answers(resolved.problem, level_of(accuracy), source.span)
+        report = replace(report, accuracy=found)
     if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
         report = _with_gap(report)
     return report if audit is None else audit(source, report)
@@ -167,6 +174,21 @@ def _number(name: str, given: Number, below: int | None = None) -> Fraction:
     if value < 0 or (below is not None and value >= below):
         end = "≥ 0" if below is None else f"in [0, {below})"
         raise ValueError(f"{name}: a number {end} is due, not {given!r}")
+    return value
+
+
+def level_of(given: Number) -> Fraction:
+    """Returns the level of an interval: a chance, or a text in per cent such as `95%`."""
+    from dpcompose.core.mechanisms.accuracy import HIGHEST
+
+    text = str(given).strip()
+    share = text.endswith("%")
+    value = _number("accuracy", text.removesuffix("%").strip() if share else given)
+    value = value / 100 if share else value
+    if not 0 < value <= HIGHEST:
+        raise ValueError(
+            f"accuracy: a chance above 0 and below 1 is due, such as 0.95, not {given!r}"
+        )
     return value
 
 

@@ -72,6 +72,12 @@ SPEC = argument("file", str, metavar="FILE")
 
 AT_EPSILON = number("at_epsilon", "Report the smallest δ at this ε; repeatable.", _TEXTS)
 RISK = flag("risk", "Report what an attacker gains: hits, success, advantage.")
+ACCURACY = option(
+    "accuracy",
+    _TEXT,
+    "Report how far from the true answers the noise is at most, with this chance, such as 95%.",
+    metavar="LEVEL",
+)
 PLOT = flag("plot", "Draw the trade-off curve and the privacy profile in the terminal.")
 
 
@@ -240,7 +246,7 @@ _ADVISE = (
 ANALYZE = (
     SPECS,
     number("deltas", _DELTAS, _TEXTS, flags="--delta --at-delta"),
-    *(AT_EPSILON, RISK, PLOT),
+    *(AT_EPSILON, RISK, PLOT, ACCURACY),
     option("by", By | None, _BY),
     flag("quiet", _QUIET, flags="--quiet -q"),
     flag("bare", "Print only one number: `1.7`."),

@@ -60,6 +60,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         extent=_extent(forms, run, single=True),
         of_many=_extent(forms, run, single=False),
         advisable=_is_advisable(forms, run, gathering.single),
+        paged=Format.HTML in forms,
         drawn=run.plot or bool(forms & {Format.HTML, Format.LABEL}),
     )
     printed = any(to_standard_output(each.path) for each in outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -33,13 +34,17 @@ if TYPE_CHECKING:
 MAX_LISTED, MORE = 1_000, "DPC017"
 
 
+#: The chance at which a page states the accuracy of answers.
+_USUAL_LEVEL = Fraction(95, 100)
+
+
 class FileTask(NamedTuple):
     """What to do with every file of a run.
 
     `checking`: whether the budget decides the exit code. `certificate`: whether reports carry their
     certificates. `extent`: how much of the report is filled in for one spec, `of_many`: for each of
     several. `advisable`: whether the output shows statements that would make a bound less, `drawn`:
-    what pictures need.
+    what pictures need. `paged`: whether a page is written, which states the accuracy of answers.
     """
 
     run: Run
@@ -49,6 +54,7 @@ class FileTask(NamedTuple):
     of_many: Extent = "all"
     advisable: bool = False
     drawn: bool = False
+    paged: bool = False
 
 
 class Input(NamedTuple):
@@ -285,6 +291,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
             tuple(dict.fromkeys(run.asked_epsilons)),
             risk=AskedRisk() if run.risk else None,
             drawn=task.drawn,
+            accuracy=run.level or (_USUAL_LEVEL if task.paged else None),
             default=settings.defaults,
             ceilings=settings.ceilings,
             audit=partial(audited, settings, accepted=accepted, document=document.number),

@@ -64,6 +64,7 @@ class Run:
     at_epsilon: Sequence[str] = ()
     risk: bool = False
     plot: bool = False
+    accuracy: str | None = None
     by: By | None = None
     advise: bool | None = None
     recheck: bool = False
@@ -108,6 +109,7 @@ class Run:
     def __post_init__(self) -> None:
         """Raises BadCall for a bad value, before anything is read."""
         _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.resources
+        _ = self.level
 
     @cached_property
     def limit(self) -> Budget | None:
@@ -142,6 +144,18 @@ class Run:
     def asked_epsilons(self) -> tuple[Fraction, ...]:
         """Returns the ε's ≥ 0 to state a δ at."""
         return tuple(_number("at-epsilon", text) for text in self.at_epsilon)
+
+    @cached_property
+    def level(self) -> Fraction | None:
+        """Returns the chance at which the accuracy of answers is stated; None: it is not."""
+        if self.accuracy is None:
+            return None
+        from dpcompose.pipeline import level_of
+
+        try:
+            return level_of(self.accuracy)
+        except ValueError as error:
+            raise BadCall(f"--{error}") from error
 
     @cached_property
     def resources(self) -> Most:

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
-from dpcompose.curves.rounding import summed
-from dpcompose.render.console import literal, ruled
+from dpcompose.curves.rounding import decimal_up, summed
+from dpcompose.render.console import grid, literal, ruled
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     given_text,
@@ -54,6 +54,43 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
             row.append(literal("" if known is None else route_text(known), style))
         table.add_row(*row, f":{each.span.line}" if each.span and not more else "")
     yield table
+
+
+def accuracy(report: Report, style: Style) -> Iterator[RenderableType]:
+    """Yields the table of what noise does to the answers of each mechanism, where asked for."""
+    if not report.accuracy:
+        return
+    yield ruled("Accuracy", style, "what the noise does to each answer, in its units")
+    head = ["mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line"]
+    rows = [[literal(each, style, "weak") for each in head]]
+    for name, noise, deviation, within, line in accuracy_rows(report):
+        rows.append(
+            [
+                literal(name, style, "mechanism"),
+                *(literal(each, style) for each in (noise, deviation, within)),
+                literal(line, style, "weak"),
+            ]
+        )
+    yield grid(rows, style)
+
+
+def level_text(report: Report) -> str:
+    """Returns the level at which accuracy is stated: `95 %`."""
+    return f"{decimal_up(100 * report.accuracy[0].level, 12)} %"
+
+
+def accuracy_rows(report: Report) -> list[tuple[str, str, str, str, str]]:
+    """Returns for each mechanism its noise, its standard deviation and half-width, and its line."""
+    return [
+        (
+            each.mechanism,
+            each.noise or "not known",
+            "–" if each.deviation is None else decimal_up(each.deviation, 4),
+            "–" if each.within is None else decimal_up(each.within, 4),
+            f":{each.span.line}" if each.span else "",
+        )
+        for each in report.accuracy
+    ]
 
 
 def _heading(text: str, style: Style) -> Text:

@@ -29,6 +29,7 @@ from dpcompose.report import (
     Advice,
     AgainstAdversary,
     Alternative,
+    AnswerNoise,
     Assumption,
     At,
     Bound,
@@ -140,6 +141,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         "assumptions": [_assumption(each) for each in report.assumptions],
         "reasons": list(report.reasons),
         "shares": [_share(each) for each in report.shares],
+        **({"accuracy": list(map(_accuracy, report.accuracy))} if report.accuracy else {}),
         "findings": [finding_shape(each) for each in _findings(report, checking)],
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
         "budget": budget_shape(report.verdict, report.bound),
@@ -370,6 +372,18 @@ def _share(share: Share) -> Shape:
         "line": _line(share.span),
         "share": _up(share.of_whole),
         "epsilon_without": _up(share.without),
+    }
+
+
+def _accuracy(found: AnswerNoise) -> Shape:
+    """Returns what noise does to the answers of a mechanism as a JSON object."""
+    return {
+        "mechanism": found.mechanism,
+        "line": _line(found.span),
+        "noise": found.noise or None,
+        "standard_deviation": _up(found.deviation),
+        "level": _up(found.level),
+        "within": _up(found.within),
     }
 
 

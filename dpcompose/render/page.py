@@ -17,7 +17,7 @@ from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
 from dpcompose.render.advised import less, less_number
 from dpcompose.render.compared import usable_rows
-from dpcompose.render.costs import added_unit, unit_of_costs
+from dpcompose.render.costs import accuracy_rows, added_unit, level_text, unit_of_costs
 from dpcompose.render.graph_svg import LOOKS, NAME, graph_svg
 from dpcompose.render.headlines import in_few_words, judged, neighbours
 from dpcompose.render.json import dumped, result
@@ -241,6 +241,8 @@ def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, obj
         "without": any(each.without is not None for each in report.shares),
         "shares": _shares(report),
         "curves": _curves(report),
+        "accuracy": accuracy_rows(report),
+        "level": level_text(report) if report.accuracy else "",
         "icicle": _icicle(report),
         "worst": () if report.worst is None else report.worst.says,
         "learnt": questions(report) if report.attributes else None,

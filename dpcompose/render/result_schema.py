@@ -126,6 +126,18 @@ _RESULT: Schema = mapping(
         "filter": defined("filter", "Where parameters are chosen along the way."),
         "attributes": array_of(defined("attribute"), "Who learns what, where that is asked."),
         "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
+        "accuracy": array_of(
+            mapping(
+                "What the noise of a mechanism does to each answer, in its units.",
+                mechanism=TEXT,
+                line=LINE,
+                noise=maybe(TEXT, "Null: none is added to a number, or it is not known."),
+                standard_deviation=maybe(AMOUNT, "Rounded up."),
+                level=PROBABILITY,
+                within=maybe(AMOUNT, "The noise is at most this with the chance `level`."),
+            ),
+            "With --accuracy.",
+        ),
         "recheck": defined("recheck", "With --recheck, where there is a result."),
         "assumed_relations": defined("assumed_relations", "Where statements have no relation."),
     },

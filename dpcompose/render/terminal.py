@@ -11,7 +11,7 @@ from dpcompose.render.adversary_text import against_adversary
 from dpcompose.render.advised import advice
 from dpcompose.render.compared import compared
 from dpcompose.render.console import literal, printed, ruled
-from dpcompose.render.costs import costs
+from dpcompose.render.costs import accuracy, costs
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import verdict_of_invalid
 from dpcompose.render.layout import Style
@@ -71,6 +71,7 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
         yield from plots(report, style)
     yield from who_learns(report, style)
     yield from costs(report, style)
+    yield from accuracy(report, style)
     if style.detail == "full":
         yield from sentences(report, style)
     yield from advice(report, style)

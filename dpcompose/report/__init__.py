@@ -205,6 +205,22 @@ class Share(NamedTuple):
     without: Fraction | None = None
 
 
+class AnswerNoise(NamedTuple):
+    """What the noise of a mechanism does to each answer, in its units, each number rounded up.
+
+    `noise`: the family and its parameter in words; empty where a guarantee is stated, or nothing is
+    added to a number: then `deviation`, the standard deviation, and `within`, the half-width of the
+    interval in which the noise is with the chance `level`, are None.
+    """
+
+    mechanism: str
+    noise: str
+    deviation: Fraction | None
+    within: Fraction | None
+    level: Fraction
+    span: Span | None
+
+
 class Written(NamedTuple):
     """A text to write into a spec, and the position of the entry that it belongs to."""
 
@@ -323,7 +339,8 @@ class Report:
     relation hold for one row each; its value is None where it is not finite. `record`: what a
     filter has counted, where parameters are chosen along the way; the bound is then the budget.
     `pipeline`: datasets, partitions and mechanisms as they are drawn. `digest`: the SHA-256 of the
-    text of the spec. `again`: analyses the same spec with further arguments of `analyze`.
+    text of the spec. `accuracy`: what noise does to answers. `again`: analyses the same
+    spec with further arguments of `analyze`.
     `extent` of an analysis decides which of these are filled.
     """
 
@@ -365,6 +382,7 @@ class Report:
     record: FilterRecord | None = None
     pipeline: tuple[PipelineNode, ...] = field(default=(), repr=False)
     digest: str = ""
+    accuracy: tuple[AnswerNoise, ...] = ()
     again: Callable[..., Report] | None = field(default=None, repr=False, compare=False)
     lines: Sequence[str] = field(default=(), repr=False)
 
