@@ -56,6 +56,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "explain": (
         ("dpcompose explain stated_on", "a word of the spec language"),
         ("dpcompose explain IV.14", "an example of the paper, as a spec"),
+        ("dpcompose explain --site pages", "everything, as HTML"),
     ),
     "theorems": (
         ("dpcompose theorems disjoint", "those about disjoint blocks"),
@@ -63,6 +64,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     ),
     "schema": (
         ("dpcompose schema > dpcompose.schema.json", "for editors"),
+        ("dpcompose schema --draft 7", "for editors that know draft 7 only"),
         ("dpcompose schema result", "what `analyze --format json` prints"),
     ),
     "examples": (

@@ -118,7 +118,7 @@ def _is_advisable(forms: set[Format], run: Run, single: bool) -> bool:
 def _rendering(output: Output[Format], run: Run, checking: bool) -> Rendering[Report]:
     """Returns the function that renders the reports for one output."""
     renderer = (CHECKERS if checking else RENDERERS)[output.form]
-    style = style_for(output.path, run.look)
+    style = style_for(output.path, run.look, run.site)
 
     def is_shown(report: Report) -> bool:
         """Returns whether the format shows a report, or the count of what was left out."""

@@ -69,7 +69,7 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
     driver = {
         "name": "dpcompose",
         "version": dpcompose.__version__,
-        "rules": [rule(each) for each in rules.ids],
+        "rules": [rule(each, style) for each in rules.ids],
     }
     yield "],\n" if first else "\n      ],\n"
     if told:

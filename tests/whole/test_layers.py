@@ -54,6 +54,7 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "rich": [("render",), ("commands", "progress")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],
+    "jinja2": [("render", "site_pages")],
 }
 
 
