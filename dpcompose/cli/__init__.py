@@ -292,8 +292,8 @@ def explain(run: "Run") -> int:
 
     --site DIR writes everything that can be explained as HTML pages into DIR, which is created if
     it is missing: index.html lists and searches them, also from a disk. Existing pages are
-    replaced. With `site = "https://…"` in the settings (or DPCOMPOSE_SITE), SARIF and coloured terminals link
-    codes and theorems to the pages below this address.
+    replaced. With `site = "https://…"` in the settings (or DPCOMPOSE_SITE), SARIF and terminals in
+    colour link codes and theorems to the pages below this address.
     """
     from dpcompose.commands.explain import explain_words
 

@@ -17,8 +17,8 @@ from dpcompose.render.layout import Style
 ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
 _PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
 
-#: Two examples of each command: what is typed, and what it does.
-EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
+#: Examples of each command: what is typed, and what it does.
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "analyze": (
         ("dpcompose analyze release.dp.yaml", "the bound, its theorem, and why it holds"),
         ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),

@@ -12,10 +12,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 import dpcompose
+from dpcompose.errors import printable
 from dpcompose.handbook import code_entries, printed_examples, topics, whole_book
 from dpcompose.render.language_pages import Analyze, example_page, in_few_words, word_page
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Paragraph, Rows, Section, Snippet, code_page, theorem_page
+from dpcompose.render.pages import Page, Paragraph, Rows, Section, Snippet, code_page, theorem_page
 from dpcompose.render.rules import KINDS, codes
 from dpcompose.render.theorem_text import GROUPS, group_of
 from dpcompose.spec.synonyms import synonyms
@@ -44,18 +45,21 @@ def site_files(analyze: Analyze) -> Iterator[tuple[str, str]]:
     """Yields every file of the site: its path below the folder of the site, and its text."""
     made, found = _templates(), listed()
     yield "style.css", made.get_template("style.css").render()
-    given = {"root": "", "here": "", "command": "WORD", "title": "dpcompose explain"}
-    yield "index.html", made.get_template("index.html").render(given, listed=found)
+    given = {"root": "", "here": "", "address": "", "command": "WORD"}
+    yield (
+        "index.html",
+        made.get_template("index.html").render(given, title="dpcompose explain", listed=found),
+    )
     analyzed, resting = cache(analyze), _resting()
     for name in code_entries():
-        yield _made("codes", name, partial(code_page, name, codes()[name]))
+        yield made_page("codes", name, partial(code_page, name, codes()[name]))
     for name, entry in whole_book().items():
-        yield _made("theorems", name, partial(theorem_page, entry), resting.get(name, ()))
+        yield made_page("theorems", name, partial(theorem_page, entry), resting.get(name, ()))
     for name, example in printed_examples().items():
-        yield _made("examples", name, partial(example_page, name, example, analyzed))
+        yield made_page("examples", name, partial(example_page, name, example, analyzed))
     for rows in found["words"].values():
         for each in rows:
-            yield _made("words", each.name, partial(word_page, each.name, analyzed))
+            yield made_page("words", each.name, partial(word_page, each.name, analyzed))
 
 
 def listed() -> Listed:
@@ -101,8 +105,11 @@ def _resting() -> Mapping[str, Sequence[tuple[str, str]]]:
     return found
 
 
-def _made(
-    folder: str, name: str, page: Callable[..., str], resting: Sequence[tuple[str, str]] = ()
+def made_page(
+    folder: str,
+    name: str,
+    page: Callable[[Style, Page], str],
+    resting: Sequence[tuple[str, str]] = (),
 ) -> tuple[str, str]:
     """Returns the path and the HTML of a page that a function of `explain` makes.
 
@@ -131,7 +138,6 @@ def _made(
                     for heading, content in (*sections, at_end)
                     if content
                 ],
-                parts=parts,
             )
         )
 
@@ -139,24 +145,19 @@ def _made(
 
 
 def _content(part: RenderableType) -> dict[str, Any]:
-    """Returns what a template shows of a part of a page, with control characters visible."""
+    """Returns what a template shows of a part of a page."""
     match part:
         case Paragraph():
-            return {"text": _STYLE.plain(part.text), "how": part.how}
+            return {"text": part.text, "how": part.how}
         case Snippet():
-            return {"lines": [*map(_STYLE.plain, part.lines)]}
+            return {"lines": part.lines}
         case Rows():
-            rows = [[_plain(each) for each in row] for row in part.rows]
+            rows = [[str(each) for each in row] for row in part.rows]
             return {"rows": rows, "heads": part.heads}
         case Text():
             return {"text": part.plain, "how": str(part.spans[0].style) if part.spans else ""}
         case _:
             return {"text": ""}
-
-
-def _plain(cell: str | Text) -> str:
-    """Returns a cell of a table as text with visible control characters."""
-    return cell.plain if isinstance(cell, Text) else _STYLE.plain(cell)
 
 
 @cache
@@ -202,14 +203,15 @@ def parts(text: str, here: str) -> Iterator[Part]:
 
 @cache
 def _templates() -> Environment:
-    """Returns the templates, in which every text is escaped."""
+    """Returns the templates, in which every text is escaped and control characters are visible."""
     made = Environment(
         loader=PackageLoader("dpcompose.render"),
         autoescape=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals.update(kinds=FOLDERS, version=dpcompose.__version__)
+    made.globals.update(kinds=FOLDERS, version=dpcompose.__version__, parts=parts)
     return made
