@@ -10,7 +10,6 @@ from dpcompose.faults import SPEC_CODES
 from dpcompose.handbook import code_entries
 from dpcompose.policy.codes import POLICY_CODES
 from dpcompose.render.code import in_markdown, in_text
-from dpcompose.render.layout import Style
 from dpcompose.render.problems import VERDICT_CODES
 from dpcompose.render.theorem_text import SOURCES, book, flowing
 from dpcompose.report.findings import FINDING_CODES
@@ -31,17 +30,8 @@ def codes() -> dict[str, str]:
     return {**CODES, **SPEC_CODES, **FINDING_CODES, **VERDICT_CODES, **POLICY_CODES}
 
 
-def rule(identifier: str, style: Style) -> dict[str, Any]:
-    """Returns the SARIF reporting descriptor of a code or of a theorem's id.
-
-    It leads to the page of the site of documentation, if the style has one.
-    """
-    address = style.address(identifier)
-    return _described(identifier) | ({"helpUri": address} if address else {})
-
-
-def _described(identifier: str) -> dict[str, Any]:
-    """Returns the reporting descriptor without an address."""
+def rule(identifier: str) -> dict[str, Any]:
+    """Returns the SARIF reporting descriptor of a code or of a theorem's id."""
     meaning = codes().get(identifier)
     if meaning is not None:
         return _code(identifier, meaning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from html.parser import HTMLParser
@@ -12,14 +13,13 @@ from rich.console import RenderableType
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.handbook import code_entries, printed_examples, whole_book
+from dpcompose.handbook import code_entries, full_spec, printed_examples, whole_book
 from dpcompose.pipeline import analyze
-from dpcompose.render import site_pages
+from dpcompose.render import RENDERERS, sarif, site_pages
 from dpcompose.render.code import snippets
 from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.layout import Style, page_address
 from dpcompose.render.pages import Page, Paragraph, Rows, Snippet
-from dpcompose.render.rules import rule
 from dpcompose.spec.vocabulary import vocabulary
 
 NAMES = {
@@ -179,13 +179,28 @@ def test_a_site_takes_a_folder_and_no_words(call: tuple[str, ...]) -> None:
 # --- addresses of the site in other output --------------------------------------------------------
 
 
+EXAMPLE = full_spec(code_entries()["DPC204"].example)
 SITED = Style(site="https://example.org/d/", colour=True, hyperlinks=True)
 
 
-def test_rules_lead_to_the_pages() -> None:
-    assert rule("DPC204", SITED)["helpUri"] == "https://example.org/d/codes/DPC204.html"
-    assert rule("VI.13", SITED)["helpUri"] == "https://example.org/d/theorems/VI.13.html"
-    assert "helpUri" not in rule("VI.13", Style())
+def test_rules_of_sarif_lead_to_the_pages(site: dict[str, str]) -> None:
+    report = analyze(EXAMPLE)
+    for style, start in ((SITED, "https://example.org/d/"), (Style(), "")):
+        log = json.loads("".join(sarif.render([report], style, False)))
+        rules = log["runs"][0]["tool"]["driver"]["rules"]
+        assert {"DPC204", "V.4"} <= {each["id"] for each in rules}
+        for each in rules:
+            assert each.get("helpUri", "").removeprefix(start) in (site if start else {""})
+
+
+def test_a_report_in_a_coloured_terminal_leads_to_the_pages(site: dict[str, str]) -> None:
+    report = analyze(EXAMPLE)
+    text = "".join(RENDERERS["text"]([report], SITED))
+    found = re.findall(r"\x1b\]8;;https://example.org/d/([^\x1b]+)\x1b", text)
+    assert {"codes/DPC204.html", "theorems/V.4.html"} <= set(found) <= site.keys()
+    bare = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\", "", text)
+    plain = "".join(RENDERERS["text"]([report], Style()))
+    assert [each.rstrip() for each in bare.splitlines()] == plain.splitlines()
 
 
 def test_a_hyperlink_is_there_only_in_a_coloured_terminal_and_is_the_same_each_time() -> None:
