@@ -18,7 +18,7 @@ from dpcompose.render.language_pages import Analyze, example_page, in_few_words,
 from dpcompose.render.layout import Style, page_address
 from dpcompose.render.pages import Page, Paragraph, Rows, Section, Snippet, code_page, theorem_page
 from dpcompose.render.rules import KINDS, codes
-from dpcompose.render.theorem_text import GROUPS, group_of
+from dpcompose.render.theorem_text import GROUPS, group_of, searchable_text
 from dpcompose.spec.synonyms import synonyms
 
 #: The folders of pages, each with its heading on the index.
@@ -26,7 +26,7 @@ FOLDERS = {"words": "Words", "theorems": "Theorems", "codes": "Codes", "examples
 _STYLE = Style()
 
 
-class Entry(NamedTuple):
+class IndexRow(NamedTuple):
     """A page as the index lists it: its name, what it says, and further words that find it."""
 
     name: str
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 #: The pages of each folder, by the headings below which the index lists them.
-Listed = Mapping[str, Mapping[str, Sequence[Entry]]]
+Listed = Mapping[str, Mapping[str, Sequence[IndexRow]]]
 #: A part of a text: what it says, the address of the page that it names, and whether it is code.
 Part = tuple[str, str, bool]
 
@@ -75,11 +75,11 @@ def listed() -> Listed:
         ]
         for heading, group in topics().items()
     }
-    theorems: dict[str, list[Entry]] = {name: [] for name in GROUPS}
+    theorems: dict[str, list[IndexRow]] = {name: [] for name in GROUPS}
     for name, entry in whole_book().items():
-        further = (entry.place, entry.source, entry.formula, *entry.routes, *entry.words)
+        further = (searchable_text(entry), *entry.routes, *entry.words)
         theorems[group_of(entry)].append(_entry("theorems", name, entry.title, further))
-    kinds: dict[str, list[Entry]] = {}
+    kinds: dict[str, list[IndexRow]] = {}
     for name in code_entries():
         heading = f"On a {KINDS[name[:4]]}".replace("a remark", "valid specs: remarks")
         kinds.setdefault(heading, []).append(_entry("codes", name, codes()[name]))
@@ -87,9 +87,9 @@ def listed() -> Listed:
     return {"words": words, "theorems": theorems, "codes": kinds, "examples": {"": printed}}
 
 
-def _entry(folder: str, name: str, says: str, words: Iterable[str] = ()) -> Entry:
+def _entry(folder: str, name: str, says: str, words: Iterable[str] = ()) -> IndexRow:
     """Returns a page as the index lists it."""
-    return Entry(name, says, page_address(folder, name), " ".join(words))
+    return IndexRow(name, says, page_address(folder, name), " ".join(words))
 
 
 def _resting() -> Mapping[str, Sequence[tuple[str, str]]]:
