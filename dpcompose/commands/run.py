@@ -218,7 +218,7 @@ class Run:
             return self.policies.of(
                 os.path.join(first, "-") if os.path.isdir(first) else first
             ).site
-        except BadSettings:  # the report of each spec below these settings says so
+        except (BadSettings, ValueError):  # as the report of the file says: a null byte, a bad key
             return ""
 
     def as_before(self, revision: str) -> Run:
