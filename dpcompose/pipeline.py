@@ -124,7 +124,7 @@ def analyze(
         again=partial(analyze, text, name, limit),
     )
     if accuracy is not None:
-        from dpcompose.report.accuracy import noise_of_answers
+        from dpcompose.report.answer_noise import noise_of_answers
 
         found = noise_of_answers(resolved.problem, level_of(accuracy), source.span)
         report = replace(report, accuracy=found)

@@ -14,7 +14,7 @@ from dpcompose.cli import options as of
 from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
 from dpcompose.commands.exits import complain
 from dpcompose.commands.output import print_out
-from dpcompose.commands.outputs import SchemaOf, Shell
+from dpcompose.commands.outputs import Draft, SchemaOf, Shell
 from dpcompose.commands.streams import guard
 
 if TYPE_CHECKING:
@@ -333,13 +333,13 @@ def _complete(incomplete: str) -> Iterator[tuple[str, str]]:
     return identifiers(incomplete)
 
 
-_WORDS = of.argument("words", list[str], metavar="WORD", autocompletion=_complete)
+_WORDS = of.argument("words", list[str] | None, None, metavar="WORD", autocompletion=_complete)
 
 
 @command(
     LEARN,
     "Explain a theorem, a code, or a word of the spec language.",
-    (_WORDS, of.COLOR, of.WIDTH),
+    (_WORDS, of.SITE, of.COLOR, of.WIDTH),
 )
 def explain(run: "Run") -> int:
     """Explain a theorem, an example of the paper, the code of a finding, or a word of a spec.
@@ -351,6 +351,11 @@ def explain(run: "Run") -> int:
     write instead, what may silence it). `language` lists every word.
 
     theorem:, example:, code: or word: before it says which is meant.
+
+    --site DIR writes everything that can be explained as HTML pages into DIR, which is created if
+    it is missing: index.html lists and searches them, also from a disk. Existing pages are
+    replaced. With `site = "https://…"` in the settings (or DPCOMPOSE_SITE), SARIF and terminals in
+    colour link codes and theorems to the pages below this address.
     """
     from dpcompose.commands.explain import explain_words
 
@@ -402,16 +407,19 @@ def schema(
     of: Annotated[
         SchemaOf, typer.Argument(metavar="|".join(SchemaOf), hidden=True)
     ] = SchemaOf.SPEC,
+    draft: Annotated[Draft, typer.Option(help="The draft of JSON Schema.")] = Draft.NEWEST,
 ) -> None:
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
     `result` describes the output of `analyze` and `check` with --format json or jsonl; `diff`,
     `total`, `fit` and `savings` describe the output of these commands with --format json, and
     `assumptions` the file that `accept` writes.
+
+    --draft 7 prints the same schema for editors that do not know draft 2020-12.
     """
     from dpcompose.commands.explain import print_schema
 
-    print_schema(of)
+    print_schema(of, draft)
 
 
 @app.command(

@@ -17,8 +17,8 @@ from dpcompose.render.layout import Style
 ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
 _PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
 
-#: Two examples of each command: what is typed, and what it does.
-EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
+#: Examples of each command: what is typed, and what it does.
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "analyze": (
         ("dpcompose analyze release.dp.yaml", "the bound, its theorem, and why it holds"),
         ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),
@@ -68,6 +68,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "explain": (
         ("dpcompose explain stated_on", "a word of the spec language"),
         ("dpcompose explain IV.14", "an example of the paper, as a spec"),
+        ("dpcompose explain --site pages", "everything, as HTML"),
     ),
     "theorems": (
         ("dpcompose theorems disjoint", "those about disjoint blocks"),
@@ -75,6 +76,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     ),
     "schema": (
         ("dpcompose schema > dpcompose.schema.json", "for editors"),
+        ("dpcompose schema --draft 7", "for editors that know draft 7 only"),
         ("dpcompose schema result", "what `analyze --format json` prints"),
     ),
     "examples": (

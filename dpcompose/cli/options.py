@@ -114,6 +114,9 @@ OUTPUTS = option(
     flags="--output -o",
     metavar="[FORMAT=]FILE",
 )
+SITE = option(
+    "site_folder", _TEXT, "Write all pages as HTML into DIR.", flags="--site", metavar="DIR"
+)
 COLOR = option(
     "color",
     Color,

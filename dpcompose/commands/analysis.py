@@ -132,7 +132,7 @@ def _is_advisable(forms: set[Format], run: Run, single: bool) -> bool:
 def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> Rendering[Report]:
     """Returns the function that renders the reports for one output; `main`: for the first one."""
     renderer = (CHECKERS if checking else RENDERERS)[output.form]
-    style = style_for(output.path, run.look)
+    style = style_for(output.path, run.look, run.site)
     if output.form is Format.LABEL:
         style = style._replace(day=given_day(run.day))
 

@@ -228,7 +228,7 @@ def diff_files(run: Run) -> ExitCode:
 
 def _rendering(output: Output[DiffFormat], comparison: Comparison) -> Rendering[Change | Invalid]:
     """Returns the function that renders the changes for one output."""
-    style = style_for(output.path, comparison.run.look)
+    style = style_for(output.path, comparison.run.look, comparison.run.site)
     match output.form:
         case DiffFormat.TEXT:
             return lambda found: diff_text.text(found, style)

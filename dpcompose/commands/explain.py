@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib import import_module
 
-from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.output import print_out, style_for
-from dpcompose.commands.outputs import BookFormat, SchemaOf
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.output import deliver, print_out, style_for
+from dpcompose.commands.outputs import BookFormat, Draft, SchemaOf
 from dpcompose.commands.run import Run
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import folded, nearest, quoted
@@ -41,10 +42,14 @@ def list_theorems(run: Run) -> ExitCode:
 
 
 def explain_words(run: Run) -> ExitCode:
-    """Runs the command `explain`. Raises BadCall for an unknown identifier.
+    """Runs the command `explain`. Raises BadCall for an unknown identifier, or without any.
 
     `theorem:`, `example:`, `code:` or `word:` before it says which of them is meant.
     """
+    if run.site_folder is not None:
+        return _write_site(run.site_folder, run.words)
+    if not run.words:
+        raise BadCall("no WORD is given: a word of a spec, a theorem, a code, or `language`")
     identifier = " ".join(run.words)
     page = page_of(identifier, style_for(None, run.look))
     if page is None:
@@ -66,6 +71,28 @@ def _kinds(identifier: str) -> list[str]:
     """Returns the kinds that an identifier may be of."""
     kind = identifier.strip().casefold().rpartition(":")[0]
     return [each for each in _PAGES if kind in ("", each)]
+
+
+def _write_site(folder: str, words: Sequence[str]) -> ExitCode:
+    """Writes all pages as HTML into a folder, through no links in it. Raises BadCall, and
+    SystemExit where writing fails."""
+    if words or not folder:
+        raise BadCall("--site writes all pages into a folder: it takes DIR, and no WORD")
+    from dpcompose.commands.replace import Unwritable, make_folder
+    from dpcompose.pipeline import analyze
+    from dpcompose.render.site_pages import FOLDERS, site_files
+
+    try:
+        make_folder(folder)
+        for each in FOLDERS:
+            make_folder(os.path.join(folder, each))
+    except Unwritable as error:
+        complain(str(error))
+        return ExitCode.USAGE
+    for name, text in site_files(analyze):
+        deliver([text], os.path.join(folder, name), raw=True)
+    complain(f"wrote {os.path.join(folder, 'index.html')}, and the pages that it lists")
+    return ExitCode.FINE
 
 
 def _theorem(name: str, style: Style) -> str | None:
@@ -193,12 +220,14 @@ _SCHEMAS = {
 }
 
 
-def print_schema(of: SchemaOf) -> None:
+def print_schema(of: SchemaOf, draft: Draft) -> None:
     """Runs the command `schema`."""
     from dpcompose.render.json import dumped
+    from dpcompose.render.schema_parts import in_draft_7
 
     home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
-    print_out(dumped(getattr(import_module(f"dpcompose.{home}"), name)(), indent=2))
+    schema = getattr(import_module(f"dpcompose.{home}"), name)()
+    print_out(dumped(in_draft_7(schema) if draft is Draft.SEVEN else schema, indent=2))
 
 
 def _unknown(identifier: str, known: list[str]) -> str:

@@ -35,8 +35,10 @@ class Look(NamedTuple):
     plot: bool = False
 
 
-def style_for(path: str | None, look: Look) -> Style:
+def style_for(path: str | None, look: Look, site: str = "") -> Style:
     """Returns the style for the file at `path`, or for standard output.
+
+    `site`: the address of the documentation; a terminal in colour has hyperlinks to it.
 
     For colours the flag wins, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal. The
     width is what was asked for, then that of the terminal or COLUMNS, else 100 columns.
@@ -44,13 +46,16 @@ def style_for(path: str | None, look: Look) -> Style:
     stream = sys.stdout
     printed = to_standard_output(path) and stream is not None
     terminal = printed and _is_terminal(stream)
+    colour = _coloured(look.color, terminal) if printed else look.color is Color.ALWAYS
     return Style(
         width=look.width if look.width is not None else max(NARROWEST, _columns(terminal)),
-        colour=_coloured(look.color, terminal) if printed else look.color is Color.ALWAYS,
+        colour=colour,
         encoding=(stream.encoding or "utf-8") if printed else "utf-8",
         detail=look.detail,
         whole=look.whole,
         plot=look.plot,
+        site=site,
+        hyperlinks=terminal and colour,
     )
 
 

@@ -31,6 +31,8 @@ FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
 BookFormat = StrEnum("BookFormat", "TEXT JSON JSONL")
 #: The documents whose JSON Schema can be asked for.
 SchemaOf = StrEnum("SchemaOf", "SPEC RESULT DIFF TOTAL FIT SAVINGS ASSUMPTIONS CERTIFICATE")
+#: The drafts of JSON Schema in which it can be.
+Draft = StrEnum("Draft", {"NEWEST": "2020-12", "SEVEN": "7"})
 #: The shells with a completion script.
 Shell = StrEnum("Shell", "BASH ZSH FISH")
 

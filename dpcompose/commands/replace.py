@@ -70,6 +70,15 @@ def replaced(paths: Sequence[str]) -> Iterator[list[Write]]:
                         os.unlink(target.temporary)
 
 
+def make_folder(path: str) -> None:
+    """Makes a folder, and those above it, where they are missing. Raises Unwritable."""
+    with _naming(path):
+        place = os.path.abspath(path)
+        if (link := _link(place)) is not None:
+            raise OSError(f"{link} is a symbolic link, which nothing is written through")
+        os.makedirs(place, exist_ok=True)
+
+
 def _open(path: str, targets: list[_Target]) -> None:
     """Appends the target for a path to `targets`, so that it is cleaned up whatever happens."""
     with _naming(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -95,6 +96,7 @@ class Run:
 
     # What is printed and written.
     form: StrEnum = Format.TEXT
+    site_folder: str | None = None
     output: Sequence[str] = ()
     path: str | None = None
     certificate: str | None = None
@@ -222,6 +224,19 @@ class Run:
         from dpcompose.commands.policies import policies_of
 
         return policies_of(self)
+
+    @cached_property
+    def site(self) -> str:
+        """Returns the address of the documentation that is set for the first file; else empty."""
+        from dpcompose.policy.settings import BadSettings
+
+        first = self.name(self.files[0]) if self.files else os.curdir
+        try:
+            return self.policies.of(
+                os.path.join(first, "-") if os.path.isdir(first) else first
+            ).site
+        except (BadSettings, ValueError):  # as the report of the file says: a null byte, a bad key
+            return ""
 
     def as_before(self, revision: str) -> Run:
         """Returns the run with settings that a change cannot alter: those of the revision."""

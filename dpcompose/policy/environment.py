@@ -10,7 +10,7 @@ from dpcompose.policy.settings import FIELDS, VARIABLES, Layer, Said, layer
 
 _PREFIX = "DPCOMPOSE_"
 _TABLES = ("budget", "max-budget", "total-budget", "severity")
-_ONE = ("require-delta", "require-population", "fail-on", "advise")
+_ONE = ("require-delta", "require-population", "fail-on", "advise", "site")
 #: Variables that are no settings of a spec.
 _OTHERS = ("jobs", "isolated")
 

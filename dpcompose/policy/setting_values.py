@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
@@ -141,6 +142,26 @@ def levels(value: Any, where: str) -> dict[str, str]:
         legal = (*LEVELS, OFF) if code in REMOVABLE else LEVELS
         found[code] = _one_of(level, legal, f"{where}.{code}")
     return found
+
+
+def an_address(value: Any, where: str) -> str:
+    """Returns an address that pages are below, with a slash at its end.
+
+    It is in ASCII, without anything that a terminal acts upon, a user, a query or a fragment.
+    """
+    if isinstance(value, str) and len(value) <= _LONGEST_ADDRESS and _ADDRESS.fullmatch(value):
+        return value.rstrip("/") + "/"
+    raise BadSettings(
+        f"{where}: an address is due, such as https://example.org/dpcompose or file:///srv/pages, "
+        f"not {_quoted_value(value)}"
+    )
+
+
+_ADDRESS = re.compile(
+    r"(?:https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?=/|\Z)|file://(?=/))"
+    r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*"
+)
+_LONGEST_ADDRESS = 1000
 
 
 def _quoted_value(value: Any) -> str:

@@ -103,6 +103,9 @@ FIELDS = {
     ),
     "forbid": SettingKey(setting_values.kinds_of_anything, _union, "all of them"),
     "advise": SettingKey(setting_values.a_switch, _fewer(bool), "false where one layer says so"),
+    "site": SettingKey(
+        setting_values.an_address, lambda said: said[:1], "the first: named, variable, nearest file"
+    ),
     "fail-on": SettingKey(setting_values.a_level, _fewer(LEVELS.index), "the least level"),
     "severity": SettingKey(
         setting_values.levels,
@@ -111,7 +114,7 @@ FIELDS = {
     ),
 }
 #: Keys that require nothing of a spec: what is told, and a budget where there is none.
-_REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget", "advise"})
+_REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget", "advise", "site"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,11 @@ class Settings:
     def advise(self) -> bool:
         """Returns whether reports say what would make a bound less."""
         return all(self._values("advise"))
+
+    @property
+    def site(self) -> str:
+        """Returns the address that the pages of the documentation are below; empty without one."""
+        return next(iter(self._values("site")), "")
 
     @property
     def fail_on(self) -> Level:

@@ -6,12 +6,14 @@ terminal acts upon, and is in characters that the output can carry before rich m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from io import BytesIO, TextIOWrapper
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.style import Style as Look
 from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
@@ -44,12 +46,27 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
     stream.flush()
     stream.seek(0)
     text = "".join(line.rstrip() + "\n" for line in stream.read().splitlines())
+    text = _LINK_ID.sub("\x1b]8;;", text)
     return text.removeprefix("\n")  # a page that begins with a heading has no line above it
+
+
+#: The random number by which rich tells the hyperlinks of a page apart.
+_LINK_ID = re.compile(r"\x1b\]8;id=[^;\x1b]*;")
 
 
 def literal(text: str, style: Style, how: str = "") -> Text:
     """Returns a text as it is, safe for a terminal, in the colour of a meaning (`how`)."""
     return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
+
+
+def leading_to(
+    identifier: str | None, text: Text, style: Style, start: int = 0, end: int | None = None
+) -> Text:
+    """Returns the text, from `start` to `end` a hyperlink to the page of a code or a theorem where
+    the terminal shows it."""
+    if identifier and style.hyperlinks and (address := style.address(identifier)):
+        text.stylize(Look(link=address), start, end)
+    return text
 
 
 def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[str] = ()) -> Table:

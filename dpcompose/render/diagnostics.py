@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Level, Span
-from dpcompose.render.console import literal, printed
+from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.excerpt import Gutter, Mark, corrected, excerpt, hanging
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
@@ -73,6 +73,7 @@ def _one(
     first = group[0]
     colour = _COLOURS[first.level]
     head = Text(f"{first.level}[{first.code}]: ", colour)
+    leading_to(first.code, head, style, len(first.level) + 1, -3)
     yield hanging(head, literal(first.message, style, "strong"))
     spans = [each.span for each in group if each.span is not None]
     shown = spans[:_MOST_PLACES]

@@ -11,7 +11,15 @@ from dpcompose.handbook import PrintedExample, Topic, full_spec, topics, topics_
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import bound_text, found_text, given_text
-from dpcompose.render.pages import Section, aligned_rows, page, paragraph, snippet, titles
+from dpcompose.render.pages import (
+    Page,
+    Paragraph,
+    Section,
+    Snippet,
+    aligned_rows,
+    printed_page,
+    titles,
+)
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
@@ -25,12 +33,12 @@ Analyze = Callable[[str], Report]
 def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> str:
     """Returns the page of a word of the field: what to write for it, then the page of that."""
     if word.write is None:
-        return page(given, style, [paragraph(sentence(word.says), style)], [])
+        return printed_page(given, style, [Paragraph(sentence(word.says), style)], [])
     lead = literal(f"{given}: write `{word.write}`", style, "weak")
     return printed([lead, ""], style) + word_page(word.write, analyze, style)
 
 
-def word_page(word: str, analyze: Analyze, style: Style) -> str:
+def word_page(word: str, analyze: Analyze, style: Style, page: Page = printed_page) -> str:
     """Returns the page of a word of the spec language, with each of its meanings."""
     meanings = vocabulary()[word]
     sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
@@ -42,7 +50,7 @@ def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
     """Yields a section for each meaning of a word; many keys are listed in one section."""
     for each in meanings:
         if each.sort is not WordSort.KEY:
-            yield _where(each), [paragraph(each.says, style), *_keys(each.keys, style)]
+            yield _where(each), [Paragraph(each.says, style), *_keys(each.keys, style)]
     keys = [each for each in meanings if each.sort is WordSort.KEY]
     if len(keys) > 2:
         rows = []
@@ -54,7 +62,7 @@ def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
         return
     for each in keys:
         facts = [("holds", either(each.holds)), *_left_out(each)]
-        yield _where(each), [paragraph(each.says, style), *aligned_rows(facts, style)]
+        yield _where(each), [Paragraph(each.says, style), *aligned_rows(facts, style)]
 
 
 def _where(each: Meaning) -> str:
@@ -83,13 +91,13 @@ def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
     for topic in topics_of(word):
         spec = full_spec(topic.example)
         report = analyze(spec)
-        yield "What to know", [paragraph(topic.about, style)]
-        yield "Example", snippet(spec.splitlines(), style)
-        yield "What it gives", [paragraph(outcome(report), style, "strong")]
+        yield "What to know", [Paragraph(topic.about, style)]
+        yield "Example", [Snippet(spec.splitlines(), style)]
+        yield "What it gives", [Paragraph(outcome(report), style, "strong")]
         cited = [report.theorem, *(each.theorem for each in report.chain)]
         identifiers = [*topic.theorems, *(each for each in cited if each is not None)]
         yield "Theorems", aligned_rows(titles(identifiers), style)
-        yield "See also", [paragraph(", ".join(_beside(word, topic)), style)]
+        yield "See also", [Paragraph(", ".join(_beside(word, topic)), style)]
 
 
 def _beside(word: str, topic: Topic) -> list[str]:
@@ -109,19 +117,25 @@ def outcome(report: Report) -> str:
     return "; ".join(said)
 
 
-def example_page(number: str, example: PrintedExample, analyze: Analyze, style: Style) -> str:
+def example_page(
+    number: str,
+    example: PrintedExample,
+    analyze: Analyze,
+    style: Style,
+    page: Page = printed_page,
+) -> str:
     """Returns the page of an example in the paper, with specs of it and their results."""
     sections: list[Section] = []
     for each in example.specs:
         spec = full_spec(each.lines)
-        gives = paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
-        sections.append((each.heading, [*snippet(spec.splitlines(), style), "", gives]))
+        gives = Paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
+        sections.append((each.heading, [Snippet(spec.splitlines(), style), "", gives]))
     sections.append(("Theorems", aligned_rows(titles(example.theorems), style)))
     head: list[RenderableType] = [
         literal(example.title, style, "strong"),
         literal(f"GMPS24: {SOURCES['GMPS24']}", style, "weak"),
         "",
-        paragraph(example.about, style),
+        Paragraph(example.about, style),
     ]
     return page(f"Example {number}", style, head, sections)
 
@@ -130,12 +144,12 @@ def language_page(style: Style) -> str:
     """Returns the page of all words of the language by topic, each with its first meaning."""
     parts: list[RenderableType] = []
     for heading, group in topics().items():
-        rows = [(word, _in_short(word)) for topic in group for word in topic.words]
+        rows = [(word, in_few_words(word)) for topic in group for word in topic.words]
         parts += [*([""] if parts else []), ruled(heading, style), *aligned_rows(rows, style)]
     return printed(parts, style)
 
 
-def _in_short(word: str) -> str:
+def in_few_words(word: str) -> str:
     """Returns the first meaning of a word, in a line or two."""
     meanings = vocabulary()[word]
     kinds = [each for each in meanings if each.sort not in (WordSort.KEY, WordSort.VALUE)]

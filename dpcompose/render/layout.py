@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import Literal, NamedTuple
 
 from dpcompose.errors import printable
@@ -22,6 +23,14 @@ LOOKS = {
     "note": "bold cyan",
     "frame": "cyan",
 }
+
+_CODE = re.compile(r"DPC\d{3}")
+
+
+def page_address(folder: str, name: str) -> str:
+    """Returns the address of a page of the documentation, from the folder of the site."""
+    return f"{folder}/{name}.html"
+
 
 #: Substitutes for symbols that the output cannot carry; anything else becomes an escape.
 _STAND_INS = {
@@ -99,7 +108,8 @@ class Style(NamedTuple):
     `detail`: how much of each report is shown: only the panel (`brief`), what fits a screen
     (`usual`), or everything, in sentences as well (`full`). `whole`: whether a table of many specs
     also lists those without problems. `day`: the date that a label shows, None for no date. `plot`:
-    whether curves are drawn.
+    whether curves are drawn. `site`: the address that the pages of the documentation are below,
+    which ends with a slash; `hyperlinks`: whether text leads there.
     """
 
     width: int = 80
@@ -109,11 +119,18 @@ class Style(NamedTuple):
     whole: bool = False
     day: str | None = None
     plot: bool = False
+    site: str = ""
+    hyperlinks: bool = False
 
     @property
     def wide(self) -> bool:
         """Returns whether the page has room for additional columns."""
         return self.width >= 100
+
+    def address(self, identifier: str) -> str:
+        """Returns the address of the page of a code or a theorem; empty without a site."""
+        folder = "codes" if _CODE.fullmatch(identifier) else "theorems"
+        return f"{self.site}{page_address(folder, identifier)}" if self.site else ""
 
     def plain(self, text: str) -> str:
         """Returns a text in characters the output can carry, with control characters visible."""

@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from dpcompose.errors import Diagnostic, Span, printable
+from markupsafe import Markup
+
+from dpcompose.errors import Diagnostic, Span
 from dpcompose.places import version
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
@@ -36,12 +38,10 @@ from dpcompose.render.risk_text import about, per_cent, point_text, told_apart
 from dpcompose.render.risk_text import in_words as success_in_words
 from dpcompose.render.sections import together
 from dpcompose.render.svg import rules
+from dpcompose.render.templates import environment
 from dpcompose.render.theorem_text import book, in_short
 from dpcompose.render.who_learns import questions
 from dpcompose.report import Node, Report, Share
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _PLAIN = Style(width=120)
 #: A spec of more lines is quoted only around the lines that the page speaks of.
@@ -117,7 +117,7 @@ def page_of_totals(found: Sum) -> str:
 def _page_of(template: str, **values: object) -> str:
     """Returns a page by its template, with what all pages have."""
     return str(
-        _environment()
+        environment()
         .get_template(template)
         .render(stylesheet=_stylesheet(), policy=_policy(), version=version(), **values)
     )
@@ -161,39 +161,9 @@ def _total_values(total: Total) -> dict[str, object]:
 
 
 @cache
-def _environment() -> Environment:
-    """Returns the environment of the templates: all text is escaped."""
-    import jinja2
-
-    found = jinja2.Environment(
-        loader=jinja2.PackageLoader("dpcompose.render"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-    )
-    found.filters["marked"] = _with_code
-    return found
-
-
-def _with_code(text: str) -> object:
-    """Returns text as markup, in which words between backquotes are code."""
-    from markupsafe import Markup
-
-    parts = [printable(each) for each in text.split("`")]
-    if len(parts) % 2 == 0:
-        return printable(text)
-    codes = (Markup("<code>{}</code>" if n % 2 else "{}") for n in range(len(parts)))
-    return Markup("").join(form.format(each) for form, each in zip(codes, parts, strict=True))
-
-
-@cache
 def _stylesheet() -> Any:
     """Returns the style sheet as markup, without blanks at the start of lines."""
-    from markupsafe import Markup
-
-    text = _environment().get_template("report.css").render() + rules(NAME, LOOKS)
+    text = environment().get_template("report.css").render() + rules(NAME, LOOKS)
     return Markup("\n".join(each.strip() for each in text.splitlines()))
 
 
@@ -222,8 +192,6 @@ def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, obj
     }
     if not shown["valid"]:
         return shown
-    from markupsafe import Markup
-
     tree = _tree(report)
     return {
         **shown,
@@ -516,8 +484,6 @@ def _quoted_lines(report: Report) -> list[tuple[int, str]]:
 
 def _for_machines(report: Report) -> Any:
     """Returns the exact numbers of a report as JSON that no markup can end."""
-    from markupsafe import Markup
-
     found = result(report)
     kept = {"dpcompose": version(), "file": report.label}
     kept |= {name: found[name] for name in _EXACT if name in found}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -22,9 +23,11 @@ _USED: Mapping[Subject, str] = {
 
 #: A section of a page: its heading and its content.
 Section = tuple[str, Sequence[RenderableType]]
+#: A function that returns a page from its name, its style, its head and its sections.
+Page = Callable[[str, Style, Sequence[RenderableType], Iterable[Section]], str]
 
 
-def page(
+def printed_page(
     name: str,
     style: Style,
     head: Sequence[RenderableType],
@@ -56,26 +59,54 @@ def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = 
 _TYPED = 16
 
 
-def paragraph(text: str, style: Style, how: str = "") -> RenderableType:
-    """Returns a paragraph below a heading."""
-    return Padding(literal(text, style, how), (0, 0, 0, 2))
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph below a heading, in the look of a meaning (`how`)."""
+
+    text: str
+    style: Style
+    how: str = ""
+
+    def __rich__(self) -> RenderableType:
+        """Returns the paragraph as a terminal shows it."""
+        return Padding(literal(self.text, self.style, self.how), (0, 0, 0, 2))
 
 
-def snippet(lines: Iterable[str], style: Style) -> list[RenderableType]:
-    """Returns lines of a file, shown as they are."""
-    return [Padding(literal(each, style, "dataset"), (0, 0, 0, 2)) for each in lines]
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Lines of a file or of a command, shown as they are."""
+
+    lines: Sequence[str]
+    style: Style
+
+    def __rich__(self) -> RenderableType:
+        """Returns the lines as a terminal shows them."""
+        shown = (literal(each, self.style, "dataset") for each in self.lines)
+        return Group(*(Padding(each, (0, 0, 0, 2)) for each in shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Texts in aligned columns below their `heads`, the first `fixed` of which never wrap."""
+
+    rows: Sequence[Sequence[str | Text]]
+    style: Style
+    heads: Sequence[str] = ()
+    fixed: int = 1
+
+    def __rich__(self) -> RenderableType:
+        """Returns the columns as a terminal shows them."""
+        heads = [literal(each, self.style, "weak") for each in self.heads]
+        cells = [*([heads] if heads else []), *self.rows]
+        return Padding(grid(cells, self.style, ["fixed"] * self.fixed), (0, 0, 0, 2))
 
 
 def aligned_rows(
     rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
 ) -> list[RenderableType]:
-    """Returns texts in aligned columns, the first `fixed` of which never wrap; [] without rows."""
+    """Returns texts in aligned columns; [] without rows."""
     cells = [*rows]
-    if not cells:
-        return []
-    if heads:
-        cells.insert(0, [literal(each, style, "weak") for each in heads])
-    return [Padding(grid(cells, style, ["fixed"] * fixed), (0, 0, 0, 2))]
+    return [Rows(cells, style, heads, fixed)] if cells else []
 
 
 def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
@@ -113,7 +144,7 @@ def source_page(entries: Sequence[Theorem], style: Style) -> str:
     return printed([ruled(name, style), head, ""], style) + theorem_table(entries, style)
 
 
-def theorem_page(entry: Theorem, style: Style) -> str:
+def theorem_page(entry: Theorem, style: Style, page: Page = printed_page) -> str:
     """Returns the page of one theorem: statement, bound, hypotheses, uses, example."""
     source = SOURCES.get(entry.source)
     cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
@@ -124,9 +155,9 @@ def theorem_page(entry: Theorem, style: Style) -> str:
 def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
     """Yields the sections of the page of one theorem."""
     texts = flowing(entry.statement).split("\n\n")
-    apart = (("", paragraph(each, style)) for each in texts)
+    apart = (("", Paragraph(each, style)) for each in texts)
     yield "Statement", [part for parts in apart for part in parts][1:]
-    yield "Bound", [paragraph(entry.formula, style, "strong")]
+    yield "Bound", [Paragraph(entry.formula, style, "strong")]
     yield "Hypotheses", _conditions(entry, entry.hypotheses, style)
     for use in entry.uses:
         if use.on is not None:
@@ -134,13 +165,13 @@ def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
             heading = f"Used {_USED[use.on]} as {use.role.value}, where also"
             yield heading, _conditions(entry, further, style)
     if entry.for_readers is not None:
-        yield "Not computed", [paragraph(f"{entry.for_readers}.", style)]
-    yield "Example", [paragraph(entry.example.says, style)] if entry.example else []
-    yield "Departs from the print", [paragraph(entry.departs, style)] if entry.departs else []
+        yield "Not computed", [Paragraph(f"{entry.for_readers}.", style)]
+    yield "Example", [Paragraph(entry.example.says, style)] if entry.example else []
+    yield "Departs from the print", [Paragraph(entry.departs, style)] if entry.departs else []
     yield "A case of", aligned_rows(titles(entry.specialises), style)
     example = (entry.spec or "").removeprefix("specs/").removesuffix(".yaml")
     at_work = [f"dpcompose examples {example} | dpcompose analyze -"] if example else []
-    yield "See it at work", [paragraph(each, style) for each in at_work]
+    yield "See it at work", [Snippet(at_work, style)] if at_work else []
 
 
 def _conditions(
@@ -154,7 +185,7 @@ def _conditions(
 # --- codes ---------------------------------------------------------------------------------------
 
 
-def code_page(code: str, meaning: str, style: Style) -> str:
+def code_page(code: str, meaning: str, style: Style, page: Page = printed_page) -> str:
     """Returns the page of a code: meaning, reason, example, level, and how to silence it."""
     from dpcompose.handbook import code_entries
     from dpcompose.render.code import level, silenced, snippets
@@ -163,11 +194,11 @@ def code_page(code: str, meaning: str, style: Style) -> str:
     head: list[RenderableType] = [
         literal(meaning, style, "strong"),
         "",
-        paragraph(entry.why, style),
+        Paragraph(entry.why, style),
     ]
     facts = [("Level", level(code)), ("Silenced", silenced(code))]
     sections: list[Section] = [
-        *((name, snippet(lines, style)) for name, lines in snippets(entry)),
+        *((name, [Snippet(lines, style)]) for name, lines in snippets(entry)),
         ("What it does", aligned_rows(facts, style)),
         ("Theorems", aligned_rows(titles(entry.theorems), style)),
     ]

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import chance, decimal_up, plural
-from dpcompose.render.console import literal
+from dpcompose.render.console import leading_to, literal
 from dpcompose.render.headlines import neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
@@ -99,7 +99,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     entry = book().get(report.theorem) if report.theorem else None
     if entry is not None:
         text = f"{entry.id} {entry.title} ({entry.source})"
-        rows.append(("theorem", literal(text, style)))
+        rows.append(("theorem", leading_to(entry.id, literal(text, style), style)))
     return rows
 
 

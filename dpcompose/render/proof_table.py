@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.render.console import literal
+from dpcompose.render.console import leading_to, literal
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import parameter_text, short_text
 from dpcompose.render.theorem_text import in_short
@@ -46,7 +46,7 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
             str(node.number),
             _line(node, more, guide, width, style),
             _cost(each, style),
-            literal(_cited(node) if len(_cited(node)) <= _SHORT or node.name else "", style),
+            leading_to(node.theorem, literal(_in_column(node), style), style),
             f":{node.spans[0].line}" if node.spans else "",
         )
     return table
@@ -72,7 +72,9 @@ def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
         line.add_column()
         text = literal(sentence(node.says), style)
         if len(_cited(node)) > _SHORT:  # too long for its column
-            text.append_text(literal(f"  {_cited(node)}", style, "weak"))
+            text.append_text(
+                leading_to(node.theorem, literal(f"  {_cited(node)}", style, "weak"), style, 2)
+            )
         line.add_row(text)
         return line
     if guide:
@@ -97,6 +99,11 @@ def _name_width(nodes: Sequence[Node], guides: Sequence[str], style: Style) -> i
 def _cited(node: Node) -> str:
     """Returns the short name of a line's theorem; empty without one."""
     return in_short(node.theorem) if node.theorem else ""
+
+
+def _in_column(node: Node) -> str:
+    """Returns the short name of a line's theorem where it stands in the column for it."""
+    return _cited(node) if len(_cited(node)) <= _SHORT or node.name else ""
 
 
 def _cost(shown: _Shown, style: Style) -> Text:

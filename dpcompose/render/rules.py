@@ -15,7 +15,7 @@ from dpcompose.render.theorem_text import SOURCES, book, flowing
 from dpcompose.report.findings import FINDING_CODES
 
 #: The subject of the codes that start so.
-_KINDS = {
+KINDS = {
     "DPC0": "file",
     "DPC1": "spec",
     "DPC2": "remark",
@@ -42,7 +42,7 @@ def rule(identifier: str) -> dict[str, Any]:
 def _code(identifier: str, meaning: str) -> dict[str, Any]:
     """Returns the reporting descriptor of a code."""
     entry = code_entries()[identifier]
-    properties: dict[str, Any] = {"tags": [_KINDS[identifier[:4]]]}
+    properties: dict[str, Any] = {"tags": [KINDS[identifier[:4]]]}
     if entry.level != "none":
         properties["problem.severity"] = _SEVERITY.get(entry.level, entry.level)
     return {

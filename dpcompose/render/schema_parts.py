@@ -35,6 +35,24 @@ def published(
     }
 
 
+def in_draft_7(schema: Schema) -> Schema:
+    """Returns a schema of ours in draft 7, for editors that know no later one."""
+    return {**_older(schema), "$schema": "http://json-schema.org/draft-07/schema#"}
+
+
+def _older(node: Any) -> Any:
+    """Returns a part of a schema in draft 7, where a reference hides all that stands beside it."""
+    if isinstance(node, list):
+        return [_older(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    said = {"definitions" if key == "$defs" else key: _older(each) for key, each in node.items()}
+    if "$ref" not in said:
+        return said
+    reference = {"$ref": said.pop("$ref").replace("#/$defs/", "#/definitions/")}
+    return {**said, "allOf": [reference]} if said else reference
+
+
 def _definition_names(schema: object) -> Iterator[str]:
     """Yields the names of the definitions that a schema refers to."""
     if isinstance(schema, dict):

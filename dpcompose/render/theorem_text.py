@@ -85,12 +85,12 @@ def matching(filter_: str) -> list[Theorem]:
     return [
         each
         for each in whole_book().values()
-        if all(word in _searchable_text(each) for word in words)
+        if all(word in searchable_text(each) for word in words)
     ]
 
 
-def _searchable_text(entry: Theorem) -> str:
-    """Returns the text of a theorem that a filter searches, in lower case."""
+def searchable_text(entry: Theorem) -> str:
+    """Returns the text of a theorem that searches look at, in lower case."""
     notion = "" if entry.notion is None else f"{entry.notion} {entry.notion.facts.words}"
     roles = " ".join(use.role for use in entry.uses)
     names = f"{entry.id} {entry.place} {entry.source} {entry.title} {entry.formula}"

@@ -5,7 +5,7 @@ Numbers in other notations are in `dpcompose.core.numbers.other_notation`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from dpcompose.core.notions.notion import SIGNS
@@ -237,6 +237,21 @@ _FIELD_OF_SEVERAL = {
     "neighbours": "two tables that differ by one change of the kind that `protect` names",
     "neighbors": "two tables that differ by one change of the kind that `protect` names",
 }
+
+
+def synonyms() -> Iterator[tuple[str, str]]:
+    """Yields the words that people write, each with the one word of the language that it means."""
+    for table in (
+        _RELATIONS,
+        _NOTIONS,
+        _MECHANISMS,
+        _MAPS,
+        _PARTITIONS,
+        _ADAPTIVITY,
+        _KEYS,
+        _FIELD,
+    ):
+        yield from table.items()
 
 
 def field_word(word: str) -> Word | None:

@@ -138,6 +138,7 @@ def test_what_counts_of_every_key_and_who_says_so() -> None:
         'populations = ["riders-2026", "x"] # dpcompose.toml',
         'forbid = ["keeps", "drops"] # strict/dpcompose.toml',
         "advise = false # dpcompose.toml",
+        'site = "" # default',
         'fail-on = "warning" # dpcompose.toml',
         'severity = {DPC204 = "off"} # strict/dpcompose.toml',
     ]

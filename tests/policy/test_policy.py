@@ -87,6 +87,45 @@ def test_the_nearest_file_counts_and_its_own_name_first(run: Run, home: Path) ->
     assert "[]" in run("analyze", "s.yaml", "--show-settings", "--isolated").stdout.split("req")[1]
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("https://example.org", "https://example.org/"),
+        ("https://example.org:8443/a/b%20c//", "https://example.org:8443/a/b%20c/"),
+        ("file:///srv/pages/", "file:///srv/pages/"),
+        *((each, None) for each in (
+            "http://example.org", "javascript:alert(1)", "https://", "https:///x", "file://host/x",
+            "https://me@example.org/", "https://example.org/?a", "https://example.org/#a",
+            "https://example.org/\\u001b[31m", "https://example.org/ a", "https://example.org/<b>",
+            "https://example.org/\\n", "https://ex\u00e4mple.org/", "https://e.org:/", "data:,", "",
+            "https://example.org/%zz", "https://e.org/" + "a" * 1000,
+        )),
+    ],
+)  # fmt: skip
+def test_a_site_is_an_address(run: Run, home: Path, written: str, read: str | None) -> None:
+    (home / "dpcompose.toml").write_text(f'site = "{written}"\n', encoding="utf-8")
+    result = run("check", "s.yaml", "--show-settings")
+    assert f'site = "{read}"' in result.stdout if read else result.exit_code == 2
+
+
+def test_sarif_leads_to_the_site_that_is_set(run: Run, home: Path) -> None:
+    def start(*files: str, **environment: str) -> str:
+        log = json.loads(run("analyze", *files, "--format", "sarif", **environment).stdout)
+        address = str(log["runs"][0]["tool"]["driver"]["rules"][0].get("helpUri", ""))
+        return address.partition("/codes/")[0].partition("/theorems/")[0]
+
+    (home / "in" / "dpcompose.toml").write_text('site = "https://in.example"\n')
+    (home / "pyproject.toml").write_text('[tool.dpcompose]\nsite = "https://top.example"\n')
+    assert start("in") == start("in/deep/d.yaml") == "https://in.example"
+    assert (
+        start() == start(".") == start("s.yaml") == start("s.yaml", "in") == "https://top.example"
+    )
+    assert start("in", DPCOMPOSE_SITE="https://here.example") == "https://here.example"
+    assert start("in", "--isolated") == ""
+    (home / "in" / "dpcompose.toml").write_text('site = "http://in.example"\n')
+    assert "in/dpcompose.toml: site: an address is due" in run("analyze", "in").stderr
+
+
 def test_of_flags_the_environment_and_files_the_strictest_counts(run: Run, home: Path) -> None:
     (home / "dpcompose.toml").write_text(
         'require-relation = "user"\nfail-on = "note"\nrequire-delta = 1e-3\nbudget = {epsilon = 9}'

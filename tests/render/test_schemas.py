@@ -33,6 +33,7 @@ from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.render import diff_json, savings_table, total_views
 from dpcompose.render.json import render
 from dpcompose.render.layout import Style
+from dpcompose.render.schema_parts import in_draft_7
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -321,6 +322,45 @@ def test_the_command_prints_the_schema(of: str) -> None:
     assert result.exit_code == 0
     assert json.loads(result.stdout) == SCHEMAS[of]()
     assert of in run("schema", "--help").stdout
+
+
+@pytest.mark.parametrize("of", [*SchemaOf])
+def test_the_schema_in_draft_7_says_the_same(of: str) -> None:
+    older = json.loads(run("schema", of, "--draft", "7").stdout)
+    newest = json.loads(run("schema", of).stdout)
+    jsonschema.Draft7Validator.check_schema(older)
+    assert older["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert "$defs" not in str(older) and run("schema", of, "--draft", "4").exit_code == 2
+    assert json.loads(run("schema", of, "--draft", "2020-12").stdout) == newest
+    known = jsonschema.Draft7Validator.META_SCHEMA["properties"]
+    assert set(_keywords(older)) <= known.keys()
+    assert newest.get("$defs", {}).keys() == older.get("definitions", {}).keys()
+
+
+def _keywords(schema: Any) -> Iterator[str]:
+    """Every keyword of a schema; a reference has none beside it."""
+    if isinstance(schema, list):
+        for each in schema:
+            yield from _keywords(each)
+    elif isinstance(schema, dict):
+        assert "$ref" not in schema or len(schema) == 1
+        for key, value in schema.items():
+            yield key
+            if key in ("properties", "definitions"):
+                for each in value.values():
+                    yield from _keywords(each)
+            elif key not in ("const", "enum", "default"):
+                yield from _keywords(value)
+
+
+def test_documents_are_judged_alike_in_draft_7() -> None:
+    for of, text in examples().items():
+        document = json.loads(text)
+        older = jsonschema.Draft7Validator(in_draft_7(SCHEMAS[of]()))
+        newest = jsonschema.Draft202012Validator(SCHEMAS[of]())
+        for each in (document, {**document, "schema_version": 2}, {**document, "file": 1}, {}):
+            assert older.is_valid(each) == newest.is_valid(each)
+        assert older.is_valid(document) and not older.is_valid({})
 
 
 def test_what_schemas_there_are() -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 from tables import tables
 
 import dpcompose
 from dpcompose.errors import InvalidSpec
 from dpcompose.faults import Faults
+from dpcompose.render.schema_parts import in_draft_7
 from dpcompose.source import Number, Value, load
 from dpcompose.spec import Reading, Spec, json_schema, read
 
@@ -21,6 +22,7 @@ TESTS = Path(__file__).parents[1]
 BAD = sorted((TESTS / "bad").glob("*.yaml"))
 SPECS = sorted((TESTS.parent / "specs").glob("*.yaml"))
 VALIDATOR = Draft202012Validator(json_schema())
+OLDER = Draft7Validator(in_draft_7(json_schema()))
 
 #: One spec with every part of the language in it.
 EVERYTHING = """
@@ -163,6 +165,13 @@ def test_schema_and_reader_agree_on_bad_specs(path: Path) -> None:
         # What is wrong is then a matter of meaning, which may show in the form: a dot, a sign.
         codes = {line.split()[2] for line in text.splitlines() if line.startswith("# ")}
         assert accepted(text) or codes & {"DPC108", "DPC109", "DPC110", "DPC111", "DPC112"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [*SPECS, *BAD], ids=lambda path: path.stem)
+def test_the_schema_in_draft_7_judges_alike(path: Path) -> None:
+    document = plain(load(path.read_text(encoding="utf-8"), "x").value)
+    assert OLDER.is_valid(document) == VALIDATOR.is_valid(document)
 
 
 @pytest.mark.slow

@@ -52,12 +52,12 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "pydantic_core": [("spec",)],
     "yaml": [("source", "events"), ("checker",)],
     "rich": [("render",), ("commands", "progress")],
-    "jinja2": [("render", "page")],
-    "markupsafe": [("render", "page")],
     "pygls": [("commands", "editor")],
     "lsprotocol": [("commands", "editor")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],
+    "jinja2": [("render", "templates"), ("render", "site_pages")],
+    "markupsafe": [("render", "templates"), ("render", "page")],
 }
 
 

@@ -22,7 +22,7 @@ from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.skellam import Skellam
 
-SPECS = Path(__file__).parents[2] / "specs"
+SPECS = Path(__file__).parents[3] / "specs"
 RESTS = ["0.9", "0.05", "0.001", "1e-6"]
 
 
