@@ -325,6 +325,14 @@ FIT = (
     SPEC,
     *_budget("The ε of the budget.", "The δ of the budget."),
     option("free", _TEXTS, _FREE, metavar="NAME[=WEIGHT]"),
+    option(
+        "accuracies",
+        _TEXTS,
+        "Give this mechanism the most noise that is within 50 of the true answer with this chance "
+        "(95%), and scale the others; repeatable.",
+        flags="--accuracy",
+        metavar="'NAME ± 50 [at 95%]'",
+    ),
     *(PLANNED, PATH, COLOR, WIDTH, *SOURCES, *MOST),
 )
 SAVINGS = (

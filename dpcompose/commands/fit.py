@@ -28,6 +28,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
+from dpcompose.planning.accuracies import wanted_accuracy, with_accuracy
 from dpcompose.planning.edits import Edit, KeyEdit, edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import NoBound, Savings, savings_of
@@ -90,16 +91,19 @@ def _waiting(run: Run, says: str, unit: str) -> Waiting:
 
 def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
     """Prints the fitted spec, and on standard error what was changed."""
-    limit = run.limit
+    limit, wanted = run.limit, [wanted_accuracy(each) for each in run.accuracies]
 
     def fitting() -> tuple[Fitted, str, str | None, bool]:
         """Returns the fitted spec, its text, a remark on it, and whether settings limit it."""
-        source = valid_source(single_document(data, "fit"), name)
+        source = with_accuracy(valid_source(single_document(data, "fit"), name), wanted)
         names = parameters(source)
         scaled = dict(_weighted(each, names) for each in run.free)
+        fixed = {each.mechanism for each in wanted}
+        if both := sorted(fixed & scaled.keys()):
+            raise BadCall(f"--free and --accuracy both name {', '.join(both)}")
         fitted = min(
             (
-                fit(source, limit, scaled, each, waiting.step)
+                fit(source, limit, scaled, each, waiting.step, fixed)
                 for each in settings.defaults or (None,)
             ),
             key=lambda each: each.scale,
@@ -130,6 +134,11 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
         sys.stderr.write(text)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
+    remarks += [
+        f"the noise of {each.mechanism} is within ±{number(each.within)} with a chance of "
+        f"{number(100 * each.level)} %"
+        for each in wanted
+    ]
     for says in (_scale_in_words(fitted, origin), *remarks):
         complain(f"{name}: {says}")
     text = _with_line_ends(written, data)
@@ -257,9 +266,10 @@ def _scale_in_words(fitted: Fitted, origin: str) -> str:
     factor = number(scale) if scale.denominator < 100 else f"{float(scale):.6g}"
     relation = "=" if Fraction(spent) == fitted.spent else "≤"
     end = "" if fitted.exact else ", within a few millionths of the largest scale"
-    return (
-        f"{symbol} {relation} {spent}{at}, of {symbol} = {number(most)}{origin}: "
+    return f"{symbol} {relation} {spent}{at}, of {symbol} = {number(most)}{origin}: " + (
         f"losses of {plural(len(fitted.scaled), 'mechanism')} scaled by {factor}{end}"
+        if fitted.scaled
+        else "no other mechanism is scaled"
     )
 
 

@@ -66,6 +66,7 @@ class Run:
     risk: bool = False
     plot: bool = False
     accuracy: str | None = None
+    accuracies: Sequence[str] = ()
     by: By | None = None
     advise: bool | None = None
     recheck: bool = False

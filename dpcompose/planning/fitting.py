@@ -7,7 +7,7 @@ only chooses where to look, so that no result is ever above the budget.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -73,8 +73,10 @@ def fit(
     free: Mapping[str, Fraction],
     default: Budget | None = None,
     step: Callable[[], None] = lambda: None,
+    fixed: Collection[str] = (),
 ) -> Fitted:
-    """Returns the largest scale for the mechanisms of `free`, with their weights; empty: for all.
+    """Returns the largest scale for the mechanisms of `free`, with their weights; empty: for all
+    but those that are `fixed`.
 
     `limit`: None for the spec's own budget. `default`: the budget of a spec that has none. `step`
     is called after each spec that was tried. Raises InvalidSpec, Unfit and scaling.Unscalable.
@@ -97,9 +99,15 @@ def fit(
             "there is no budget to fit: give the spec a `budget:`, or pass --epsilon, --rho or --mu"
         )
     known = parameters(source)
-    weights = _weights(known, free)
+    weights = _weights({name: known[name] for name in known if free or name not in fixed}, free)
     scaled(source, weights)  # raises Unscalable before any search
     search = _Search(source, asked, weights, step)
+    if not weights and fixed:
+        spent = search.value(Fraction(1))
+        if spent is None or not search.fits(Fraction(1)):
+            amount = "" if spent is None else f", {number(spent)} of {number(search.limit_amount)}"
+            raise Unfit(f"too much is spent{amount}, and no other mechanism is scaled", over=True)
+        return Fitted(scaled(source, {}), Fraction(1), spent, asked, False, (), ())
     scale, exact = search.run(resolved)
     spent, _ = search.tried[scale]
     assert spent is not None

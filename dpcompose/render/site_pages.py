@@ -43,7 +43,7 @@ Part = tuple[str, str, bool]
 
 def site_files(analyze: Analyze) -> Iterator[tuple[str, str]]:
     """Yields every file of the site: its path below the folder of the site, and its text."""
-    made, found = _templates(), listed()
+    made, found = _templates(), index_of_pages()
     yield "style.css", made.get_template("style.css").render()
     given = {"root": "", "here": "", "address": "", "command": "WORD"}
     yield (
@@ -62,7 +62,7 @@ def site_files(analyze: Analyze) -> Iterator[tuple[str, str]]:
             yield made_page("words", each.name, partial(word_page, each.name, analyzed))
 
 
-def listed() -> Listed:
+def index_of_pages() -> Listed:
     """Returns every page as the index lists it."""
     said: dict[str, list[str]] = {}
     for synonym, word in synonyms():
@@ -165,7 +165,7 @@ def _addresses() -> Mapping[str, str]:
     """Returns the address of each name; a theorem comes before a word, and this before an
     example."""
     order = ("examples", "words", "codes", "theorems")
-    found = listed()
+    found = index_of_pages()
     return {
         each.name: each.address
         for folder in order

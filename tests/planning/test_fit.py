@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -564,3 +565,82 @@ def test_what_was_changed_is_told() -> None:
     assert ["share", "0.5", "→", "0.0976177"] in [x.split() for x in result.stderr.splitlines()]
     sums = CONSTANTS.replace("share * 0.1", "share * 0.1 + 0.01")
     assert "c      ρ 0.06 → 0.00983217" in run("fit", "-", stdin=sums).stderr
+
+
+# --- accuracy ------------------------------------------------------------------------------------
+
+ACCURATE = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  a: {}
+mechanisms:
+  - {name: orders by country, reads: a, mechanism: laplace, scale: 2, sensitivity: 1}
+  - {name: y, reads: a, mechanism: gaussian, sigma: 2, sensitivity: 1}
+  - {name: z, reads: a, mechanism: discrete-gaussian, sigma: 4, sensitivity: 1}
+  - {name: stated, reads: a, notion: pure, epsilon: 0.01}
+budget: {epsilon: 2, delta: 1e-6}
+"""
+
+
+def fit_with(tmp_path: Path, *asked: str) -> Result:
+    spec = tmp_path / "s.dp.yaml"
+    spec.write_text(ACCURATE, encoding="utf-8")
+    options = [each for text in asked for each in ("--accuracy", text)]
+    return CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["fit", str(spec), *options])
+
+
+def test_a_mechanism_gets_the_most_noise_with_an_accuracy_and_the_others_keep_the_budget(
+    tmp_path: Path,
+) -> None:
+    result = fit_with(tmp_path, "orders by country ± 50", "z +- 20 at 99%")
+    assert result.exit_code == 0, result.stderr
+    report = analyze(result.stdout, accuracy="95%")
+    assert report.verdict is not None and report.verdict.ok
+    within = {each.mechanism: each.within for each in report.accuracy}
+    assert within["orders by country"] is not None
+    assert 0 <= 50 - within["orders by country"] < Fraction(1, 10**7)
+    sharper = {e.mechanism: e for e in analyze(result.stdout, accuracy=0.99).accuracy}
+    assert sharper["z"].within == 20
+    assert sharper["z"].deviation is not None
+    assert 20 / float(sharper["z"].deviation) == pytest.approx(2.575829304)
+    assert "sigma: 2," not in result.stdout
+    assert "within ±20 with a chance of 99 %" in result.stderr
+
+
+def test_an_accuracy_that_costs_more_than_the_budget_is_refused(tmp_path: Path) -> None:
+    result = fit_with(tmp_path, "y ± 0.1")
+    assert result.exit_code == 1
+    assert "the rest alone is too much" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("orders by cuntry ± 50", "did you mean `orders by country`?"),
+        ("y", "`NAME ± 50`, or `NAME ± 50 at 99%`, is due"),
+        ("y ± 0", "a half-width above 0"),
+        ("y ± 5 at 100%", "a chance below 1"),
+        ("y ± five", "`five` is no known constant"),
+        ("stated ± 5", "adds no noise to a number that is known here"),
+    ],
+)
+def test_accuracies_that_mean_nothing_are_refused(asked: str, says: str, tmp_path: Path) -> None:
+    result = fit_with(tmp_path, asked)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in result.stderr
+
+
+def test_all_mechanisms_may_have_an_accuracy(tmp_path: Path) -> None:
+    asked = ["orders by country ± 100", "y ± 40", "z ± 40"]
+    result = fit_with(tmp_path, *asked, "stated ± 1")
+    assert result.exit_code == 2
+    spec = tmp_path / "t.dp.yaml"
+    spec.write_text(re.sub(".*stated.*\n", "", ACCURATE), encoding="utf-8")
+    options = [each for text in asked for each in ("--accuracy", text)]
+    found = CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["fit", str(spec), *options])
+    assert found.exit_code == 0, found.stderr
+    assert "no other mechanism is scaled" in found.stderr
+    both = CliRunner().invoke(app, ["fit", str(spec), *options, "--free", "y"])
+    assert both.exit_code == 2
+    assert "--free and --accuracy both name y" in both.stderr
