@@ -63,7 +63,7 @@ _RATES = tuple(Fraction(k, 40) ** 2 for k in (*range(1, 12), *range(12, 40, 2)))
 #: Points (ε, δ), with ε rising.
 Profile = Sequence[tuple[Fraction, Fraction]]
 #: So many steps of ε are computed, each in so many parts on its chord; and up to which ε, or δ.
-_STEPS, _PARTS, _LARGEST, _SMALL = 16, 4, 64, Fraction(1, 10**9)
+_STEPS, _PARTS, _LARGEST, _SMALL = 24, 3, 64, Fraction(1, 10**9)
 
 
 def drawn_of(
