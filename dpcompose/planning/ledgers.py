@@ -133,6 +133,9 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
         return value / (steps**2 if notion is Notion.ZCDP else steps)
 
     def holds(value: Fraction) -> bool:
+        """Returns whether a bound of `value` in the notion implies one of `amount` in the counted
+        notion.
+        """
         if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
             return convert_over_steps(value, steps, counted) <= amount
         grouped = at_distance(notion.amount_of(value), notion, steps)

@@ -68,6 +68,9 @@ def since(
     found: dict[int, int] = {}
 
     def pair(wanted: Sequence[object], there: Sequence[object]) -> None:
+        """Pairs each old release without a partner with the first new one left of an equal key, in
+        `found`.
+        """
         places: dict[object, list[int]] = {}
         for at in reversed(left):
             places.setdefault(there[at], []).append(at)
@@ -85,6 +88,7 @@ def since(
     pair(files, here)
 
     def became(number: int, before: Release) -> Recorded:
+        """Returns what became of one release of the record, which is the `number`-th."""
         after = new[found[number]] if number in found else None
         if after is None or number in same:
             return Recorded(before, after, after is not None)

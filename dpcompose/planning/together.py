@@ -47,6 +47,7 @@ def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
     """
 
     def fits(tried: Merged) -> bool:
+        """Returns whether every limit holds for these merged releases."""
         solver = MergedSolver(tried)
         found = certify(tried.problem, limits, solver=solver, compared=False)
         return all(found.held(each).ok for each in limits)

@@ -322,6 +322,7 @@ def _over_time(
         alone = replace(alone, limit=limits[0])
 
     def record(some: Sequence[int]) -> FilterRecord | None:
+        """Returns the filter record of some of the releases, by index; None for none."""
         if not some:
             return None
         part = [replace(releases[i], new=False) for i in some]

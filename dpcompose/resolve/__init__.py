@@ -278,6 +278,9 @@ class _Resolver:
         return tuple(found.values())
 
     def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:
+        """Returns the budget, with each limit as a number; None if there is none, or if it can
+        never be met.
+        """
         if written is None:
             return None
         whole = isinstance(written, AdversaryBudget)
@@ -305,6 +308,9 @@ class _Resolver:
         return success >= baseline
 
     def _population(self, written: str | None) -> str | None:
+        """Returns the canonical name of the population; None if there is none, or after an
+        error.
+        """
         if written is None:
             return None
         try:

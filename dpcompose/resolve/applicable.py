@@ -82,6 +82,9 @@ def meaningless(relation: Relation, where: Where) -> Meaningless | None:
 
 
 def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
+    """Returns why a relation on edges or vertices has no meaning on a dataset; None if it has
+    one.
+    """
     facts = where.facts
     traits = facts.traits
     if traits.shape is Shape.GRAPH or (kind is RelationKind.EDGE and traits.edge_rows):

@@ -73,6 +73,9 @@ def resolve_adversary(
 
 
 def _protects_rows(goal: Goal, faults: Faults) -> bool:
+    """Returns whether one row added or removed is protected, as hypotheses need it; else reports an
+    error.
+    """
     if goal.relation.kind is RelationKind.UNBOUNDED and goal.distance == 1:
         return True
     shown = str(goal.relation) if goal.distance == 1 else f"{goal.distance} steps"

@@ -225,6 +225,11 @@ class ConcreteMechanisms:
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
+        """Returns the draft of one guarantee for a mechanism in which each row answers by itself;
+        None after an error.
+
+        It holds for one row replaced.
+        """
         if place is None:
             return None
         at = (*path, "reads")
@@ -254,6 +259,9 @@ class ConcreteMechanisms:
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
+        """Returns a draft for each notion in which the mechanism is stated for one step of its
+        relation; None after an error.
+        """
         given, at = mechanism.relation is not None, (*path, "relation")
         relation = self._meanings.relation(mechanism.relation, at)
         if place is None or relation is None:

@@ -94,6 +94,9 @@ class Datasets:
     # roots
 
     def _root(self, name: str, dataset: written.Table | written.Graph) -> None:
+        """Adds the place of a root dataset to the names, the roots and the order; reports errors in
+        it.
+        """
         path: Path = ("datasets", name)
         domain = Domain(dataset.domain)
         unit = size = degree = columns = None
@@ -141,6 +144,9 @@ class Datasets:
         return self._split(name, dataset, parent)
 
     def _map(self, name: str, dataset: written.Mapped, parent: SpecPlace) -> bool:
+        """Adds the place of a derived dataset below `parent`; returns False, after an error, if the
+        map is not valid.
+        """
         path: Path = ("datasets", name)
         made_by = self._maps.made(dataset.map, (*path, "map"))
         if made_by is None:
@@ -168,6 +174,9 @@ class Datasets:
     # partitions
 
     def _split(self, name: str, dataset: written.Split, parent: SpecPlace) -> bool:
+        """Adds a partition of `parent`, and the place of its blocks; returns False, after an error,
+        if it is not valid.
+        """
         path: Path = ("datasets", name)
         partition = dataset.partition
         made = partition_made(partition, (*path, "partition"), self._faults)

@@ -107,6 +107,12 @@ class Hypotheses:
         self._faults.add("DPC163", path, message, "give the sets by `blocks`")
 
     def _mixture(self, written: list[Sets], path: Path) -> tuple[Belief, str] | None:
+        """Returns the belief that weighted sets of blocks declare, with its text; None after an
+        error.
+
+        Weights default to equal ones, and must sum to 1. An entry that is several parts gives each
+        of them an equal share.
+        """
         given = [each.weight is not None for each in written]
         if any(given) and not all(given):
             at = (*path, given.index(False))
@@ -142,6 +148,11 @@ class Hypotheses:
         return Belief(tuple(found)), "one of: " + "; ".join(shown)
 
     def _part(self, written: Sets, path: Path) -> tuple[list[Part], str] | None:
+        """Returns the parts that one written set of blocks, or of sizes, declares, with its text;
+        None after an error.
+
+        The list is empty if no possible row is in so many blocks.
+        """
         keys = [key for key in ("blocks", *_SIZES) if getattr(written, key) is not None]
         if len(keys) != 1:
             hint = "one of `blocks`, `exactly`, `at_least`, `at_most`"
@@ -168,6 +179,7 @@ class Hypotheses:
         return self._between(low, high)
 
     def _too_many(self, number: int, path: Path) -> None:
+        """Reports a set of more blocks than the data of one person can be in."""
         partition = self._partition
         message = (
             f"nobody is in {plural(number, 'block')} of {quoted(partition.name)}: "
@@ -192,6 +204,10 @@ class Hypotheses:
         return [Between(low, high)], words + ", all sets equally likely"
 
     def _members(self, names: list[str], path: Path) -> frozenset[int] | None:
+        """Returns the indices of the named blocks; None after an error.
+
+        Errors: an unknown block, a block named twice, or a set of blocks that no row can be in.
+        """
         found: list[int] = []
         for i, text in enumerate(names):
             name = self._block(text)

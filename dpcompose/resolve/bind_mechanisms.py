@@ -87,6 +87,7 @@ class Mechanisms:
         return [*found, *in_turn(found, place)]
 
     def _name(self, name: str, path: Path) -> None:
+        """Reports a name that is blank or has been given to another mechanism."""
         at = (*path, "name")
         if not name.strip():
             self._faults.add("DPC109", at, "a mechanism needs a name that can be seen")
@@ -111,6 +112,9 @@ class Mechanisms:
         drafts: list[Draft],
         path: Path,
     ) -> None:
+        """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
+        its partition's scope.
+        """
         name, count = mechanism.name, mechanism.count
         if varying(drafts):
             assert place.scope is not None

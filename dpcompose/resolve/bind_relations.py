@@ -45,6 +45,9 @@ class Relations:
             self._declare(name, declared)
 
     def _declare(self, name: str, declared: Declared) -> None:
+        """Stores a declared relation by its name in `_declared`; after an error its name in
+        `_broken`.
+        """
         path = ("relations", name)
         if name in _BUILT_IN or not name.strip():
             message = f"{quoted(name)} cannot be the name of a declared relation"
@@ -81,6 +84,9 @@ class Relations:
         return self._long(written, path)
 
     def _long(self, written: LongRelation, path: Path, protects: bool = False) -> Relation | None:
+        """Returns the relation that a mapping with `keeps` or `changes` declares; None after an
+        error.
+        """
         relation = self._relation_of_name(written.relation, (*path, "relation"), protects)
         changes = written.changes
         if relation is None or (not written.keeps and changes is None):
@@ -102,6 +108,11 @@ class Relations:
         )
 
     def _relation_of_name(self, name: str, path: Path, protects: bool = False) -> Relation | None:
+        """Returns the built-in or declared relation of this name; None after an error, which is
+        reported once.
+
+        `protects`: only relations that can be protected are known.
+        """
         built_in = _PROTECTABLE if protects else _BUILT_IN
         relation = built_in.get(name) or self._declared.get(name)
         if relation is not None or name in self._broken:

@@ -163,6 +163,7 @@ class Names:
         return None
 
     def _no_blocks(self, place: SpecPlace, block: str, path: Path) -> None:
+        """Reports a reference `name.block` to a dataset that is not a partition."""
         message = f"{quoted(place.name)} is not a partition: it has no blocks"
         if place.scope is None:
             hint = f"write {quoted(place.name)} for the whole dataset"
@@ -190,6 +191,7 @@ def number(roots: Sequence[SpecPlace]) -> None:
     stack: list[tuple[SpecPlace | Splitting, Iterator[SpecPlace | Splitting]]] = []
 
     def enter(node: SpecPlace | Splitting) -> None:
+        """Numbers a node on entry and pushes it with its children."""
         nonlocal clock
         clock += 1
         node.enter = clock

@@ -66,6 +66,9 @@ class Numbers:
         self._values.clear()  # a text may have meant less while constants were being defined
 
     def _define(self, name: str, text: str, written: Mapping[str, str]) -> None:
+        """Evaluates a constant and stores it in `_known`; after an error its name is stored in
+        `_broken`.
+        """
         path = ("constants", name)
         if not _CONSTANT.fullmatch(name) or name.lower() in RESERVED:
             message = f"{quoted(name)} cannot be the name of a constant"
@@ -93,6 +96,7 @@ class Numbers:
             self._known[name] = value
 
     def _refuse_later(self, name: str, word: str, written: Mapping[str, str]) -> None:
+        """Reports a constant that uses one defined later, or that is defined by itself."""
         path = ("constants", name)
         cycle = _cycle(name, written)
         if cycle:

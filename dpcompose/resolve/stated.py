@@ -70,6 +70,9 @@ class StatedGuarantees:
         return [draft, *_implied(draft)] if isinstance(stated, written.Profile) else [draft]
 
     def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
+        """Returns the parameters of a stated guarantee and the function that makes it from their
+        values; None after an error.
+        """
         read = self._numbers.read
         match stated:
             case written.Pure():
@@ -97,6 +100,9 @@ class StatedGuarantees:
     # several numbers
 
     def _rdp(self, stated: written.Rdp, path: Path, place: SpecPlace | None) -> _Made | None:
+        """Returns the parameters and the maker of a Rényi guarantee at one order, or at several;
+        None after an error.
+        """
         if stated.points is not None:
             extra = next((key for key in ("alpha", "epsilon") if getattr(stated, key)), None)
             if extra is not None:

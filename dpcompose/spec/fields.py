@@ -39,6 +39,9 @@ def expected(
 
 
 def _whole_number(value: object, least: int = 1) -> int:
+    """Returns a whole number, written as such or as a product; raises the error of the field
+    otherwise.
+    """
     if isinstance(value, Number) and _WHOLE.fullmatch(value) and len(value) <= 10:
         number = int(value)
         if least <= number <= MAX_WHOLE:

@@ -93,6 +93,9 @@ def union_of(models: Mapping[str, type[Model]], key: str, prefix: str = "") -> A
     name."""
 
     def tag(value: object) -> str | None:
+        """Returns the tag of the model for a value; `?key` if its kind is unknown, None if it is no
+        mapping.
+        """
         if not isinstance(value, dict):
             return None
         kind = value.get(key)

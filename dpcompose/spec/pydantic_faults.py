@@ -78,6 +78,7 @@ def _path(error: Mapping[str, Any]) -> Path:
 
 
 def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a value of a wrong type, with a hint and a fix where one is known."""
     value, context = error["input"], error.get("ctx", {})
     what = context.get("what") or _TYPES.get(error["type"], "something else")
     if path == ("report",):
@@ -153,6 +154,7 @@ def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a value that is none of the allowed words, with the nearest one as a fix."""
     model, value = model_at(error["loc"]), error["input"]
     expected = error["ctx"]["expected"]
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))

@@ -64,6 +64,9 @@ def _part(place: Path) -> Path:
 
 
 def _rest(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
+    """Returns the spec without its broken entries, as a `Reading`; None if it is not valid even
+    so.
+    """
     broken = frozenset(broken)
     rest = dict(tree)
     for place in broken:

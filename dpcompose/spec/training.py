@@ -108,6 +108,9 @@ def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWor
     sigma = text if norm == "1" else f"{text} * {norm}"
 
     def fix(source: Source) -> tuple[Replacement, ...]:
+        """Returns the replacements that turn the noise multiplier into σ, and add a sensitivity of
+        1 if no clipping norm is given.
+        """
         changed = (*renamed(source, path, "sigma"), *rewritten(source, path, sigma))
         if clip is not None:
             return changed

@@ -124,6 +124,7 @@ def _kind(
     noun: str,
     legal: Mapping[str, object],
 ) -> None:
+    """Reports a missing, unknown or wrongly typed kind of map or partition."""
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
     at = path if isinstance(faults.at(path), str) else (*path, key)
@@ -196,6 +197,7 @@ def _word(
 
 
 def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports an unknown or wrongly typed concrete mechanism."""
     kind, at = value["mechanism"], (*path, "mechanism")
     if not isinstance(kind, str):
         message = f"`mechanism` must be a concrete mechanism, not {value_text(kind)}"
@@ -213,6 +215,7 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a missing, unknown or wrongly typed notion."""
     notion = value.get("notion")
     at = (*path, "notion")
     if "notion" not in value:
@@ -259,6 +262,7 @@ def _stated_by(value: Mapping[str, Any]) -> list[str]:
 
 
 def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a mechanism or guarantee without `notion`, by the likeliest cause."""
     inside = "guarantees" in path
     if not inside and len(value) == 1 and isinstance(next(iter(value.values())), dict):
         name = next(iter(value))

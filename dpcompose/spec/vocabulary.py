@@ -123,6 +123,7 @@ def _keys() -> Iterator[Meaning]:
 
 
 def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
+    """Yields the meaning of each key of a model, by the name of its field."""
     properties = _properties(model)
     for name, field in model.model_fields.items():
         word = field.alias or name

@@ -35,6 +35,9 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     def profile(
         patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
     ) -> Fraction:
+        """Returns the least δ known at `epsilon` in one order of the tables (1 if none is
+        known).
+        """
         which = ("with" if order > 0 else "without") if directed else None
         point = Point(epsilon=epsilon, many=True, order=which)
         if patterns:

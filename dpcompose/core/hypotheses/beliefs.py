@@ -170,6 +170,7 @@ def split_up(question: Question, most: int) -> Question:
         blocks += [Block(block.epsilon, block.delta)] * block.count
 
     def with_new_indices(part: Part) -> Part:
+        """Returns the part with its blocks renumbered by `where`; one of set sizes unchanged."""
         if isinstance(part, Between):
             return part
         return Exactly(frozenset(where[i] for i in part.blocks))

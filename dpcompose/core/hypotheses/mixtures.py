@@ -176,6 +176,9 @@ def _couplings(question: Question) -> list[Found]:
     order = [_sorted(question, each) for each in (first, second)]
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
+        """Returns the ε and δ between the i-th set of blocks of one hypothesis and the j-th of the
+        other.
+        """
         one, other = order[0][i], order[1][j]
         apart = [blocks[index] for index in one ^ other]
         epsilon = sum((block.epsilon for block in apart), ZERO)
@@ -228,6 +231,9 @@ def _nested(question: Question) -> Found | None:
     total = sum((block.delta * block.count for block in question.blocks), ZERO)
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
+        """Returns the ε and δ between the i-th set size of one hypothesis and the j-th of the
+        other.
+        """
         apart = abs(sizes[0][i][0] - sizes[1][j][0])
         if not apart:
             return ZERO, ZERO

@@ -110,6 +110,7 @@ def _mean_over(belief: Belief, size: int) -> Callable[[Sequence[Sequence[Decimal
     ]
 
     def mean(rows: Sequence[Sequence[Decimal]]) -> Decimal:
+        """Returns the mean of the products over the sets of the belief, given `rows`."""
         sizes: list[Decimal] | None = None
         result = _ZERO
         for part, weight, number in parts:

@@ -275,6 +275,7 @@ class AlongMap(NamedTuple):
         leaf = next(iter(all_leaves(state)))
 
         def inside(unit: ChangeUnit) -> Walk:
+            """Returns the change in the sample where each unit becomes `unit`, and its loss."""
             after = self._below(state, become(unit))
             loss = yield (below, after)
             return after, loss
@@ -528,6 +529,7 @@ def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State],
     rest = iter(how.of)
 
     def search(state: State) -> Walk:
+        """Returns the bound of a unit by the next rule; `Refused` if no rule is left."""
         following = next(rest, None)
         if following is None:
             raise Refused("some unit of the change is left out")

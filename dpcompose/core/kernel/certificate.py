@@ -91,6 +91,7 @@ def certificate(
         return (pure if key[2] else answers)[id(places[key[0]]), key[1]]
 
     def needs(walk: Walk, of_pure: bool) -> Iterator[tuple[int, State, bool]]:
+        """Yields the key of each answer that a walk asks for, and sends the walk its loss."""
         sent: Loss = None
         while True:
             try:
@@ -102,6 +103,7 @@ def certificate(
             yield key
 
     def opened(key: tuple[int, State, bool]) -> _Open:
+        """Returns the claim of a key, with none of its premises collected yet."""
         answer = answer_of(key)
         walk = _rules_again(algebras[key[2]], places[key[0]], key[1], answer)
         return _Open(key, answer, needs(walk, key[2]), {})

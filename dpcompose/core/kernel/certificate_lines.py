@@ -189,6 +189,7 @@ def change_line(state: State) -> list[Any]:
 
 
 def _unit_line(unit: ChangeUnit) -> Line:
+    """Returns a unit of change as plain data; keys with default values are left out."""
     line: Line = {"kind": unit.kind.value}
     if unit.ends != (0,):
         line["ends"] = list(unit.ends)

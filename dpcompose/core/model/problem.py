@@ -272,6 +272,9 @@ class Problem:
 
 
 def _below(datasets: Sequence[Dataset]) -> Iterator[Dataset]:
+    """Yields the datasets and all that are derived from them or are blocks of them, parents
+    first.
+    """
     stack = list(reversed(datasets))
     while stack:
         dataset = stack.pop()

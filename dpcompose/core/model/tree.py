@@ -150,6 +150,7 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 
 
 def _lay_out_root(root: Root) -> Place:
+    """Returns the place of a root dataset, with the places of all datasets below it filled in."""
     traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size, root.columns)
     top = Place(root.dataset, 0, traits, None)
     order, releases = [top], Releases()
@@ -288,6 +289,9 @@ def _keep_known_levels(place: Place) -> None:
 
 
 def _place_statements(place: Place) -> None:
+    """Appends to `place.mechanisms` each mechanism released there, with its statements placed at
+    levels of the change.
+    """
     index = {depth: i for i, depth in enumerate(place.levels)}
     known: dict[int, Placed] = {}
     own = len(place.levels)

@@ -175,6 +175,7 @@ _TOKEN = re.compile(
 
 
 class _Token(NamedTuple):
+    """A token of an expression: its kind, its text and its offset in the expression."""
     kind: str
     text: str
     offset: int
@@ -190,6 +191,7 @@ class _Parser:
         self._token = self._read(0)
 
     def parse(self) -> Fraction:
+        """Returns the value of the whole expression; `ExpressionError` if it is no valid one."""
         if self._token.kind == "end":
             raise ExpressionError("a number is missing", "write a number")
         value = self._sum(0)
@@ -205,6 +207,7 @@ class _Parser:
         return value
 
     def _read(self, offset: int) -> _Token:
+        """Returns the token at or after `offset`; `ExpressionError` if no token begins there."""
         match = _TOKEN.match(self._text, offset)
         if match is None:
             self._refuse_character(offset)
@@ -243,6 +246,7 @@ class _Parser:
         return value
 
     def _product(self, depth: int) -> Fraction:
+        """Returns the value of factors joined by `*` and `/`, and consumes them."""
         value = self._operand(depth)
         while self._token.text in {"*", "/"}:
             sign = self._take()
@@ -253,6 +257,9 @@ class _Parser:
         return value
 
     def _apply(self, sign: _Token, left: Fraction, right: Fraction) -> Fraction:
+        """Returns the exact result of an operation on two values; `ExpressionError` if it divides
+        by zero or is too large.
+        """
         if not self._meter.spend_work(_bits(left) + _bits(right)):
             message = "the expressions of this spec take too much work"
             raise ExpressionError(message, None, sign.offset)
@@ -273,6 +280,7 @@ class _Parser:
         return -value if negative else value
 
     def _positive(self, depth: int) -> Fraction:
+        """Returns the value of a number, a constant or a parenthesis, and consumes it."""
         token = self._token
         if token.text == "(":
             return self._parenthesis(depth)
@@ -286,6 +294,7 @@ class _Parser:
         raise ExpressionError(f"a number is missing before {found}", None, token.offset)
 
     def _parenthesis(self, depth: int) -> Fraction:
+        """Returns the value of the expression in parentheses, and consumes both of them."""
         opening = self._take()
         if depth >= MAX_NESTING:
             message = f"parentheses are nested more than {MAX_NESTING} deep"
@@ -307,6 +316,7 @@ class _Parser:
             raise ExpressionError(error.message, error.hint, offset) from None
 
     def _constant(self, token: _Token) -> Fraction:
+        """Returns the value of a named constant; `ExpressionError` if the name is none."""
         word = token.text
         if self._token.text == "(":
             message = f"{quote(word)} is a function, and functions are not evaluated"
@@ -333,6 +343,9 @@ class _Parser:
         return f"write its value: noise rounded down, {lower}; anything else rounded up, {upper}"
 
     def _legal(self, word: str) -> str:
+        """Returns a hint for an unknown name: the nearest constant, if similar, and the declared
+        ones.
+        """
         names = self._names
         if word.casefold() in ("l1", "l2", "linf"):
             return "a sensitivity is a number; its norm follows from the noise"

@@ -112,6 +112,10 @@ def _made(
     exact: bool,
     drops: bool,
 ) -> JoinPublic:
+    """Returns the join that the keys of a map declare; `column` is short for `uses` of one column.
+
+    Raises `Contradiction` if both are given, or `exact` and `drops`.
+    """
     check_exact(exact, drops)
     if column is None:
         return JoinPublic(max_rows, uses, exact, drops)

@@ -193,6 +193,11 @@ def _made(
     of: int | None,
     draws: Literal["each", "one"],
 ) -> Sample | AllRows:
+    """Returns the sample that the keys of a map declare; `Contradiction` if they conflict or are
+    incomplete.
+
+    A Poisson sample of rate 1 is `AllRows`.
+    """
     shared = draws == "one"
     if poisson is not None:
         extra = "size" if size is not None else "of" if of is not None else None

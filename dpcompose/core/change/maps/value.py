@@ -86,6 +86,9 @@ def _made(
     sensitivity: tuple[Fraction | None, Fraction | None] | None,
     diameter: Fraction | None,
 ) -> Value:
+    """Returns the value that the keys of a map declare; `Contradiction` if it has no sensitivity
+    and no diameter.
+    """
     assert metric == "euclidean"  # the only metric
     if sensitivity is None and diameter is None:
         says = "a map of kind `value` needs `sensitivity` or `diameter`"
