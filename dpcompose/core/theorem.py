@@ -208,8 +208,7 @@ def theorem(
 
     def enter(bound: _Bound) -> _Bound:
         """Enters the theorem under its identifier and returns the function unchanged; `ValueError`
-        if the identifier is taken.
-        """
+        if the identifier is taken."""
         if identifier in ENTERED:
             raise ValueError(f"theorem {identifier} is entered twice")
         ENTERED[identifier] = Theorem(

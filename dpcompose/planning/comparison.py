@@ -151,7 +151,7 @@ class Change:
 
     @property
     def raises(self) -> bool:
-        """Whether more may be spent than before: also where that cannot be told."""
+        """Returns whether more may be spent than before: also where that cannot be told."""
         return self.direction in ("increased", "incomparable")
 
 

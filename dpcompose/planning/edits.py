@@ -115,7 +115,7 @@ def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[KeyEdit]:
 
 
 def _same_number(one: str | None, other: str | None) -> bool:
-    """Whether two texts are the same number, such as `0.5` and `1/2`."""
+    """Returns whether two texts are the same number, such as `0.5` and `1/2`."""
     if one is None or other is None:
         return False
     try:

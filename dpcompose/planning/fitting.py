@@ -121,7 +121,7 @@ def _weights(
 
 
 def _several(source: Source, parameter: Parameter) -> bool:
-    """Whether a mechanism has several guarantees."""
+    """Returns whether a mechanism has several guarantees."""
     tree = source.value
     assert isinstance(tree, dict) and isinstance(tree["mechanisms"], list)
     entry = tree["mechanisms"][int(parameter.path[1])]
@@ -167,7 +167,7 @@ class _Search:
         return {name: scale * weight for name, weight in self.weights.items()}
 
     def fits(self, scale: Fraction) -> bool:
-        """Whether the spec at this scale keeps the budget."""
+        """Returns whether the spec at this scale keeps the budget."""
         if scale not in self.tried:
             values = scaled_values(self.source, self.factors(scale))
             problem = what_if(self.source, (Put(each.path, new) for _, each, new in values))

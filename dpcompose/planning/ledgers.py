@@ -134,8 +134,7 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
 
     def holds(value: Fraction) -> bool:
         """Returns whether a bound of `value` in the notion implies one of `amount` in the counted
-        notion.
-        """
+        notion."""
         if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
             return convert_over_steps(value, steps, counted) <= amount
         grouped = at_distance(notion.amount_of(value), notion, steps)

@@ -60,7 +60,7 @@ def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, 
 
 
 def budget_raised(old: Report | None, new: Report | None) -> bool:
-    """Whether the budget of a spec may allow more than before, or is gone."""
+    """Returns whether the budget of a spec may allow more than before, or is gone."""
     if old is None or new is None or old.verdict is None:
         return False
     was, now = old.verdict, new.verdict
@@ -70,5 +70,5 @@ def budget_raised(old: Report | None, new: Report | None) -> bool:
 
 
 def population_changed(old: Report | None, new: Report | None) -> bool:
-    """Whether the data of a spec is said to be of other people."""
+    """Returns whether the data of a spec is said to be of other people."""
     return old is not None and new is not None and old.population != new.population

@@ -69,8 +69,7 @@ def since(
 
     def pair(wanted: Sequence[object], there: Sequence[object]) -> None:
         """Pairs each old release without a partner with the first new one left of an equal key, in
-        `found`.
-        """
+        `found`."""
         places: dict[object, list[int]] = {}
         for at in reversed(left):
             places.setdefault(there[at], []).append(at)

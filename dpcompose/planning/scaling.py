@@ -297,7 +297,7 @@ def number_text(value: Fraction, up: bool, exactly: bool) -> str:
 
 
 def _terminates(value: Fraction) -> bool:
-    """Whether a number is a decimal of at most DIGITS digits."""
+    """Returns whether a number is a decimal of at most DIGITS digits."""
     return Fraction(_decimal(value, False)) == value
 
 

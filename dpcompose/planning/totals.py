@@ -93,7 +93,7 @@ class Total:
 
     @property
     def finite(self) -> bool:
-        """Whether there is any number."""
+        """Returns whether there is any number."""
         return bool(self.bounds) or any(at.value is not None for at in self.at_delta)
 
 

@@ -21,7 +21,8 @@ _ABSENT = "not in the data at all"
 
 
 class Hypotheses:
-    """Hypotheses about one partition; once all are read, `classes` tells its blocks apart."""
+    """Reads hypotheses about one partition, and collects in `classes` the blocks that they
+    distinguish."""
 
     def __init__(self, partition: Partition, numbers: Numbers, faults: Faults) -> None:
         self._partition = partition
@@ -39,9 +40,11 @@ class Hypotheses:
             self._kinds = [each for each in sets if each]
 
     def classes(self) -> Iterator[tuple[int, int]]:
-        """The index of a class of the partition and how many of its blocks, for each class of ours.
+        """Yields (index of a class of the partition, number of its blocks) for each class of the
+        beliefs.
 
-        Named blocks first, in the order of their indices; then what is left of each class.
+        First the named blocks, one by one in the order of their indices; then the other blocks of
+        each class.
         """
         taken: dict[int, int] = {}
         for name in self._named:
@@ -55,7 +58,7 @@ class Hypotheses:
                 yield index, left
 
     def _class_of(self, name: str | int) -> int | None:
-        """Returns the class of a block; None if there is no such block."""
+        """Returns the index of the class that contains a block; None if there is no such block."""
         larger = None
         for index, each in enumerate(self._partition.classes):
             if each.multiplicity == 1:
@@ -77,8 +80,8 @@ class Hypotheses:
     # one hypothesis
 
     def belief(self, written: Hypothesis, path: Path) -> tuple[Belief, str] | None:
-        """Returns a hypothesis, and the same in words; None if it cannot be, which is then
-        reported."""
+        """Returns a hypothesis as a distribution over sets of blocks, with its text; None after an
+        error."""
         if written == "none":
             return NONE, _ABSENT
         if written == "uniform":
@@ -95,6 +98,8 @@ class Hypotheses:
         return self._mixture(written, path)
 
     def _only(self, part: tuple[list[Part], str], path: Path) -> tuple[Belief, str] | None:
+        """Returns the belief in which all parts have equal weights, with its text; None after an
+        error."""
         parts, words = part
         if not parts:
             self._no_kind(path)
@@ -190,7 +195,8 @@ class Hypotheses:
         self._faults.add("DPC163", path, message, hint)
 
     def _between(self, low: int, high: int) -> tuple[list[Part], str]:
-        """Returns all sets of so many blocks that a row may be in."""
+        """Returns the parts that cover all sets of `low` to `high` blocks a row may be in, with
+        their text."""
         if self._kinds is not None:
             sets = [each for each in self._kinds if low <= len(each) <= high]
             nobody: list[frozenset[int]] = [] if low else [frozenset()]
@@ -236,7 +242,8 @@ class Hypotheses:
 
 
 def _sizes(low: int, high: int) -> str:
-    """`2 blocks`, `1 to 4 blocks`, `at most 3 blocks`."""
+    """Returns a range of numbers of blocks in words: `2 blocks`, `1 to 4 blocks`, `at most 3
+    blocks`."""
     if low == high:
         return plural(low, "block")
     return f"at most {plural(high, 'block')}" if low == 0 else f"{low} to {high} blocks"

@@ -62,6 +62,7 @@ def _script(char: str) -> str:
 
 
 def _called(char: str) -> str:
-    """`U+0430 CYRILLIC SMALL LETTER A`, which can be shown whatever the character is."""
+    """Returns the code point and the Unicode name of a character: `U+0430 CYRILLIC SMALL LETTER
+    A`."""
     name = unicodedata.name(char, "")
     return f"U+{ord(char):04X}{' ' if name else ''}{name}"

@@ -72,7 +72,7 @@ Base = TypeVar("Base", bound=Model)
 
 
 def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) -> type[Base]:
-    """Returns the model of a kind, on what all such kinds say; `tag`: the key that names the
+    """Returns the pydantic model of a kind, derived from `base`; `tag`: the key that names the
     kind."""
     space: dict[str, Any] = {
         "__module__": base.__module__,
@@ -89,13 +89,14 @@ def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) 
 
 
 def union_of(models: Mapping[str, type[Model]], key: str, prefix: str = "") -> Any:
-    """Returns one of the models, told by what stands at `key`; tags have `prefix` before the
-    name."""
+    """Returns the union type of the models, chosen by the value at `key`.
+
+    `prefix`: what the tags have before the name of a kind.
+    """
 
     def tag(value: object) -> str | None:
         """Returns the tag of the model for a value; `?key` if its kind is unknown, None if it is no
-        mapping.
-        """
+        mapping."""
         if not isinstance(value, dict):
             return None
         kind = value.get(key)

@@ -25,7 +25,7 @@ def _required(model: Any) -> set[str]:
 
 
 def _tidied(node: Any) -> Any:
-    """Without the nulls that stand for keys left out."""
+    """Returns a JSON Schema without the type null that stands for keys left out."""
     if isinstance(node, list):
         return [_tidied(each) for each in node]
     if not isinstance(node, dict):

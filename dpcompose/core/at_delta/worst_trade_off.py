@@ -36,8 +36,7 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
         patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
     ) -> Fraction:
         """Returns the least δ known at `epsilon` in one order of the tables (1 if none is
-        known).
-        """
+        known)."""
         which = ("with" if order > 0 else "without") if directed else None
         point = Point(epsilon=epsilon, many=True, order=which)
         if patterns:

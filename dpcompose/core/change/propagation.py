@@ -63,8 +63,7 @@ class _Along(NamedTuple):
 
 def _propagate_units(state: State, how: _Along) -> list[State] | None:
     """Returns every state that a state may become below a map; None if there are more than the
-    limit.
-    """
+    limit."""
     options: list[list[tuple[tuple[TracedUnit, int], ...]]] = []
     total = 1
     for item, count in state:
@@ -94,8 +93,7 @@ def _propagate_units(state: State, how: _Along) -> list[State] | None:
 
 def _item_moved(item: TracedUnit, how: _Along) -> list[tuple[tuple[TracedUnit, int], ...]] | None:
     """Returns every way in which one item may come out of a map, as items with counts; None if too
-    many.
-    """
+    many."""
     if item.below:
         inner = _propagate_units(item.below, how)
         if inner is None:

@@ -69,7 +69,7 @@ class Belief:
 
     @property
     def present(self) -> bool:
-        """Whether some set held possible is not empty."""
+        """Returns whether some set held possible is not empty."""
         return any(part.high for part, _ in self.parts)
 
 

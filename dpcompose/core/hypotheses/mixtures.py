@@ -177,8 +177,7 @@ def _couplings(question: Question) -> list[Found]:
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
         """Returns the ε and δ between the i-th set of blocks of one hypothesis and the j-th of the
-        other.
-        """
+        other."""
         one, other = order[0][i], order[1][j]
         apart = [blocks[index] for index in one ^ other]
         epsilon = sum((block.epsilon for block in apart), ZERO)
@@ -232,8 +231,7 @@ def _nested(question: Question) -> Found | None:
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
         """Returns the ε and δ between the i-th set size of one hypothesis and the j-th of the
-        other.
-        """
+        other."""
         apart = abs(sizes[0][i][0] - sizes[1][j][0])
         if not apart:
             return ZERO, ZERO

@@ -81,7 +81,7 @@ class AlongMap(NamedTuple):
 
     @property
     def sampled(self) -> bool:
-        """Whether the map is a sample whose outcome is taken as given."""
+        """Returns whether the map is a sample whose outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     def replay(self, how: How, state: State) -> Walk:

@@ -174,8 +174,7 @@ class OverBlocks(NamedTuple):
         pair: bool,
     ) -> Choice:
         """Returns the sum over all blocks of the worse of the losses `once` and `both` (`pair`), or
-        of `once` alone.
-        """
+        of `once` alone."""
         sizes = self.sizes
         losses = [
             self.algebra.worst_case([a[1], b[1]] if pair else [a[1]])

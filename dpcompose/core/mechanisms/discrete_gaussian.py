@@ -46,8 +46,7 @@ class DiscreteGaussian(Family):
 
     def loss(self, shift: Fraction) -> Curve:
         """Returns the loss at a shift: the exact one for one coordinate, and a bound by its ρ in
-        L2.
-        """
+        L2."""
         if self.norm == "L2":
             return Curve(((Concentrated(self.rho(shift)), 1),))
         moved = DiscreteGaussianLoss(math.ceil(shift), self.sigma * self.sigma)

@@ -49,8 +49,7 @@ class OneHot(Family):
 
     def mu_squared(self, shift: Fraction) -> Fraction | None:
         """Returns the bound of μ² for a shift, at most that of one coordinate moved by all of it;
-        None if the noise has none.
-        """
+        None if the noise has none."""
         # At most that of one coordinate that moves by the sum (`MechanismLoss.line`).
         one, other, whole = map(
             self.noise.mu_squared, (*self._halves(shift), sum(self._halves(shift), ZERO))

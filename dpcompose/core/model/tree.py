@@ -90,7 +90,7 @@ class Place:
 
     @property
     def amplifies(self) -> bool:
-        """Whether it is a sample whose outcome is taken as given, so that it amplifies."""
+        """Returns whether it is a sample whose outcome is taken as given, so that it amplifies."""
         return isinstance(self.dataset.made_by, Sample) and self.above is None
 
     @property
@@ -290,8 +290,7 @@ def _keep_known_levels(place: Place) -> None:
 
 def _place_statements(place: Place) -> None:
     """Appends to `place.mechanisms` each mechanism released there, with its statements placed at
-    levels of the change.
-    """
+    levels of the change."""
     index = {depth: i for i, depth in enumerate(place.levels)}
     known: dict[int, Placed] = {}
     own = len(place.levels)

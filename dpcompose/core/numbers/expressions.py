@@ -176,6 +176,7 @@ _TOKEN = re.compile(
 
 class _Token(NamedTuple):
     """A token of an expression: its kind, its text and its offset in the expression."""
+
     kind: str
     text: str
     offset: int
@@ -258,8 +259,7 @@ class _Parser:
 
     def _apply(self, sign: _Token, left: Fraction, right: Fraction) -> Fraction:
         """Returns the exact result of an operation on two values; `ExpressionError` if it divides
-        by zero or is too large.
-        """
+        by zero or is too large."""
         if not self._meter.spend_work(_bits(left) + _bits(right)):
             message = "the expressions of this spec take too much work"
             raise ExpressionError(message, None, sign.offset)
@@ -344,8 +344,7 @@ class _Parser:
 
     def _legal(self, word: str) -> str:
         """Returns a hint for an unknown name: the nearest constant, if similar, and the declared
-        ones.
-        """
+        ones."""
         names = self._names
         if word.casefold() in ("l1", "l2", "linf"):
             return "a sensitivity is a number; its norm follows from the noise"

@@ -319,8 +319,7 @@ def kinds_pair(
 
     def pair(before: frozenset[int], after: frozenset[int]) -> Allocation:
         """Returns the summed loss, with the blocks hit, of a row that is in `before` and then in
-        `after`.
-        """
+        `after`."""
         hits = [
             Hit(i, 1, i in before and i in after, new is not None and i not in before)
             for i in sorted(before | after)

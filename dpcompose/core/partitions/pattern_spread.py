@@ -292,8 +292,7 @@ def _block_counts(
 
     def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
         """Yields the numbers of blocks changed once and twice in each class from `index` on, that
-        use up `left` changes as far as the blocks allow.
-        """
+        use up `left` changes as far as the blocks allow."""
         if index == len(sizes):
             yield ()
             return

@@ -126,8 +126,7 @@ class Accountant:
 
     def _walk(self, place: Place, state: State) -> Walk:
         """Returns the worst answer at a place for a change: its own mechanisms' losses and the
-        choices below; yields the losses needed.
-        """
+        choices below; yields the losses needed."""
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())

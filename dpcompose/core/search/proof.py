@@ -130,8 +130,7 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
 
 def _cost(solution: Solution, felt: ChangeCharge) -> Step:
     """Returns the derivation step that bounds the loss of a mechanism from its stated
-    guarantees.
-    """
+    guarantees."""
     used = used_statements(solution, felt)
     coster = Coster(solution.algebra)
     givens = tuple(
@@ -182,8 +181,7 @@ def _cost(solution: Solution, felt: ChangeCharge) -> Step:
 
 def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
     """Returns the step for further charges, whose losses are composed in one bound; `count`: their
-    number.
-    """
+    number."""
     together = solution.quantity(solution.added_up(felt))
     return Step("rest", None, (), together, {"count": len(felt)})
 

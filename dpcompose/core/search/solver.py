@@ -257,8 +257,7 @@ class Solver:
 
     def _solve(self, algebra: Scalars | Pairs) -> Solution:
         """Returns the worst case in the algebra: its loss, the bounds that it stands for, and the
-        change that has this loss.
-        """
+        change that has this loss."""
         accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
@@ -277,8 +276,7 @@ def _visits(
     accountant: Accountant, answers: Sequence[tuple[Place, State, Answer]]
 ) -> Iterator[Visit]:
     """Yields the datasets that the worst change reaches, parents before children, from the answers
-    at the roots.
-    """
+    at the roots."""
     stack = [Visit(place, state, 1, 1, answer, None) for place, state, answer in reversed(answers)]
     while stack:
         visit = stack.pop()

@@ -87,8 +87,7 @@ def _made(
     diameter: Fraction | None,
 ) -> Value:
     """Returns the value that the keys of a map declare; `Contradiction` if it has no sensitivity
-    and no diameter.
-    """
+    and no diameter."""
     assert metric == "euclidean"  # the only metric
     if sensitivity is None and diameter is None:
         says = "a map of kind `value` needs `sensitivity` or `diameter`"
