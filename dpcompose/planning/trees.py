@@ -21,9 +21,9 @@ Names = dict[str, str]
 
 
 def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
-    """Returns a dataset with all below it, on its own.
+    """Returns a deep copy of a dataset with everything below it.
 
-    `place` goes before every path, `prefix` before every name of a dataset; `names`: new names of
+    `place` is put before every path, `prefix` before every name of a dataset; `names`: new names of
     mechanisms, None to keep them.
     """
     new = _bare(top, place, names, prefix)
@@ -80,9 +80,9 @@ def _split(
 
 
 def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Moves everything made from `other` below `known`; yields what is the same in both.
+    """Moves everything below `other` to `known`, and yields the datasets that both have in common.
 
-    Each is the name of a dataset and the numbers of the two parts that declare it.
+    Each is the name of a dataset with the numbers of the two parts that declare it.
     """
     stack = [(known, other)]
     while stack:
@@ -114,7 +114,8 @@ def _same_map(one: Dataset, other: Dataset) -> bool:
 
 
 def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
-    """Returns the place of the partition with the same name and declaration."""
+    """Returns the index of the partition with the same name and declaration as `other`; None if
+    none has."""
     if not other.kind.assignment().determined:
         return None
     for place, each in enumerate(known):
@@ -124,7 +125,7 @@ def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
 
 
 def _declaration(each: Partition) -> tuple[object, ...]:
-    """Returns what a spec declares of a partition, with its name."""
+    """Returns the name of a partition with all that a spec declares of it, for comparison."""
     return (
         each.path[-1],
         each.kind,
@@ -135,10 +136,10 @@ def _declaration(each: Partition) -> tuple[object, ...]:
 
 
 def _refined(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
-    """Returns the blocks in classes that both partitions keep: the content by the one, and by the
-    other.
+    """Returns the common refinement of the classes of blocks of two partitions.
 
-    None where they have other blocks, or too many of them.
+    Each class comes with the content by `one`, and with the dataset of its content by `other`. None
+    if the blocks differ, or are too many.
     """
     if len(one.classes) == len(other.classes) == 1:
         known, new = one.classes[0], other.classes[0]
