@@ -221,7 +221,11 @@ class Batch:
 
 
 def _outcome_of_ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
-    """Returns the result of a file whose process was killed or ended."""
+    """Returns the result of a file whose process was killed or ended: a report that limits were
+    exceeded.
+
+    A result that the process was only to pass on is returned itself.
+    """
     if isinstance(given, _Outcome):
         return given
     report = limit_report(given.file, limit_error(most, how))

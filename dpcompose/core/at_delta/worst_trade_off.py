@@ -53,6 +53,7 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     corners, others = tuple(_corners(bounds)), tuple(_by_divergences(patterned, bounds))
 
     def curve(directed: bool) -> TradeOff:
+        """Returns the trade-off curve in one order of the tables (`directed`), or in both."""
         profiles = tuple(partial(profile, each, directed) for each in several)
         return TradeOff(profiles, corners, others, directed)
 

@@ -164,7 +164,11 @@ def _through_nobody(question: Question) -> Fraction:
 
 
 def _couplings(question: Question) -> list[Found]:
-    """Returns the bound by a coupling of the sets of both beliefs; by size if they are too many."""
+    """Returns the bound by a coupling of the sets of both beliefs, as a list of one; by size if too
+    many.
+
+    Empty if that does not apply either.
+    """
     first = sets_of(question, question.first, MOST_SETS)
     second = sets_of(question, question.second, MOST_SETS)
     if first is None or second is None:

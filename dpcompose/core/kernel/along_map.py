@@ -58,9 +58,11 @@ HALF = Fraction(1, 2)
 
 
 class AlongMap(NamedTuple):
-    """The rules for one map.
+    """The rules that bound the loss of a change along one map.
 
-    `place`: the dataset that it reads; `below`: the one that it makes, for a group of equal draws.
+    Each rule returns a walk: it yields requests for the losses of changes below, and its result is
+    a Choice. `place`: the dataset that the map reads; `below`: the one that it makes, for a group
+    of equal draws.
     """
 
     algebra: Algebra
@@ -116,6 +118,8 @@ class AlongMap(NamedTuple):
                 raise Refused(f"there is no rule `{how.rule}` for a map")
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
+        """Returns the change below the map, where each unit becomes what `become` returns (None:
+        nothing)."""
         trace_here = self.place.depth in self.below.levels
         return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 

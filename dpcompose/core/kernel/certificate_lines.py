@@ -124,6 +124,7 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 
 
 def _root_line(root: Root) -> Line:
+    """Returns what is public of a root as plain data."""
     return {
         "domain": root.domain.value,
         "unit": root.unit,
@@ -144,6 +145,7 @@ def map_line(made_by: Map) -> Line:
 
 
 def _partition_line(kind: PartitionKind) -> Line:
+    """Returns a kind of partition as plain data: its name in a spec, and the values of its keys."""
     name = type(kind).__name__.removeprefix("By").lower()
     return {"kind": name, **plain(kind)}
 

@@ -67,7 +67,8 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
 
 
 def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None, ...]]:
-    """Returns the signs to follow the change with in each part of the roots (None: both at once).
+    """Returns the combinations of signs for the parts of the roots: each with a sign (None: both at
+    once).
 
     A row may be added to one root and removed from another, so that each combination of signs is a
     composition of its own. Patterns are read in both orders of the tables at the end, so that one

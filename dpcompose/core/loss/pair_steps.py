@@ -94,7 +94,7 @@ def _any_order(way: Steps) -> _Lines:
 
 
 def _join(lines: _Lines, others: _Lines) -> None:
-    """Adds `others` to `lines`: of lines of one slope the least is stored."""
+    """Adds `others` to `lines`: of two lines with one slope the smaller one is stored."""
     for slope, delta in others.items():
         lines[slope] = min(delta, lines.get(slope, ONE))
 

@@ -245,6 +245,7 @@ def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]
 def _block(
     parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
 ) -> Place:
+    """Returns the place of a class of blocks below the place that a partition splits."""
     edge = Edge(parent, None, None, partition, index)
     place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
     place.given, place.above = parent.given, parent.above
@@ -252,7 +253,7 @@ def _block(
 
 
 def _set_levels(place: Place) -> None:
-    """Sets the levels of a place, given those of everything below it."""
+    """Sets `read`, `leans` and the `levels` of a place, given those of everything below it."""
     wanted: set[int] = set()
     place.read = bool(place.dataset.mechanisms)
     for below in place.below:

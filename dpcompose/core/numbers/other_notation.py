@@ -54,12 +54,14 @@ def other_notation(number: str, word: str) -> tuple[str, str | None] | None:
 
 
 def _without_commas(word: str) -> str:
+    """Returns what to write for a number with commas: without them, or with a decimal point."""
     if _GROUPED.fullmatch(word):
         return f"{cut(word.replace(',', ''))}, or a decimal point if that is meant"
     return cut(word.replace(",", ".", 1))
 
 
 def _other_base(word: str, letter: str, digits: str) -> tuple[str, str | None]:
+    """Returns the message and the hint for a number in base 2, 8 or 16, such as `0x1F`."""
     kind, base = _BASES[letter]
     try:
         hint = f"write {cut(str(int(digits, base)))}"
@@ -69,6 +71,7 @@ def _other_base(word: str, letter: str, digits: str) -> tuple[str, str | None]:
 
 
 def _hundredth(number: str) -> str:
+    """Returns the text of a decimal divided by 100."""
     mantissa, _, exponent = number.lower().partition("e")
     if exponent:
         return f"{mantissa}e{int(exponent) - 2}"

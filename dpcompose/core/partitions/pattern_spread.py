@@ -72,6 +72,7 @@ def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
 
 
 def _by_size(losses: Sequence[UndominatedLosses]) -> list[int]:
+    """Returns the indices of the losses, the largest by estimated size first."""
     sizes = [max(size(pattern) for pattern in loss) for loss in losses]
     return sorted(range(len(losses)), key=lambda i: sizes[i], reverse=True)
 
@@ -111,6 +112,7 @@ def _first(
     order: Sequence[int],
     most: int,
 ) -> UndominatedLosses:
+    """Returns the loss that is the worst of the first `most` blocks in an order, composed."""
     parts: list[UndominatedLosses] = []
     for i in order:
         used = min(most, sizes[i])

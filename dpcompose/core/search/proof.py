@@ -58,7 +58,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
 
 
 def _change(visit: Visit) -> Step:
-    """Returns the step that says what the change becomes in one dataset."""
+    """Returns the derivation step on what the change becomes in one dataset."""
     edge = visit.place.edge
     theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
@@ -94,7 +94,8 @@ def _unchanged_steps(solution: Solution) -> Iterator[Step]:
 
 
 def amplifying(visit: Visit) -> str | None:
-    """Returns the theorem about what reads the dataset, where that is a sample."""
+    """Returns the id of the amplification theorem, if the dataset is a sample that amplifies; else
+    None."""
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
@@ -105,8 +106,8 @@ def amplifying(visit: Visit) -> str | None:
 
 
 def change_at(visit: Visit) -> State:
-    """Returns the change that a dataset meets; for one row and a sample what the row does above
-    it."""
+    """Returns the change that a dataset meets; for one row and a sample, the change of the row
+    above it."""
     edge = visit.place.edge
     if visit.above is None or edge is None or not isinstance(edge.made_by, Sample):
         return visit.state
@@ -116,9 +117,9 @@ def change_at(visit: Visit) -> State:
 
 
 def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
-    """Returns the statement that alone gives a mechanism's loss, or all of them if none does.
+    """Returns the statement that alone gives a mechanism's loss, or all statements if none does.
 
-    All of them, too, where they are very many: the points of a profile.
+    Also all of them where they are very many, such as the points of a profile.
     """
     if 1 < len(felt.placed) <= MOST:
         coster = Coster(solution.algebra)

@@ -36,8 +36,8 @@ class Visit:
     """A dataset that the worst change reaches, `copies` times (equal blocks).
 
     `distance`: the number of equal changes of which one is shown; the loss below is bounded by
-    group privacy at that distance. `via`: the choice that led here, and `above` the visit where it
-    was made; None at a root.
+    group privacy at that distance. `via`: the choice of the place above by which the change comes
+    here, and `above` the visit of that place; both None at a root.
     """
 
     place: Place
@@ -163,8 +163,8 @@ class Solver:
         return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """Returns the worst loss over all roots together, and the place, change and answer of
-        each."""
+        """Returns the worst loss of all roots together, with the place, the change and the answer
+        of each root."""
         loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
         return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
 
@@ -201,6 +201,7 @@ class Solver:
         return self._patterned
 
     def _patterns_algebra(self, curves: bool = False) -> Patterns:
+        """Returns the algebra of patterns, which gives up on losses that were too large before."""
         return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: Algebra) -> Accountant:
@@ -305,11 +306,13 @@ def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
 
 
 def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
+    """Returns the visit of a branch of a choice, below the visit of the place where it was made."""
     copies = visit.copies * branch.copies
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
 def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[ChangeCharge]:
+    """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
             if loss != algebra.zero and visit.state:

@@ -49,7 +49,7 @@ def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
 
 
 def tried(rule: Walk) -> Walk:
-    """Returns the bound of a rule, or None if it does not apply."""
+    """Returns the bound (Choice) of a rule; None if the rule is refused."""
     try:
         return (yield from rule)
     except Refused:

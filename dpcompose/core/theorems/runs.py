@@ -186,6 +186,7 @@ def through_limit(setting: Setting, bound: Bound) -> Loss:
 
 
 def _inside(setting: Setting, place: Place, kind: Kind) -> Loss:
+    """Returns the loss of one unit of a kind at a place; raises `Refused` if it is not known."""
     found = setting.of_one_unit(kind).get(id(place))
     if found is None:
         raise Refused("the loss at the sample is not one for single rows")
@@ -193,6 +194,7 @@ def _inside(setting: Setting, place: Place, kind: Kind) -> Loss:
 
 
 def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
+    """Returns `bound` of a loss, (ε, δ) pairs one by one; `rate`: its further arguments."""
     algebra = setting.algebra
     if isinstance(algebra, Pairs):
         pairs = [bound(_plain(algebra, pair), *rate) for pair in loss]
