@@ -197,6 +197,8 @@ class _Resolver:
         return {int(path[1]) for path in self._broken if len(path) == 2 and path[0] == "mechanisms"}
 
     def _broken_in(self, key: str) -> set[str]:
+        """Returns the names of the entries of `key`, such as datasets, that were left out for
+        errors."""
         return {str(path[1]) for path in self._broken if len(path) == 2 and path[0] == key}
 
     def _declared(self) -> Collection[str] | None:
@@ -216,6 +218,7 @@ class _Resolver:
             self._faults.add("DPC108", ("mechanisms",), "there are no mechanisms", hint, key=True)
 
     def _broken_below(self, key: str) -> bool:
+        """Returns whether `key`, or an entry of it, was left out for errors."""
         return any(path[0] == key for path in self._broken)
 
     # what is asked
@@ -361,6 +364,8 @@ class _Resolver:
     # post-processing
 
     def _check_post_processing(self, mechanisms: Mechanisms) -> None:
+        """Reports errors in the inputs of post-processing, by the names of all mechanisms in
+        the file."""
         tree = self._source.value
         written = tree.get("mechanisms") if isinstance(tree, dict) else None
         if not mechanisms.post_processing or not isinstance(written, list):

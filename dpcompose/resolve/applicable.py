@@ -99,6 +99,7 @@ def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
 
 
 def _no_rows(where: Where) -> Meaningless:
+    """Returns why a relation between rows has no meaning on a dataset without rows."""
     why = f"it is {where.facts.traits.shape} and has no rows"
     if where.facts.traits.shape is Shape.GRAPH:
         return Meaningless("DPC148", why, f"on graphs: {_GRAPH_NAMES}")

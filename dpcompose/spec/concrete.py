@@ -44,6 +44,8 @@ NORM_KEYS = tuple(Normed.model_fields)
 
 
 def _moved_tag(value: object) -> str:
+    """Returns the tag of the model for one sensitivity: a number, one in named norms, or one by
+    block."""
     if not isinstance(value, dict):
         return "<number>"
     return "<normed>" if value and value.keys() <= {*NORM_KEYS} else "<by block>"
@@ -68,6 +70,8 @@ class Sensitivities(Model):
 
 
 def _sensitivity_tag(value: object) -> str:
+    """Returns the tag of the model for a sensitivity: a number, in named norms, or by kind of row
+    change."""
     if not isinstance(value, dict):
         return "<number>"
     return "<normed>" if value and value.keys() & {*NORM_KEYS} else "<sensitivities>"

@@ -82,12 +82,15 @@ def _whole_meant(value: object, least: int) -> str | None:
 
 
 def _scalar(value: object) -> str:
+    """Returns the text of a number or expression; raises the error of the field for another
+    value."""
     if isinstance(value, str):
         return value
     raise expected("a number or an expression", number_hint(value))
 
 
 def _not_null(value: object) -> object:
+    """Returns the value; raises the error of the field for null."""
     if value is None:
         raise PydanticCustomError("no_value", "no value")
     return value

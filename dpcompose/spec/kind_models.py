@@ -56,12 +56,14 @@ _TYPES: dict[Sort, Any] = {
 
 
 def _type(key: FormKey) -> Any:
+    """Returns the type of the pydantic field for a key; it allows None if that is the default."""
     held: Any = Literal[key.choices] if key.sort is Sort.CHOICE else _TYPES[key.sort]
     may_be_left_out: Any = Optional
     return may_be_left_out[held] if key.default is None else held
 
 
 def _field(key: FormKey) -> Any:
+    """Returns the pydantic field for a key: required, or with its default."""
     if key.default is REQUIRED:
         return Field(description=key.says)
     default = list(key.default) if isinstance(key.default, tuple) else key.default

@@ -184,6 +184,7 @@ def _empty(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _long(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a list or a mapping with too many entries."""
     context = error["ctx"]
     many, most = context["actual_length"], context["max_length"]
     message = f"{name_of(path)} has {many} entries, more than {most}"

@@ -176,6 +176,8 @@ def _assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool
 
 
 def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUnit:
+    """Returns the item of a unit that `parent` became; below `parent`, if `trace_here`, else
+    alone."""
     if trace_here:
         return wrap(parent, ((leaf_item(leaf), 1),))
     return leaf_item(_retag(leaf, parent))

@@ -510,7 +510,8 @@ class AlongMap(NamedTuple):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _one_sided(self, state: State) -> bool:
-        """Returns whether all rows that change are in the same table."""
+        """Returns whether all changed rows are known to be in one of the two tables; also for a
+        single row."""
         units = all_leaves(state)
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False

@@ -150,6 +150,7 @@ def literal(text: str) -> Fraction:
 
 
 def _refuse_leading_zero(text: str, whole: str) -> NoReturn:
+    """Raises ExpressionError for a number with a leading zero."""
     meant = (whole.lstrip("0") or "0") + text[len(whole) :]
     message, hint = f"{quote(text)} has a leading zero", f"write {cut(meant)}"
     if _OCTAL.fullmatch(text):
@@ -220,6 +221,7 @@ class _Parser:
         return token
 
     def _refuse_tail(self, number: _Token, tail: str) -> NoReturn:
+        """Raises ExpressionError for letters or digits that directly follow a number."""
         known = other_notation(number.text, number.text + tail)
         if known is not None:
             raise ExpressionError(*known, number.offset)
@@ -227,6 +229,8 @@ class _Parser:
         raise ExpressionError(message, None, number.offset + len(number.text))
 
     def _refuse_character(self, offset: int) -> NoReturn:
+        """Raises ExpressionError for the first character at or after `offset` that is not a
+        blank."""
         rest = self._text[offset:].lstrip(" \t\n")
         char, at = rest[0], len(self._text) - len(rest)
         hint = CHARACTERS.get(char)
@@ -235,11 +239,14 @@ class _Parser:
         raise ExpressionError(f"unexpected {quote(char)}", hint, at)
 
     def _take(self) -> _Token:
+        """Returns the current token, and reads the next one."""
         token = self._token
         self._token = self._read(token.offset + len(token.text))
         return token
 
     def _sum(self, depth: int) -> Fraction:
+        """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
+        parentheses."""
         value = self._product(depth)
         while self._token.text in {"+", "-"}:
             sign = self._take()
@@ -273,6 +280,7 @@ class _Parser:
         return value
 
     def _operand(self, depth: int) -> Fraction:
+        """Returns the value of an operand with its signs, and consumes it."""
         negative = False
         while self._token.text in {"+", "-"}:
             negative ^= self._take().text == "-"
@@ -309,6 +317,8 @@ class _Parser:
         return value
 
     def _number(self, token: _Token) -> Fraction:
+        """Returns the value of a number token; `ExpressionError` with the offset in the whole
+        text."""
         try:
             return literal(token.text)
         except ExpressionError as error:

@@ -137,6 +137,8 @@ def _ten(found: re.Match[str]) -> str:
 
 
 def _power(found: re.Match[str]) -> str:
+    """Returns a power as a plain number, `1e6` for base 10; the matched text if it would be too
+    long."""
     base, power = int(found["base"]), _exponent(found)
     if base == 10:
         return f"1e{power}"
@@ -146,6 +148,8 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _comma(found: re.Match[str]) -> str:
+    """Returns a number with its decimal comma as a point; the matched text if it may be a
+    thousand."""
     # Before a group of three digits a zero is no thousands.
     return (
         found[0] if _GROUPED.fullmatch(found[0]) and found[1] != "0" else f"{found[1]}.{found[2]}"

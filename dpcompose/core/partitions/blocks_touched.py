@@ -171,6 +171,7 @@ def _plain(algebra: Pairs, delta: Any) -> Fraction:
 
 
 def _wrapped(algebra: Pairs, number: Fraction) -> Any:
+    """Returns a sum of the numbers of `_plain` as a δ in the representation of the algebra."""
     if not algebra.survival:
         return number
     return Survival(1 / exp_up(number)) if number else Survival(Fraction(1))

@@ -101,17 +101,17 @@ class Solution:
         return found
 
     def one_copy(self, felt: ChangeCharge) -> Quantity:
-        """Returns the loss of one copy of a mechanism, on one of the equal blocks."""
+        """Returns the loss of one copy of a charged mechanism, on one of the equal blocks, as a
+        bound."""
         return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
-        """Returns the loss of one mechanism on one dataset at the worst change, all its copies
-        together."""
+        """Returns the loss of one charged mechanism on one dataset, all its copies together, as a
+        bound."""
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """Returns the composed loss of these mechanisms, or of all that the worst change
-        reaches."""
+        """Returns the composed loss of these charges (default: all charges of the worst change)."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
     def _of_all_copies(self, felt: ChangeCharge) -> Loss:
