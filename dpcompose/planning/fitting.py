@@ -219,7 +219,8 @@ class _Search:
         return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
-        """Returns whether a scale that can be written exactly spends exactly the budget."""
+        """Returns whether a scale spends exactly the budget; False, untested, for a scale with many
+        digits."""
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False

@@ -112,7 +112,7 @@ def _first(
     order: Sequence[int],
     most: int,
 ) -> UndominatedLosses:
-    """Returns the loss that is the worst of the first `most` blocks in an order, composed."""
+    """Returns the composed loss of the first `most` blocks, with the classes taken in `order`."""
     parts: list[UndominatedLosses] = []
     for i in order:
         used = min(most, sizes[i])
