@@ -296,7 +296,7 @@ def _because(found: Change) -> Iterator[str]:
         if (edit.kind, edit.name) in told:
             continue
         if edit.kind != "mechanism" or numbers or not told:
-            words = _edited(edit)
+            words = _edit_sentence(edit)
             if words:
                 yield words
 
@@ -345,7 +345,7 @@ def _keys_of(edit: Edit) -> str:
     return ", ".join([*words, *([f"{more} more"] if more > 0 else [])])
 
 
-def _edited(edit: Edit) -> str | None:
+def _edit_sentence(edit: Edit) -> str | None:
     """Returns the sentence on an edit; None for one that cannot change a bound."""
     if edit.kind == "spec":
         keys = tuple(each for each in edit.keys if each.name.split(".")[0] in ("protect", "roots"))

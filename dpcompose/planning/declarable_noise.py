@@ -58,7 +58,7 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
             write = f"sensitivity: {{one_hot: {given}}}"
             rooted.append(at_mechanism(at, each, {"sensitivity": hot}, write))
             continue
-        celled = _celled(spec, at, each)
+        celled = _entry_with_cells(spec, at, each)
         if celled is not None:
             moved: Value = {"unbounded": given, "bounded": Number("0")}
             write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
@@ -68,7 +68,7 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
     yield Candidate("one_hot", says, rooted)
 
 
-def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
+def _entry_with_cells(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
     """Returns the entry by which a mechanism reads each cell of a new partition; None if it reads
     blocks."""
     reads = str(mechanism["reads"])
@@ -130,7 +130,7 @@ def _as_noise(
     lead = ""
     celled: Entry | None = None
     if form.whole:
-        celled = _celled(spec, at, mechanism)
+        celled = _entry_with_cells(spec, at, mechanism)
         if celled is None:
             return None
         if replaced:  # one row replaced leaves a cell and enters another: ρ twice

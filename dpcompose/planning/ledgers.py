@@ -120,13 +120,15 @@ def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
         amounts.append((limit.notion, max(left, Fraction(0))))
     found: dict[str, Fraction | None] = {}
     for notion in STATED:
-        values = [_stated(notion, *each, steps) for each in amounts]
+        values = [_largest_parameter(notion, *each, steps) for each in amounts]
         known = [value for value in values if value is not None]
         found[notion.facts.symbol] = min(known) if len(known) == len(values) else None
     return tuple(found.items())
 
 
-def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fraction | None:
+def _largest_parameter(
+    notion: Notion, counted: Notion, amount: Fraction, steps: int
+) -> Fraction | None:
     """Returns the largest parameter in `notion` that is counted as at most `amount`."""
     if counted not in CONVERTS[notion]:
         return None

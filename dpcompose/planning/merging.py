@@ -136,13 +136,13 @@ def _same_root(
     None."""
     for island in islands:
         for known in island.roots:
-            same = _declared(known) == _declared(root)
+            same = _declaration_of_root(known) == _declaration_of_root(root)
             if same and parts[int(known.dataset.path[0])].resolved.population == world:
                 return island, known
     return None
 
 
-def _declared(root: Root) -> tuple[object, ...]:
+def _declaration_of_root(root: Root) -> tuple[object, ...]:
     """Returns the name of a root with all that a spec declares of it, for comparison."""
     columns = None if root.columns is None else frozenset(root.columns)
     return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, columns
@@ -162,9 +162,9 @@ def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
 
     A declaration counts for what its spec releases itself.
     """
-    place = {_declared(root): i for i, root in enumerate(island.roots)}
+    place = {_declaration_of_root(root): i for i, root in enumerate(island.roots)}
     of_part = {
-        part: frozenset(place[_declared(root)] for root in problems[part].roots)
+        part: frozenset(place[_declaration_of_root(root)] for root in problems[part].roots)
         for part in island.parts
     }
     contested: list[int] = []

@@ -62,7 +62,7 @@ def disagreement(
     return (
         _clash(releases)
         or _other_units(releases)
-        or (_unlike(releases) if budgets else None)
+        or (_other_budgets(releases) if budgets else None)
         or _other_ways(releases, fixed, counted_in, usual)
     )
 
@@ -126,7 +126,7 @@ def _other_units(releases: Sequence[Release]) -> str | None:
     return None
 
 
-def _unlike(releases: Sequence[Release]) -> str | None:
+def _other_budgets(releases: Sequence[Release]) -> str | None:
     """Returns the sentence that two releases name different total budgets; None if they do not."""
     given = [each for each in releases if each.limits]
     for each in given[1:]:

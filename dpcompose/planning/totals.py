@@ -162,7 +162,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
         limits = (asked.limit,)
-    planned = _planned(releases, asked)
+    planned = _reason_for_fixed(releases, asked)
     why = disagreement(
         releases,
         budgets=asked.limit is None,
@@ -211,7 +211,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         verdict=next((each for each in verdicts if not each.ok), next(iter(verdicts), None)),
         assumed=(
             "maps, blocks, parameters and their number were fixed before the first output",
-            *_assumed(merged, files, world and population is not None),
+            *_name_assumptions(merged, files, world and population is not None),
         ),
         planned=planned,
         remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
@@ -227,7 +227,7 @@ def _with_own_budget(release: Release) -> Release:
     return replace(release, limits=(own,))
 
 
-def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
+def _reason_for_fixed(releases: Sequence[Release], asked: TotalAsked) -> str | None:
     """Returns why all parameters were fixed before the first output; None unless all releases
     say so."""
     if asked.fixed is not None or asked.part:
@@ -283,19 +283,19 @@ def _ledger(
     world = not asked.apart and total.population is not None
     assumed = [
         *(each.says for each in OF_FILTERS),
-        _unchanged(asked),
-        *_assumed(used, total.files, world),
+        _record_assumption(asked),
+        *_name_assumptions(used, total.files, world),
     ]
     alone = tuple(_alone(releases, notion))
     total = replace(total, alone=alone, assumed=tuple(assumed))
     if found.solution is None:
         return total
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
-    added = _added(total, found.solution, MergedSolver(used), releases)
+    added = _with_additions(total, found.solution, MergedSolver(used), releases)
     return replace(added, theorem=theorem)
 
 
-def _unchanged(asked: TotalAsked) -> str:
+def _record_assumption(asked: TotalAsked) -> str:
     """Returns the sentence on the assumption that recorded releases were not changed or removed
     later."""
     if asked.since is None:
@@ -386,7 +386,7 @@ def _alone(
         yield each.label, bounds[0] if bounds else None
 
 
-def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
+def _name_assumptions(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
     """Yields the assumptions that follow from equal names, in sentences.
 
     `world`: whether equal names mean the same in all specs.
@@ -428,7 +428,7 @@ def _total_with_reasoning(
     if found.solutions:
         solution = found.solutions[0]
         theorem, _ = select(solver, solution)
-        return replace(_added(total, solution, solver, releases), theorem=theorem)
+        return replace(_with_additions(total, solution, solver, releases), theorem=theorem)
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
@@ -438,7 +438,7 @@ def _total_with_reasoning(
     return replace(total, reasons=tuple(why))
 
 
-def _added(
+def _with_additions(
     total: Total,
     solution: Solution,
     solver: MergedSolver,

@@ -26,25 +26,27 @@ def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: st
     `place` is put before every path, `prefix` before every name of a dataset; `names`: new names of
     mechanisms, None to keep them.
     """
-    new = _bare(top, place, names, prefix)
+    new = _copy_without_children(top, place, names, prefix)
     stack = [(top, new)]
     while stack:
         old, copy = stack.pop()
         for child in old.derived:
-            below = _bare(child, place, names, prefix)
+            below = _copy_without_children(child, place, names, prefix)
             copy.derived.append(below)
             stack.append((child, below))
         for partition in old.partitions:
             classes: list[BlockClass] = []
             for each in partition.classes:
-                below = _bare(each.dataset, place, names, prefix)
+                below = _copy_without_children(each.dataset, place, names, prefix)
                 classes.append(BlockClass(each.names, below))
                 stack.append((each.dataset, below))
             copy.partitions.append(_split(partition, classes, place, prefix))
     return new
 
 
-def _bare(old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
+def _copy_without_children(
+    old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str
+) -> Dataset:
     """Returns a copy of a dataset with its mechanisms, without what is made from it."""
     mechanisms = [*old.mechanisms]
     if names is not None:
@@ -98,7 +100,7 @@ def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]
                 stack.append((same, child))
         for partition in new.partitions:
             place = _same_split(into.partitions, partition)
-            pairs = None if place is None else _refined(into.partitions[place], partition)
+            pairs = None if place is None else _common_refinement(into.partitions[place], partition)
             if place is None or pairs is None:
                 into.partitions.append(partition)
                 continue
@@ -135,7 +137,7 @@ def _declaration(each: Partition) -> tuple[object, ...]:
     )
 
 
-def _refined(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
+def _common_refinement(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
     """Returns the common refinement of the classes of blocks of two partitions.
 
     Each class comes with the content by `one`, and with the dataset of its content by `other`. None

@@ -43,7 +43,7 @@ def resolve_adversary(
 ) -> Opponent | None:
     """Returns the adversary of a spec; None after an error."""
     fine = _protects_rows(problem.goal, faults)
-    fine = _stated(problem, faults) and fine
+    fine = _has_stated_guarantees(problem, faults) and fine
     found = _partition(problem, faults)
     if found is None or not fine:
         return None
@@ -88,7 +88,7 @@ def _protects_rows(goal: Goal, faults: Faults) -> bool:
     return False
 
 
-def _stated(problem: Problem, faults: Faults) -> bool:
+def _has_stated_guarantees(problem: Problem, faults: Faults) -> bool:
     """Returns whether every mechanism has a pure or an approximate guarantee; if not, reports an
     error."""
     for mechanism in problem.mechanisms():

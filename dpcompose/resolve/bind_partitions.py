@@ -24,7 +24,7 @@ def partition_made(
             case Sort.BLOCKS:
                 blocks = _blocks(value, at, faults)
             case Sort.FEEDS:
-                blocks = _fed(value, at, faults)
+                blocks = _blocks_of_kinds(value, at, faults)
                 made.append({} if blocks is None else _numbers(value, blocks))
             case Sort.COLUMNS:
                 made.append(None if value is None else frozenset(value))
@@ -43,7 +43,7 @@ def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None
     return Blocks(tuple(given)) if _distinct(given, path, faults) else None
 
 
-def _fed(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
+def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
     """Returns all blocks that some kind of rows feeds; None after an error."""
     fine = [_distinct(fed, (*path, kind), faults) for kind, fed in kinds.items()]
     names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))

@@ -240,7 +240,7 @@ def _cycle(name: str, written: Mapping[str, str]) -> list[str] | None:
     for each in todo:
         if len(came_from) > _LONGEST_SEARCH:
             return None
-        for word in _used(each, written):
+        for word in _constants_used(each, written):
             if word == name:
                 cycle = [each]
                 while cycle[-1] != name:
@@ -252,7 +252,8 @@ def _cycle(name: str, written: Mapping[str, str]) -> list[str] | None:
     return None
 
 
-def _used(name: str, written: Mapping[str, str]) -> Iterable[str]:
+def _constants_used(name: str, written: Mapping[str, str]) -> Iterable[str]:
+    """Yields the constants of the spec that the definition of a constant uses."""
     return (word for word in _words(written[name]) if word in written)
 
 

@@ -32,7 +32,8 @@ class Draft(NamedTuple):
     def on(self, block: Block | None) -> Statement:
         """Returns the statement for one block; None: no parameter depends on the block."""
         values = [
-            each if isinstance(each, Fraction) else each[_some(block)] for each in self.parameters
+            each if isinstance(each, Fraction) else each[_required_block(block)]
+            for each in self.parameters
         ]
         return Statement(
             self.relation,
@@ -44,7 +45,8 @@ class Draft(NamedTuple):
         )
 
 
-def _some(block: Block | None) -> Block:
+def _required_block(block: Block | None) -> Block:
+    """Returns the block, which must be given where parameters depend on it."""
     assert block is not None
     return block
 

@@ -52,7 +52,7 @@ def read(source: Source, faults: Faults) -> Reading | None:
 
         found = error.errors(include_url=False)
         places = report(found, faults)
-        return _rest(tree, {_part(place) for place in places})
+        return _without_broken(tree, {_part(place) for place in places})
     return Reading(spec, frozenset(), range(len(spec.mechanisms)))
 
 
@@ -61,7 +61,7 @@ def _part(place: Path) -> Path:
     return place[: 2 if place[0] in {"datasets", "mechanisms", "relations", "constants"} else 1]
 
 
-def _rest(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
+def _without_broken(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
     """Returns the spec without its broken entries, as a `Reading`; None if it is not valid even
     so."""
     broken = frozenset(broken)

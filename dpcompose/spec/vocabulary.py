@@ -136,7 +136,7 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
                 WordSort.KEY,
                 (model.what,),
                 field.description or "",
-                tuple(_held(properties[word])),
+                tuple(_values_in_words(properties[word])),
                 needed,
                 said if default not in (None, "", [], {}) else "",
             ),
@@ -213,12 +213,12 @@ def either(says: Iterable[str]) -> str:
 
 
 @cache
-def _called() -> dict[str, type[Model]]:
+def _models_by_name() -> dict[str, type[Model]]:
     """Returns all models by the names of their classes."""
     return {model.__name__: model for model in models()}
 
 
-def _held(node: dict[str, Any]) -> list[str]:
+def _values_in_words(node: dict[str, Any]) -> list[str]:
     """Returns phrases for the values that a part of a JSON Schema allows, such as `a number
     below 1`."""
     if "$ref" in node:
@@ -231,11 +231,11 @@ def _held(node: dict[str, Any]) -> list[str]:
     if len(options) == 2 and options[0].get("type") == "number":
         return ["a number below 1" if "exclusiveMaximum" in options[0] else "a number"]
     if len(options) == 2 and options[0].get("type") == "integer":
-        return _held(options[0])
+        return _values_in_words(options[0])
     if len(options) > _MOST_TOLD and all("$ref" in each for each in options):
-        return [_shared([_model(each) for each in options])]
+        return [_common_base_phrase([_model(each) for each in options])]
     if options:
-        return [says for each in options for says in _held(each)]
+        return [says for each in options for says in _values_in_words(each)]
     match node["type"]:
         case "integer":
             return [f"a whole number from {node['minimum']} on"]
@@ -243,9 +243,15 @@ def _held(node: dict[str, Any]) -> list[str]:
             return ["`true`", "`false`"]
         case "array":
             pair = node.get("maxItems") == 2
-            return ["a pair of numbers" if pair else f"a list of: {either(_held(node['items']))}"]
+            return [
+                "a pair of numbers"
+                if pair
+                else f"a list of: {either(_values_in_words(node['items']))}"
+            ]
         case "object":
-            return [f"a mapping from names to: {either(_held(node['additionalProperties']))}"]
+            return [
+                f"a mapping from names to: {either(_values_in_words(node['additionalProperties']))}"
+            ]
         case _:
             return ["`name`, `name.block` or `name.*`" if "pattern" in node else "a name"]
 
@@ -257,10 +263,10 @@ _MOST_TOLD = 5
 
 def _model(node: dict[str, Any]) -> type[Model]:
     """Returns the model that a reference in a JSON Schema names."""
-    return _called()[node["$ref"].rpartition("/")[2]]
+    return _models_by_name()[node["$ref"].rpartition("/")[2]]
 
 
-def _shared(among: list[type[Model]]) -> str:
+def _common_base_phrase(among: list[type[Model]]) -> str:
     """Returns a phrase for the nearest common base of some models."""
     bases = [base for base in among[0].__mro__ if all(issubclass(each, base) for each in among)]
     return next(str(vars(base)["what"]) for base in bases if "what" in vars(base))

@@ -36,7 +36,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
     changes = [_change(visit) for visit in solution.visits]
     costs = [_cost(solution, each) for each in solution.felt[:MOST]]
     if len(solution.felt) > MOST:
-        costs.append(_rest(solution, solution.felt[MOST:]))
+        costs.append(_other_charges(solution, solution.felt[MOST:]))
     composed = general(solution.notion, solver.problem.adaptive).id
     total = solution.quantities[0]
     costless = in_role(Role.POST_PROCESSING).id
@@ -180,7 +180,7 @@ def _cost(solution: Solution, felt: ChangeCharge) -> Step:
     )
 
 
-def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
+def _other_charges(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
     """Returns the step for further charges, whose losses are composed in one bound; `count`: their
     number."""
     together = solution.quantity(solution.added_up(felt))

@@ -105,7 +105,7 @@ class JoinPublic(RowByRow):
         return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
 
 
-def _made(
+def _join_from_keys(
     column: str | None,
     uses: frozenset[str] | None,
     max_rows: int,
@@ -143,6 +143,6 @@ FORM = MapForm(
         EXACT,
         DROPS,
     ),
-    _made,
+    _join_from_keys,
     (("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
 )

@@ -187,7 +187,7 @@ RATE = Need(
 _FORMS = "write `poisson: q`, or `size: m` and `of: n` for a sample without replacement"
 
 
-def _made(
+def _sample_from_keys(
     poisson: Fraction | None,
     size: int | None,
     of: int | None,
@@ -248,7 +248,7 @@ FORM = MapForm(
             ("each", "one"),
         ),
     ),
-    _made,
+    _sample_from_keys,
     (("drops", "a sample leaves out rows by chance, not by what they are"),),
     AllRows,
 )

@@ -81,7 +81,7 @@ class Value(Together):
         return "a point of a Euclidean space"
 
 
-def _made(
+def _value_from_keys(
     metric: Literal["euclidean"],
     sensitivity: tuple[Fraction | None, Fraction | None] | None,
     diameter: Fraction | None,
@@ -115,5 +115,5 @@ FORM = MapForm(
         ),
         FormKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
     ),
-    _made,
+    _value_from_keys,
 )
