@@ -221,11 +221,7 @@ class Batch:
 
 
 def _outcome_of_ended(most: Most, given: _Input | _Outcome, how: str | None) -> _Outcome:
-    """Returns the result of a file whose process was killed or ended: a report that limits were
-    exceeded.
-
-    A result that the process was only to pass on is returned itself.
-    """
+    """Returns the result of a file whose process was killed or ended."""
     if isinstance(given, _Outcome):
         return given
     report = limit_report(given.file, limit_error(most, how))

@@ -74,11 +74,10 @@ def fit(
     default: Budget | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> Fitted:
-    """Returns the spec scaled by the largest factor that meets the budget.
+    """Returns the largest scale for the mechanisms of `free`, with their weights; empty: for all.
 
-    `free`: the mechanisms to scale with their weights; empty: all. `limit`: None for the spec's own
-    budget. `default`: the budget of a spec that has none. `step` is called after each spec that was
-    tried. Raises InvalidSpec, Unfit and scaling.Unscalable.
+    `limit`: None for the spec's own budget. `default`: the budget of a spec that has none. `step`
+    is called after each spec that was tried. Raises InvalidSpec, Unfit and scaling.Unscalable.
     """
     resolved = resolve(source)
     if resolved.ledger:

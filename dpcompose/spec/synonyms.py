@@ -249,7 +249,7 @@ _FIELD_OF_THEOREMS = _table(
 
 
 def field_theorem(word: str) -> str | None:
-    """Returns the id of the theorem that a term of the field names; None if it names none."""
+    """Returns the theorem that a word of the field names, None if it names none."""
     return _FIELD_OF_THEOREMS.get(folded(word))
 
 
