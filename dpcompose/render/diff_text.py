@@ -393,7 +393,7 @@ def before_now(moved: Moved) -> tuple[str, str]:
 
 
 def _share(share: Share | None) -> str:
-    """Returns the amount that a mechanism adds; `nothing` for None."""
+    """Returns the amount that a mechanism adds, as `ε 0.5`; `nothing` for None."""
     if share is None:
         return "nothing"
     delta = "" if share.bound.delta is None else f", {amount(share.bound.delta)}"

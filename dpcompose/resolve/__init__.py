@@ -72,7 +72,7 @@ class Resolved(NamedTuple):
 
 
 def resolve(source: Source) -> Resolved:
-    """Returns the meaning of the spec in `source`.
+    """Returns the resolved spec: its problem, its budget, and what its report is to state.
 
     Raises InvalidSpec with every fault that was found, in the order of their positions.
     """
@@ -289,8 +289,10 @@ class _Resolver:
         return tuple(found.values())
 
     def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:
-        """Returns the budget, with each limit as a number; None if there is none, or if it can
-        never be met."""
+        """Returns the budget, with the limits whose numbers have no error; None if none is written.
+
+        None also, after an error, for a chance of success below its baseline.
+        """
         if written is None:
             return None
         whole = isinstance(written, AdversaryBudget)

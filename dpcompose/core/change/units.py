@@ -234,7 +234,7 @@ def undirected(state: State) -> State:
 
 
 def _undirected(state: State) -> State:
-    """Returns the change with every outermost unit undirected, at every level."""
+    """Returns the change with all units undirected, at every level of history."""
     return state_of(
         (wrap(item.leaf._replace(directed=False), _undirected(item.below)), count)
         for item, count in state
