@@ -26,7 +26,7 @@ def is_entered(folder: str) -> bool:
 
 
 def split(pattern: str) -> tuple[str, tuple[str, ...]]:
-    """Returns the folder that a pattern starts from, and its parts below that."""
+    """Returns (folder before the first part with a wildcard, the parts from that one on)."""
     parts = Path(pattern).parts
     start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
     return os.path.join("", *parts[:start]), parts[start:]

@@ -240,7 +240,11 @@ class Run:
             return ""
 
     def as_before(self, revision: str) -> Run:
-        """Returns the run with settings that a change cannot alter: those of the revision."""
+        """Returns the run with the settings files of a revision, which the change under review
+        cannot alter.
+
+        The run itself if it ignores such files, or names one.
+        """
         if self.isolated or self.settings_from is not None:
             return self
         return replace(self, isolated=True, settings_from=revision)

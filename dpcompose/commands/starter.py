@@ -52,9 +52,11 @@ budget: {{epsilon: 1}}
 
 
 def write_starter(file: str, force: bool) -> None:
-    """Runs the command `init`.
+    """Runs the command `init`: writes a starter spec to `file` (`-`: prints it), and its JSON
+    Schema beside it.
 
-    Raises BadCall if the file exists already, and SystemExit if it cannot be written.
+    An existing schema is not replaced. Raises BadCall if the file exists and `force` is not set,
+    and SystemExit if it cannot be written.
     """
     if to_standard_output(file):
         print_out(STARTER)

@@ -210,6 +210,8 @@ def theorem(
     module = str(sys._getframe(1).f_globals["__name__"])
 
     def enter(bound: _Bound) -> _Bound:
+        """Enters the theorem under its identifier and returns the function unchanged; `ValueError`
+        if the identifier is taken."""
         if identifier in ENTERED:
             raise ValueError(f"theorem {identifier} is entered twice")
         ENTERED[identifier] = Theorem(

@@ -50,8 +50,7 @@ def advised(
     everything: bool = False,
     delta: Fraction | None = None,
 ) -> Report:
-    """Returns the report of the spec in `data`, with what would make its number less, if it has
-    one."""
+    """Returns the report with advice that would lower its number; unchanged if it has no number."""
     if report.status not in ("ok", "no-guarantee"):
         return report
     source = load(data, name, lines_above)
@@ -62,8 +61,11 @@ def advised(
 def _otherwise(
     source: Source, report: Report, delta: Fraction | None
 ) -> tuple[str, Fraction | None] | None:
-    """Returns the number of a report if all statements without a relation hold for one row each;
-    None where all have one."""
+    """Returns the number's name and its value if all statements without a relation hold for one row
+    each.
+
+    The value is None if not finite. None instead of both if every statement has a relation.
+    """
     spans = {each.span for each in report.assumed_relations}
     tree, resolved = source.value, resolve(source)
     asked = _number_to_lower(report, resolved, delta)
@@ -87,10 +89,11 @@ def _otherwise(
 def advice(
     source: Source, report: Report, everything: bool = False, delta: Fraction | None = None
 ) -> tuple[Advice, ...]:
-    """Returns what the author of a valid spec could say, the largest saving first.
+    """Returns the declarations that would lower the number of a valid spec, the largest saving
+    first.
 
-    `report`: that of the spec. `everything`: all that saves, however long that takes. `delta`: the
-    δ of the ε to save on, if the caller asked for one.
+    `report`: that of the spec. `everything`: also those that take long to try. `delta`: the δ at
+    which ε is to be lowered, if the caller asked for one.
     """
     resolved = resolve(source)
     if resolved.ledger:  # to have spent less is no smaller bound
@@ -116,7 +119,7 @@ def advice(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The number that is asked for: how it is called, and what it is (None: there is none)."""
+    """The number to lower: its name and its value before (None: it is not finite)."""
 
     name: str
     before: Fraction | None
@@ -126,7 +129,8 @@ class _Asked:
     compared: bool = False
 
     def number_of(self, problem: Problem) -> tuple[str, Fraction] | None:
-        """Returns the number that is asked for, by name, of another problem; None: not finite."""
+        """Returns the name and the value of the number for another problem; None if it is not
+        finite."""
         if self.delta:
             at = next(
                 iter(certify(problem, (), [self.delta], compared=self.compared).at_delta), None
@@ -146,8 +150,11 @@ class _Asked:
 
 
 def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None) -> _Asked | None:
-    """Returns the ε at the δ asked for, at the budget's, or at the first of the spec; else the
-    bound."""
+    """Returns the number to lower: the ε at the δ asked for, at the budget's, or at the spec's
+    first; else the bound.
+
+    None for a report without a number.
+    """
     if not delta and report.verdict is not None:
         delta = dict(report.verdict.limit.parameters).get("delta")
     ats = [each for each in report.at_delta if 0 < each.given < 1]
@@ -171,7 +178,7 @@ def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None)
 
 
 def _effort(problem: Problem, at_delta: bool) -> int:
-    """Returns what an analysis takes, by what there is to compose."""
+    """Returns an estimate of the cost of one analysis (1: the least), by the losses to compose."""
     mechanisms = list(problem.mechanisms())
     datasets = list(problem.datasets())
     cost = 1 + len(mechanisms) // 20 + len(datasets) // 20
@@ -188,17 +195,17 @@ def _effort(problem: Problem, at_delta: bool) -> int:
 
 
 class _Trials:
-    """Analyses of changed specs, at most `left` more."""
+    """Analyses specs with candidates added; at most `left` more analyses are made."""
 
     def __init__(self, source: Source, asked: _Asked, left: int) -> None:
         self._source, self._asked, self._left = source, asked, left
 
     def of(self, candidate: Candidate) -> Iterator[Advice]:
-        """Yields what a candidate brings: all of its entries, and the one that brings half of that.
+        """Yields the advice of a candidate: all of its entries, and one entry alone if that saves
+        half as much.
 
-        An entry that brings as much as all of them stands for them.
-
-        Nothing where no trial is left, or where nothing is saved.
+        An entry that saves as much as all of them replaces them. Yields nothing if no analysis is
+        left, or if nothing is saved.
         """
         found = self._tried(candidate)
         if found is None:
@@ -213,7 +220,8 @@ class _Trials:
             yield best
 
     def _tried(self, candidate: Candidate) -> Advice | None:
-        """Returns what comes of a candidate, if that is less by a share that counts."""
+        """Returns the advice of a candidate; None if it saves too small a share, or no analysis is
+        left."""
         if self._left <= 0:
             return None
         self._left -= 1

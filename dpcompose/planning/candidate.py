@@ -18,9 +18,9 @@ Tree = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is written at one entry of a spec, which stands at `path`, and what that changes.
+    """A text to write at the entry of a spec at `path`, and the values that it changes.
 
-    `of`: the name that its condition speaks of, empty where it needs none.
+    `of`: the name for which `Candidate.condition` has a placeholder; empty where it needs none.
     """
 
     path: Path
@@ -31,9 +31,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Entries that say the same kind of thing, true together.
+    """Entries of one kind that the author could write, if a condition is true.
 
-    `condition`: when they are true, with `{}` for the names that the entries are of.
+    `condition`: a sentence, with `{}` for the names of the entries.
     """
 
     key: str
@@ -42,17 +42,17 @@ class Candidate:
 
     @property
     def puts(self) -> tuple[Put, ...]:
-        """Returns what all entries change."""
+        """Returns the values that all entries change."""
         return tuple(put for entry in self.entries for put in entry.puts)
 
     @property
     def sentence(self) -> str:
-        """Returns when the entries are true."""
+        """Returns the condition as a sentence, with the names of the entries."""
         return self.condition.replace("{}", listing(each.of for each in self.entries))
 
 
 class SpecParts:
-    """The parts of a spec that candidates speak of."""
+    """The parts of a spec from which candidates are made."""
 
     def __init__(self, tree: Tree, problem: Problem) -> None:
         self.tree, self.problem = tree, problem
@@ -72,7 +72,8 @@ class SpecParts:
         self.meant: dict[str, Mechanism] = {each.name: each for each in problem.mechanisms()}
 
     def above(self, reference: str) -> Iterator[str]:
-        """Yields the datasets that `reference` names and is made from, the nearest first."""
+        """Yields the name of the dataset that `reference` names and those of its ancestors, nearest
+        first."""
         name: Value = reference
         while isinstance(name, str):
             name = name.split(".")[0]
@@ -82,7 +83,7 @@ class SpecParts:
             name = self.datasets[name].get("from")
 
     def free(self, name: str) -> str:
-        """Returns a name for a further dataset."""
+        """Returns a name for a new dataset, similar to `name` and not used in the spec."""
         name = re.sub(r"\W+", "_", name).strip("_")
         while name in self._taken:
             name += "_"
@@ -98,7 +99,10 @@ class SpecParts:
 
 
 def inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value], write: str) -> Entry:
-    """Returns the entry of something said in the map or in the partition of a dataset."""
+    """Returns the entry that adds the keys `says` to the map or the partition (`key`) of a dataset.
+
+    `write`: the text that the author would write.
+    """
     put = Put(("datasets", name, key), {**spec.part(name, key), **says})
     return Entry(("datasets", name), write, (put,), name)
 
@@ -106,6 +110,10 @@ def inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value], writ
 def at_mechanism(
     at: int, mechanism: Tree, says: Mapping[str, Value], write: str, puts: Sequence[Put] = ()
 ) -> Entry:
-    """Returns the entry of something said of a mechanism, and put elsewhere before."""
+    """Returns the entry that adds the keys `says` to the mechanism number `at`, after the changes
+    `puts`.
+
+    `write`: the text that the author would write.
+    """
     own = (Put(("mechanisms", at, key), value) for key, value in says.items())
     return Entry(("mechanisms", at), write, (*puts, *own), str(mechanism["name"]))

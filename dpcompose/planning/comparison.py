@@ -35,11 +35,12 @@ from dpcompose.source import Source, load
 
 @dataclass(frozen=True, slots=True)
 class SameTerms:
-    """What both versions of a spec are looked at under, so that only the spec makes a difference.
+    """The conditions under which both versions of a spec are analysed, so that only the spec
+    differs.
 
     `deltas`: where to compare ε, beside where the specs ask for it. `default`: the budgets of a
-    version that has none. `ceilings`: what is allowed whatever its budget. `audit`: has the last
-    word on the report of a valid version. `least`: new findings of a lower level are left out.
+    version that has none. `ceilings`: the largest budgets allowed. `audit`: changes the report of a
+    valid version as settings ask. `least`: new findings of a lower level are left out.
     """
 
     deltas: tuple[Fraction, ...] = ()
@@ -51,10 +52,10 @@ class SameTerms:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A spec at one time: what to call it, its bytes, and how many lines of the file are above.
+    """A spec at one time: its name, its bytes, and the number of lines of the file above it.
 
     `document`: its number where the file has several. `path`: the file without its revision, where
-    the name has that too.
+    the name contains that too.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Version:
     path: str | None = None
 
     def report(self, terms: SameTerms, deltas: Sequence[Fraction]) -> Report:
-        """Returns what is certified of it."""
+        """Returns the report of this version, with ε at each of `deltas`."""
         report = analyze(
             self.data,
             self.name,
@@ -78,13 +79,13 @@ class Version:
         return report if self.document is None else replace(report, document=self.document)
 
     def source(self) -> Source:
-        """Returns its text and tree. Raises InvalidSpec."""
+        """Returns its source (text and tree). Raises InvalidSpec."""
         return load(self.data, self.name, self.lines_above)
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a mechanism adds at the worst change, before and now; None: nothing."""
+    """A mechanism with its share of the bound before and now; None: it had, or has, none."""
 
     mechanism: str
     old: Share | None
@@ -122,7 +123,7 @@ class Change:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Returns what the change is, of all that a review may want to stop at."""
+        """Returns the events that this change is, among those that a review may stop at."""
         found: dict[Event, bool] = {
             "increase": self.raises,
             "new-assumption": bool(self.assumed or self.free),
@@ -135,14 +136,15 @@ class Change:
 
     @property
     def source_to_show(self) -> Report:
-        """Returns the spec as it is now, or as it was before it was removed."""
+        """Returns the report of the new version, or of the old one if the spec was removed."""
         shown = self.new or self.old
         assert shown is not None
         return shown
 
     @property
     def label(self) -> str:
-        """Returns what to call the spec: `old → new` where a revision has it under another name."""
+        """Returns the name of the spec: `old → new` where its name in a revision was another
+        one."""
         was, now = self.files
         name = now or was or self.source_to_show.file
         if was and now and was != now and self.old is not None and self.old.file != was:
@@ -151,7 +153,7 @@ class Change:
 
     @property
     def raises(self) -> bool:
-        """Whether more may be spent than before: also where that cannot be told."""
+        """Returns whether more may be spent than before, also where that cannot be decided."""
         return self.direction in ("increased", "incomparable")
 
 
@@ -169,8 +171,11 @@ class Invalid:
 def change(
     old: Version | None, new: Version | None, terms: SameTerms | None = None
 ) -> Change | Invalid:
-    """Returns what became of a spec under `terms` (default: nothing is asked); one version may
-    be None."""
+    """Returns the change of a spec between two versions, analysed under `terms`; Invalid if one is
+    invalid.
+
+    One of them may be None: the spec is new, or was removed.
+    """
     terms = terms or SameTerms()
     files = _file(old), _file(new)
     after = None if new is None else new.report(terms, terms.deltas)
@@ -224,8 +229,7 @@ def change(
 
 
 def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:
-    """Returns what stands for two versions that were not compared, because of the newer one or
-    of both."""
+    """Returns the result for two versions that were not compared, with the finding `why`."""
     shown = new or old
     assert shown is not None
     report = Report(shown.name, "", "invalid", findings=(why,), document=shown.document)
@@ -233,11 +237,12 @@ def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invali
 
 
 def _file(version: Version | None) -> str | None:
+    """Returns the file of a version without its revision; None for no version."""
     return None if version is None else version.path or version.name
 
 
 def _new_findings(old: Report | None, new: Report, least: Level) -> Iterator[Diagnostic]:
-    """Yields the findings of `new`, from the level `least` on, that `old` has at no place."""
+    """Yields the findings of `new`, of level `least` or higher, that `old` has nowhere."""
     before = Counter((each.code, each.message) for each in (old.findings if old else ()))
     for each in new.findings:
         before[each.code, each.message] -= 1
@@ -251,9 +256,9 @@ def _new_findings(old: Report | None, new: Report, least: Level) -> Iterator[Dia
 
 
 def _changed_shares(old: Report, new: Report) -> Iterator[Moved]:
-    """Yields the mechanisms whose part of the bound changed, by how much it grew.
+    """Yields the mechanisms whose share of the bound changed, the largest increase first.
 
-    Nothing where a report has no finite bound: no mechanism has a part of it there.
+    Nothing where a report has no finite bound, and so no shares.
     """
     if "no-guarantee" in (old.status, new.status):
         return
@@ -267,7 +272,7 @@ def _changed_shares(old: Report, new: Report) -> Iterator[Moved]:
 
 
 def _grown(moved: Moved) -> Fraction:
-    """Returns by how much the share of a mechanism grew."""
+    """Returns the increase of a mechanism's share (negative: a decrease)."""
     old, new = (
         Fraction(0) if each is None else each.bound.value for each in (moved.old, moved.new)
     )
@@ -275,7 +280,7 @@ def _grown(moved: Moved) -> Fraction:
 
 
 def _because(found: Change) -> Iterator[str]:
-    """Yields what made the bound another one: mechanisms that add more (or less), or other
+    """Yields sentences on why the bound changed: shares that moved in its direction, or other
     edits."""
     by_name = {(each.kind, each.name): each for each in found.edits}
     yield from found.source_to_show.reasons
@@ -291,19 +296,21 @@ def _because(found: Change) -> Iterator[str]:
         if (edit.kind, edit.name) in told:
             continue
         if edit.kind != "mechanism" or numbers or not told:
-            words = _edited(edit)
+            words = _edit_sentence(edit)
             if words:
                 yield words
 
 
 def _comparable(moved: Moved) -> bool:
-    """Returns whether the shares before and now are in one notion, or only one is there."""
+    """Returns whether a mechanism's shares before and now are in one notion, or one of them is
+    missing."""
     both = moved.old is None or moved.new is None
     return both or moved.old.bound.notion is moved.new.bound.notion  # type: ignore[union-attr]
 
 
 def _reason(moved: Moved, edit: Edit | None) -> str:
-    """Returns the sentence on a mechanism that adds another amount, with the edit that did it."""
+    """Returns the sentence on a mechanism whose share changed, with the edit of its entry (if
+    any)."""
     name = f"`{moved.mechanism}`"
     was = None if moved.old is None else _text(moved.old.bound)
     now = None if moved.new is None else _text(moved.new.bound)
@@ -338,8 +345,8 @@ def _keys_of(edit: Edit) -> str:
     return ", ".join([*words, *([f"{more} more"] if more > 0 else [])])
 
 
-def _edited(edit: Edit) -> str | None:
-    """Returns an edit in a sentence; None for one that can have no part in a bound."""
+def _edit_sentence(edit: Edit) -> str | None:
+    """Returns the sentence on an edit; None for one that cannot change a bound."""
     if edit.kind == "spec":
         keys = tuple(each for each in edit.keys if each.name.split(".")[0] in ("protect", "roots"))
         return f"the spec changed: {_keys_of(replace(edit, keys=keys))}" if keys else None

@@ -22,7 +22,7 @@ _MOST_PASSES = 20
 class Corrected:
     """The text of a file before and after `count` corrections.
 
-    `refused`: why nothing was changed, although something could be.
+    `refused`: why nothing was changed, although there were corrections; None otherwise.
     """
 
     before: str
@@ -32,7 +32,7 @@ class Corrected:
 
 
 def corrected(data: bytes) -> Corrected | None:
-    """Returns what a file that holds specs becomes; None where it holds none, or is no text."""
+    """Returns the corrections of a file that holds specs; None if it holds none, or is no text."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -76,8 +76,7 @@ def _unreadable(faults: Iterable[Diagnostic]) -> set[str]:
 
 
 def _disjoint_fixes(fixes: Iterable[Fix]) -> list[Fix]:
-    """Returns the first fixes that do not touch each other; those left out wait for the next
-    pass."""
+    """Returns the first fixes whose places do not touch; the next pass applies the others."""
     taken: list[Fix] = []
     places: list[Span] = []
     for fix in fixes:

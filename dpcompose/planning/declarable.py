@@ -19,7 +19,7 @@ from dpcompose.source import Number, Source, Value
 
 
 def candidates(source: Source, problem: Problem) -> list[Candidate]:
-    """Returns what could be said, the plainest first."""
+    """Returns what the author could declare beyond the spec, the simplest declarations first."""
     tree = source.value
     assert isinstance(tree, dict)
     spec = SpecParts(tree, problem)
@@ -40,7 +40,7 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
 
 
 def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that nobody is in two roots."""
+    """Yields the candidate `roots: disjoint`: nobody is in two roots."""
     roots = [name for name, each in spec.datasets.items() if "from" not in each]
     if len(roots) > 1 and "roots" not in spec.tree:
         put = Put(("roots",), "disjoint")
@@ -50,7 +50,8 @@ def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _once(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that each row is in one block, where it may be in many."""
+    """Yields the candidate `max_blocks: 1`: each row is in at most one block of a partition by
+    membership."""
     entries = tuple(
         inside(spec, name, "partition", {"max_blocks": Number("1")}, "max_blocks: 1")
         for name in spec.datasets
@@ -61,7 +62,8 @@ def _once(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _units(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields what the rows of one privacy unit touch, below a cap."""
+    """Yields candidates on the rows of one privacy unit in the blocks of a partition below a
+    cap."""
     if spec.kind is not RelationKind.USER:
         return
     capped = [
@@ -83,7 +85,7 @@ def _units(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _levels(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that guarantees stated for each block are meant for all blocks together."""
+    """Yields the candidate that a guarantee stated for each block holds for all blocks together."""
     entries: list[Entry] = []
     for at, mechanism in spec.mechanisms:
         block, _, rest = str(mechanism["reads"]).partition(".")
@@ -95,7 +97,11 @@ def _levels(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _drops(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that rows are left out: for a statement above, an added row is then a replaced one."""
+    """Yields the candidate `drops: true`: some row of the table gives nothing to a map or a
+    partition.
+
+    A statement on a table above then covers an added row as a replaced one (padding lemma).
+    """
     if not any("stated_on" in each for _, each in spec.mechanisms):
         return
     entries = tuple(
@@ -109,7 +115,8 @@ def _drops(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _keeps(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the columns that a map leaves as they are and that datasets below depend on."""
+    """Yields the candidate `keeps`: columns that a map leaves unchanged, of those that datasets
+    below use."""
     entries: list[Entry] = []
     columns_below = _columns(spec)
     for name in spec.datasets:
@@ -129,7 +136,11 @@ def _keeps(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
-    """Returns for each dataset the unit of its root, and the columns that datasets below it use."""
+    """Returns for each dataset, by name, the unit of its root and the columns that datasets below
+    use.
+
+    The columns are the keys of a mapping with values None, which keeps their order.
+    """
     found: dict[str, dict[str, None]] = {}
     for name in spec.datasets:
         *_, root = spec.above(name)
@@ -145,7 +156,8 @@ def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
 
 
 def _samples(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that each release that reads a sample draws its own."""
+    """Yields the candidates that each copy, or each mechanism, that reads a sample draws its
+    own."""
     for name in spec.datasets:
         part = spec.part(name, "map")
         if part.get("kind") != "sample":

@@ -16,7 +16,7 @@ from dpcompose.source import Number, Value
 
 
 def replaced(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields how far one row replaced moves what is released, where it counts as two rows."""
+    """Yields the candidate of a sensitivity to one row replaced, where that counts as two rows."""
     displaced = any(
         spec.part(name, "map").get("kind") in ("limit", "cap", "sample") for name in spec.datasets
     )
@@ -42,7 +42,8 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def cells(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that numbers are a histogram, of which a replaced row changes two cells."""
+    """Yields candidates for numbers that are a histogram, of which one row replaced changes two
+    cells."""
     if spec.kind is not RelationKind.BOUNDED:
         return
     entries: list[Entry] = []
@@ -57,7 +58,7 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
             write = f"sensitivity: {{one_hot: {given}}}"
             rooted.append(at_mechanism(at, each, {"sensitivity": hot}, write))
             continue
-        celled = _celled(spec, at, each)
+        celled = _entry_with_cells(spec, at, each)
         if celled is not None:
             moved: Value = {"unbounded": given, "bounded": Number("0")}
             write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
@@ -67,9 +68,9 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
     yield Candidate("one_hot", says, rooted)
 
 
-def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
-    """Returns a mechanism made to read the cells of a partition; None where it reads blocks
-    already."""
+def _entry_with_cells(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
+    """Returns the entry by which a mechanism reads each cell of a new partition; None if it reads
+    blocks."""
     reads = str(mechanism["reads"])
     if reads.endswith(".*"):
         return None
@@ -84,7 +85,8 @@ def _celled(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
 
 
 def add_noise(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the noise of mechanisms of which only a guarantee is stated."""
+    """Yields the candidates that a mechanism with only a stated guarantee adds noise of some
+    family."""
     stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
     for at, each in spec.mechanisms:
         meant = spec.meant.get(str(each["name"]))
@@ -118,14 +120,17 @@ _STATED = ("notion", "epsilon", "rho", "mu", "relation")
 def _as_noise(
     spec: SpecParts, at: int, mechanism: Tree, statement: Statement, name: str
 ) -> Entry | None:
-    """Returns the noise with the guarantee that is stated, for a sensitivity of 1, in its
-    place."""
+    """Returns the entry that replaces a stated guarantee by noise that has it, at a sensitivity of
+    1.
+
+    None if the noise is on whole numbers, and the mechanism reads blocks already.
+    """
     form, stated = FORMS[name], statement.guarantee
     replaced = statement.relation.kind is RelationKind.BOUNDED
     lead = ""
     celled: Entry | None = None
     if form.whole:
-        celled = _celled(spec, at, mechanism)
+        celled = _entry_with_cells(spec, at, mechanism)
         if celled is None:
             return None
         if replaced:  # one row replaced leaves a cell and enters another: ρ twice
@@ -149,7 +154,8 @@ def _as_noise(
 
 
 def above(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields that a guarantee is stated on a dataset above the one that is read."""
+    """Yields the candidates `stated_on`: a guarantee holds for neighbours of a dataset above the
+    one read."""
     places: dict[str, list[Entry]] = {}
     for at, each in spec.mechanisms:
         if "mechanism" in each or "guarantees" in each or "stated_on" in each:

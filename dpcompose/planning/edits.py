@@ -19,7 +19,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class KeyEdit:
-    """A key of an entry with its text before and now, None where it is not there."""
+    """A key of an entry with its text before and now; None where the key is absent."""
 
     name: str
     old: str | None
@@ -42,7 +42,8 @@ class Edit:
 
 
 def edits(old: Source, new: Source) -> tuple[Edit, ...]:
-    """Returns all entries that differ, in the order of the new spec; removed ones last."""
+    """Returns the entries that differ between two specs, in the order of the new one; removed ones
+    last."""
     before, after = _entries(old), _entries(new)
     found: list[Edit] = []
     for entry, (path, value) in after.items():
@@ -107,7 +108,7 @@ def _text(value: Value) -> str:
 
 
 def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[KeyEdit]:
-    """Yields the keys whose text differs, but for numbers that are the same."""
+    """Yields the keys whose texts differ, except for different notations of one number."""
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
         if before != after and not _same_number(before, after):
@@ -115,7 +116,7 @@ def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[KeyEdit]:
 
 
 def _same_number(one: str | None, other: str | None) -> bool:
-    """Whether two texts are the same number, such as `0.5` and `1/2`."""
+    """Returns whether two texts are numbers of equal value, such as `0.5` and `1/2`."""
     if one is None or other is None:
         return False
     try:

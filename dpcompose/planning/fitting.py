@@ -39,7 +39,7 @@ _SHORT = 64  # bits of a scale that can be written exactly
 
 
 class Unfit(DpcomposeError):
-    """No scale keeps the budget; the message says why.
+    """No scale meets the budget; the message says why.
 
     `over`: too much is spent at every scale, or there is no finite bound; else the call is wrong.
     """
@@ -51,11 +51,11 @@ class Unfit(DpcomposeError):
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A spec with scaled parameters that keeps a budget.
+    """A spec whose parameters are scaled so that it meets a budget.
 
-    `scale`: the common factor; each mechanism's is that times its weight. `spent`: the value held
-    against `limit`. `exact`: it is the limit itself, so that no larger scale would do.
-    `doubtful`: mechanisms whose several guarantees were scaled, each by itself.
+    `scale`: the common factor; each mechanism is scaled by that times its weight. `spent`: the
+    value compared with `limit`. `exact`: it equals the limit, so that no larger scale would do.
+    `doubtful`: mechanisms with several guarantees, which were scaled separately.
     """
 
     text: str
@@ -129,7 +129,7 @@ def _weights(
 
 
 def _several(source: Source, parameter: Parameter) -> bool:
-    """Whether a mechanism has several guarantees."""
+    """Returns whether the mechanism of a parameter has several guarantees."""
     tree = source.value
     assert isinstance(tree, dict) and isinstance(tree["mechanisms"], list)
     entry = tree["mechanisms"][int(parameter.path[1])]
@@ -139,11 +139,11 @@ def _several(source: Source, parameter: Parameter) -> bool:
 
 @dataclass(slots=True)
 class _Search:
-    """Looks for the largest scale; `tried`: each scale with its value and whether it fits.
+    """A search for the largest scale; `tried`: each scale with its value and whether it fits.
 
-    `step` is called after each. `compared`: whether numbers at a δ may come from routes that are
-    there for comparison, which hardly ever happens. `away`: how far the next candidate is set on
-    the other side, where guesses stay on one.
+    `step` is called after each. `compared`: whether numbers at a δ may come from routes used for
+    comparison only. `away`: how far the next candidate is beyond the last guess, if guesses stay on
+    one side.
     """
 
     source: Source
@@ -161,21 +161,22 @@ class _Search:
 
     @property
     def low(self) -> Fraction | None:
-        """Returns the largest scale known to keep the budget."""
+        """Returns the largest scale known to meet the budget; None if there is none yet."""
         return max((scale for scale, (_, fits) in self.tried.items() if fits), default=None)
 
     @property
     def high(self) -> Fraction | None:
-        """Returns the least scale above it, which is known not to."""
+        """Returns the least larger scale known not to meet the budget; None if there is none
+        yet."""
         low = self.low or 0
         return min((scale for scale in self.tried if scale > low), default=None)
 
     def factors(self, scale: Fraction) -> dict[str, Fraction]:
-        """Returns the factor of each mechanism at a scale."""
+        """Returns the factor of each mechanism at a scale: the scale times its weight."""
         return {name: scale * weight for name, weight in self.weights.items()}
 
     def fits(self, scale: Fraction) -> bool:
-        """Whether the spec at this scale keeps the budget."""
+        """Returns whether the spec at this scale meets the budget."""
         if scale not in self.tried:
             values = scaled_values(self.source, self.factors(scale))
             problem = what_if(self.source, (Put(each.path, new) for _, each, new in values))
@@ -188,7 +189,8 @@ class _Search:
         return self.tried[scale][1]
 
     def value(self, scale: Fraction) -> Fraction | None:
-        """Returns what the spec at this scale spends; None if that is not finite."""
+        """Returns the amount that the spec at this scale spends, in the budget's main parameter;
+        None: not finite."""
         self.fits(scale)
         return self.tried[scale][0]
 
@@ -224,14 +226,15 @@ class _Search:
         return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
-        """Returns whether a scale that can be written exactly spends exactly the budget."""
+        """Returns whether a scale spends exactly the budget; False, untested, for a scale with many
+        digits."""
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
         return self.fits(scale) and self.value(scale) == self.limit_amount
 
     def _too_much(self, scale: Fraction) -> str:
-        """Returns the message that the budget is passed even at this smallest scale."""
+        """Returns the message that the budget is exceeded even at this smallest scale."""
         value = self.value(scale)
         names = listing(list(self.weights))
         spent = (
@@ -242,7 +245,8 @@ class _Search:
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
     def _candidate(self, low: Fraction | None, high: Fraction | None) -> Fraction:
-        """Returns a scale to try, between those that are known to keep the budget and not to."""
+        """Returns a scale to try next, between the largest that is known to fit and the least that
+        does not."""
         guess = self._guess()
         if guess is not None:
             if low is not None and guess <= low:
@@ -266,14 +270,16 @@ class _Search:
         return guess if low < guess < high else _next(low)
 
     def _scale_beyond(self, scale: Fraction, side: int) -> Fraction:
-        """Returns a scale on the other side of one, further away from it each time."""
+        """Returns a scale a little above (`side` 1) or below (-1) another one; further away at each
+        call."""
         self.away *= 4
         return rounded_down(scale + side * self.away * (_next(scale) - scale) / 4, _DIGITS)
 
     def _guess(self) -> Fraction | None:
-        """Returns where the budget is spent if the value is nearly a power of the scale.
+        """Returns the scale at which the budget is spent if the value is nearly a power of the
+        scale, or None.
 
-        Interpolated by the logarithms of the two or three scales that are nearest to it.
+        Interpolates by the logarithms of the two or three scales that are nearest to the limit.
         """
         points: dict[float, Fraction] = {}
         for scale, (value, _) in self.tried.items():
@@ -296,7 +302,8 @@ class _Search:
         )
 
     def _line(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """Returns the scale at which the budget is spent if the value is linear in between."""
+        """Returns the scale at which the budget is spent if the value is linear between two scales,
+        or None."""
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
@@ -305,7 +312,7 @@ class _Search:
 
 
 def _next(scale: Fraction) -> Fraction:
-    """Returns the next number of so many digits."""
+    """Returns the next larger number with as many digits as scales are written with."""
     down = rounded_down(scale, _DIGITS)
     size = Fraction(10) ** (len(str(int(down))) if down >= 1 else 0)
     while size > down:

@@ -34,7 +34,7 @@ Remaining = tuple[tuple[str, Fraction | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class LedgerSum:
-    """What is known of releases whose parameters are chosen along the way.
+    """The result for releases whose parameters are chosen along the way.
 
     `bounds`: the budget, as long as the record stays within it. `realised`: what has been spent,
     where no budget makes a guarantee of it. `solution`: the worst change, None where none is known.
@@ -59,10 +59,12 @@ def summed(
     rest: bool = False,
     part: bool = False,
 ) -> LedgerSum:
-    """Returns a record of releases held against budgets, each of which is a filter of its own.
+    """Returns the sum of a record of releases compared with budgets, each of which is a separate
+    filter.
 
-    `wanted`: the notion of the filter, None for the usual one. `solver`: makes one for the problem.
-    `rest`: whether to say what one more release may have. `part`: whether only the sum matters.
+    `wanted`: the notion of the filters, None for the default one. `solver`: makes a solver of the
+    problem. `rest`: whether to compute what one more release may spend. `part`: whether only the
+    sum matters.
     """
     if not limits:
         found = next((each for each in map(solver().summed, notions(problem)) if each.finite), None)
@@ -105,11 +107,11 @@ def summed(
 
 
 def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
-    """Returns the largest ε, ρ and μ that every filter has left for one more mechanism.
+    """Returns the largest ε, ρ and μ of one more mechanism that every filter admits.
 
-    That mechanism reads the whole table: whatever else a change reaches, it reaches it too, so that
-    what is left of the largest sum is left for it. `steps`: how many of its neighbours' steps are
-    protected together. None where a filter counts no mechanism that is stated so.
+    That mechanism reads the whole table: it adds to the largest sum, whichever change attains that.
+    `steps`: how many of its neighbours' steps are protected together. An entry is None where a
+    filter counts no mechanism that is stated so.
     """
     amounts: list[tuple[Notion, Fraction]] = []
     for each in held:
@@ -118,13 +120,15 @@ def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
         amounts.append((limit.notion, max(left, Fraction(0))))
     found: dict[str, Fraction | None] = {}
     for notion in STATED:
-        values = [_stated(notion, *each, steps) for each in amounts]
+        values = [_largest_parameter(notion, *each, steps) for each in amounts]
         known = [value for value in values if value is not None]
         found[notion.facts.symbol] = min(known) if len(known) == len(values) else None
     return tuple(found.items())
 
 
-def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fraction | None:
+def _largest_parameter(
+    notion: Notion, counted: Notion, amount: Fraction, steps: int
+) -> Fraction | None:
     """Returns the largest parameter in `notion` that is counted as at most `amount`."""
     if counted not in CONVERTS[notion]:
         return None
@@ -133,6 +137,8 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
         return value / (steps**2 if notion is Notion.ZCDP else steps)
 
     def holds(value: Fraction) -> bool:
+        """Returns whether a bound of `value` in the notion implies one of `amount` in the counted
+        notion."""
         if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
             return convert_over_steps(value, steps, counted) <= amount
         grouped = at_distance(notion.amount_of(value), notion, steps)
@@ -142,9 +148,11 @@ def _stated(notion: Notion, counted: Notion, amount: Fraction, steps: int) -> Fr
 
 
 def largest(holds: Callable[[Fraction], bool], most: Fraction) -> Fraction:
-    """Returns nearly the largest number up to `most` at which `holds`, which holds below it, holds.
+    """Returns nearly the largest number up to `most` for which `holds` is true; 0 if it is for
+    none.
 
-    It was checked at the number that is returned, unless that is 0.
+    `holds` must be true below each number for which it is true; it was tested at the number
+    returned.
     """
     if holds(most):
         return most

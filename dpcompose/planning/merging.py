@@ -52,10 +52,11 @@ class Merged:
 
 
 def merge(parts: Sequence[Release], shared_names: bool) -> Merged:
-    """Returns the problems of releases that protect the same (at least one), on the same people.
+    """Returns one problem of all releases, which must protect the same change (at least one
+    release).
 
-    `shared_names`: parts of one population call the same things by the same names; else each part
-    has names of its own.
+    `shared_names`: equal names in parts of one population mean the same; else each part has names
+    of its own.
     """
     names = _names(parts)
     shared: dict[tuple[str, tuple[int, ...]], None] = {}
@@ -106,8 +107,8 @@ def merge(parts: Sequence[Release], shared_names: bool) -> Merged:
 
 
 def _names(parts: Sequence[Release]) -> list[Names]:
-    """Returns what the mechanisms are called: names that clash start with the name of their
-    spec."""
+    """Returns for each part the new name of every mechanism: of equal names, with the spec's name
+    before."""
     listed = [
         list(dict.fromkeys(m.name for m in part.resolved.problem.mechanisms())) for part in parts
     ]
@@ -131,23 +132,24 @@ def _names(parts: Sequence[Release]) -> list[Names]:
 def _same_root(
     root: Root, world: str, islands: Sequence[Island], parts: Sequence[Release]
 ) -> tuple[Island, Root] | None:
-    """Returns the root of the same name and declaration in the same world, with its island."""
+    """Returns an island and its root with the declaration of `root` and the population `world`, or
+    None."""
     for island in islands:
         for known in island.roots:
-            same = _declared(known) == _declared(root)
+            same = _declaration_of_root(known) == _declaration_of_root(root)
             if same and parts[int(known.dataset.path[0])].resolved.population == world:
                 return island, known
     return None
 
 
-def _declared(root: Root) -> tuple[object, ...]:
-    """Returns what a spec declares of a root, with its name."""
+def _declaration_of_root(root: Root) -> tuple[object, ...]:
+    """Returns the name of a root with all that a spec declares of it, for comparison."""
     columns = None if root.columns is None else frozenset(root.columns)
     return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, columns
 
 
 def _one_island(islands: Sequence[Island]) -> Island:
-    """Returns one island of several that share a spec."""
+    """Returns the union of several islands that share a spec."""
     whole = Island()
     for each in islands:
         whole.roots += each.roots
@@ -160,9 +162,9 @@ def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
 
     A declaration counts for what its spec releases itself.
     """
-    place = {_declared(root): i for i, root in enumerate(island.roots)}
+    place = {_declaration_of_root(root): i for i, root in enumerate(island.roots)}
     of_part = {
-        part: frozenset(place[_declared(root)] for root in problems[part].roots)
+        part: frozenset(place[_declaration_of_root(root)] for root in problems[part].roots)
         for part in island.parts
     }
     contested: list[int] = []
@@ -178,11 +180,10 @@ def _take_apart(island: Island, problems: Sequence[Problem]) -> None:
 
 
 def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
-    """Returns a sample that several parts call drawn once, and that is not one and the same in
-    them.
+    """Returns a sample drawn once (`draws: one`) that several parts declare differently, or None.
 
-    Its name with the numbers of the parts: one draw cannot be shared under different declarations,
-    or below what each part draws afresh.
+    It is the name of the sample, with the numbers of the parts: one draw cannot be shared under
+    different declarations, or below a sample that each part draws afresh.
     """
     found: dict[str, dict[int, None]] = {}
     for dataset in merged.problem.datasets():
@@ -195,7 +196,7 @@ def drawn_apart(merged: Merged) -> tuple[str, tuple[int, ...]] | None:
 def _names_once(
     shared: dict[tuple[str, tuple[int, ...]], None],
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Returns what several parts have in common, each name once."""
+    """Returns each name with the numbers of all parts that have it in common."""
     found: dict[str, dict[int, None]] = {}
     for name, parts in shared:
         found.setdefault(name, {}).update(dict.fromkeys(parts))

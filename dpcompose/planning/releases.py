@@ -18,12 +18,12 @@ _MOST_SAID = 4
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A valid spec, and what to call it.
+    """A valid spec with its label in sums.
 
-    `limits`: what may be spent on its population, all of them, where that is not asked otherwise.
+    `limits`: the budgets of all releases on its population together, unless the call names one.
     `deltas`: where to state ε, beside where the spec asks for it. `came`: when it was added to the
-    record, in words. `new`: it is not in the record yet. `file`: where it stands, by one name for
-    each file and whatever the revision.
+    record, in words. `new`: it is not in the record yet. `file`: the identity of its file, which
+    does not depend on the revision.
     """
 
     label: str
@@ -54,21 +54,21 @@ def disagreement(
     counted_in: Notion | None,
     usual: Sequence[Notion],
 ) -> str | None:
-    """Returns why releases cannot be added up; None if they can.
+    """Returns the sentence on why releases cannot be added up; None if they can.
 
-    `budgets`: whether their own budgets matter. `fixed`, `counted_in`: what was asked for them all,
-    as in `TotalAsked`; `usual`: in what each budget is counted where nobody says so.
+    `budgets`: whether their total budgets must agree. `fixed`, `counted_in`: as in `TotalAsked`;
+    `usual`: the notions in which budgets are counted where no notion is named.
     """
     return (
         _clash(releases)
         or _other_units(releases)
-        or (_unlike(releases) if budgets else None)
+        or (_other_budgets(releases) if budgets else None)
         or _other_ways(releases, fixed, counted_in, usual)
     )
 
 
 def goal_of(release: Release) -> tuple[Relation, int]:
-    """Returns what is protected: so many steps of a relation."""
+    """Returns the protected relation and the number of its steps (distance)."""
     goal = release.resolved.problem.goal
     return goal.relation, goal.distance
 
@@ -81,8 +81,8 @@ def _units(release: Release) -> Iterator[str]:
 
 
 def by_protection(releases: Sequence[Release]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Returns the releases by what they protect, those that are most first; none where all are
-    alike."""
+    """Returns pairs (what is protected, labels), the largest group first; () if all protect the
+    same."""
     found: dict[str, list[str]] = {}
     for each in releases:
         units = sorted(set(_units(each)))
@@ -95,7 +95,8 @@ def by_protection(releases: Sequence[Release]) -> tuple[tuple[str, tuple[str, ..
 
 
 def _clash(releases: Sequence[Release]) -> str | None:
-    """Returns the message that two releases protect different things, if they do."""
+    """Returns the sentence that two releases protect different relations; None if all protect the
+    same."""
     first = releases[0]
     for each in releases:
         if goal_of(each) != goal_of(first):
@@ -107,8 +108,8 @@ def _clash(releases: Sequence[Release]) -> str | None:
 
 
 def _other_units(releases: Sequence[Release]) -> str | None:
-    """Returns the message that two releases protect different units, by the names of their
-    columns, if they do."""
+    """Returns the sentence that two releases protect units of differently named columns; else
+    None."""
     kind = releases[0].resolved.problem.goal.relation
     if (kind.within or kind).kind is not RelationKind.USER:
         return None
@@ -125,8 +126,8 @@ def _other_units(releases: Sequence[Release]) -> str | None:
     return None
 
 
-def _unlike(releases: Sequence[Release]) -> str | None:
-    """Returns the message that two releases name different budgets for their total, if they do."""
+def _other_budgets(releases: Sequence[Release]) -> str | None:
+    """Returns the sentence that two releases name different total budgets; None if they do not."""
     given = [each for each in releases if each.limits]
     for each in given[1:]:
         if each.limits != given[0].limits:
@@ -144,8 +145,12 @@ def _other_ways(
     counted_in: Notion | None,
     usual: Sequence[Notion],
 ) -> str | None:
-    """Returns the message that specs and options say different things of how parameters were
-    chosen, if they do."""
+    """Returns the sentence that specs and options contradict each other on adaptivity; None if they
+    do not.
+
+    The specs say whether parameters were fixed in advance or chosen along the way, and in which
+    notion.
+    """
     ledgers = [each.label for each in releases if each.resolved.ledger]
     if fixed is not None and ledgers:
         return (

@@ -31,12 +31,11 @@ def newly_assumed(
     now: Sequence[Vouched],
     gone: bool = False,
 ) -> tuple[str, ...]:
-    """Returns what `new` rests on and `old` does not, whatever is true of either.
+    """Returns the assumptions of `new` that `old` does not have, as sentences.
 
-    `before` and `now`: what the authors of each vouch for. What follows from the old declaration is
-    left out: a guarantee that is weaker now assumes nothing new. Of mechanisms only what they
-    declare is told. `gone`: `new` is the version of before, so that what it alone rests on is no
-    longer assumed.
+    `before` and `now`: the claims of both specs. A claim that follows from an old one is left out:
+    a weaker guarantee assumes nothing new. Of mechanisms only claims are listed. `gone`: `new` is
+    the former version, so that its assumptions are those no longer made.
     """
     known = {each.says for each in (old.assumptions if old else ())}
     facts = [
@@ -53,14 +52,14 @@ def newly_assumed(
 
 
 def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
-    """Returns the mechanisms that read released outputs alone now, and did not before."""
+    """Returns the mechanisms that only post-process released outputs now, and did not before."""
     was = {each.of for each in before if "post_processes" in each.content}
     free = (each.of for each in now if "post_processes" in each.content)
     return tuple(each.removeprefix("mechanism ") for each in free if each not in was)
 
 
 def budget_raised(old: Report | None, new: Report | None) -> bool:
-    """Whether the budget of a spec may allow more than before, or is gone."""
+    """Returns whether the budget of a spec may allow more than before, or was removed."""
     if old is None or new is None or old.verdict is None:
         return False
     was, now = old.verdict, new.verdict
@@ -70,5 +69,5 @@ def budget_raised(old: Report | None, new: Report | None) -> bool:
 
 
 def population_changed(old: Report | None, new: Report | None) -> bool:
-    """Whether the data of a spec is said to be of other people."""
+    """Returns whether two versions of a spec name different populations."""
     return old is not None and new is not None and old.population != new.population

@@ -24,10 +24,10 @@ _OF_THE_SPEC = frozenset({"population", "protect", "adaptivity", "filter", "adve
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A release of a record as it was, and as it is now (None: it is gone).
+    """A release of a record as it was (`old`), and as it is now (`new`; None: removed).
 
-    `same`: it says what it said. `less`: what it says no longer, in words, each with its place in
-    the spec of now; without any it says more than it did.
+    `same`: it declares what it declared. `less`: what it declares no longer, in words, each with
+    its path in the spec of now; if empty, it declares as much as before or more.
     """
 
     old: Release
@@ -37,16 +37,17 @@ class Recorded:
 
     @property
     def counted(self) -> Release:
-        """Returns what is counted of it: the spec of now only where that says as much."""
+        """Returns the release that counts: the present one unless it is removed or declares
+        less."""
         return self.old if self.new is None or self.less else self.new
 
 
 @dataclass(frozen=True, slots=True)
 class RecordCheck:
-    """How many releases a record had at a revision, and what became of them, by their labels.
+    """The number of releases that a record had at a revision, and the labels of those that changed.
 
-    `corrected`: what says more now. `rewritten`: what is gone, or says less, and is counted as it
-    was.
+    `corrected`: those that declare more now. `rewritten`: those that are removed or declare less,
+    which count as they were.
     """
 
     revision: str
@@ -58,16 +59,18 @@ class RecordCheck:
 def since(
     old: Sequence[Release], new: Sequence[Release], limit: Budget | None = None
 ) -> list[Recorded]:
-    """Returns what became of each release of a record, of all that there are now.
+    """Returns for each release of an old record what became of it, among the releases of now.
 
     The same spec under another name, or in another order, is the same release. Of the others those
-    in the same file are compared, in their order. One with another name that says something else
-    is a new release. `limit`: the budget, None for that of the releases.
+    in the same file are compared, in their order. One with another name and another content is a
+    new release. `limit`: the budget, None for that of the releases.
     """
     left = dict(enumerate(new))
     found: dict[int, int] = {}
 
     def pair(wanted: Sequence[object], there: Sequence[object]) -> None:
+        """Pairs each old release without a partner with the first new one left of an equal key, in
+        `found`."""
         places: dict[object, list[int]] = {}
         for at in reversed(left):
             places.setdefault(there[at], []).append(at)
@@ -85,6 +88,7 @@ def since(
     pair(files, here)
 
     def became(number: int, before: Release) -> Recorded:
+        """Returns what became of one release of the record, which is the `number`-th."""
         after = new[found[number]] if number in found else None
         if after is None or number in same:
             return Recorded(before, after, after is not None)
@@ -94,7 +98,7 @@ def since(
 
 
 def content(release: Release) -> str:
-    """Returns all that a spec says of what is released, and under which budget."""
+    """Returns a text that is equal for two specs if they release the same under the same budget."""
     resolved = release.resolved
     claimed = sorted(((each.of, each.content) for each in claims(resolved.source)), key=str)
     budget = resolved.budget if resolved.ledger else None
@@ -103,9 +107,9 @@ def content(release: Release) -> str:
 
 
 def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tuple[str, Path]]:
-    """Yields what a spec says otherwise than before, so that its release might cost less.
+    """Yields the differences by which a release might cost less than before, as (sentence, path).
 
-    Of a guarantee that is weaker now, or of less noise, nothing is told.
+    A weaker guarantee or less noise is no such difference.
     """
     if goal_of(old) != goal_of(new):
         says = f"{protected(new)} are protected, and {protected(old)} were"
@@ -147,7 +151,7 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
 
 
 def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
-    """Yields what is said otherwise of the whole spec: of whom, how it was planned, and the
+    """Yields such differences in the spec as a whole: its population, its adaptivity, and its
     budget."""
     if was.population != now.population:
         says = f"`population` is {_quoted(now.population)}, and was {_quoted(was.population)}"
@@ -164,7 +168,8 @@ def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
 
 
 def _filter(release: Release, limit: Budget | None) -> str | None:
-    """Returns in which notion a budget is counted, as far as that is known of one release."""
+    """Returns the notion in which a budget is counted, as far as one release determines it,
+    else None."""
     named = release.resolved.filter
     if named is not None:
         return named.value
@@ -173,13 +178,13 @@ def _filter(release: Release, limit: Budget | None) -> str | None:
 
 
 def _freedom(resolved: Resolved) -> int:
-    """Returns how much may depend on earlier outputs: nothing, what is released, or its
+    """Returns how much may depend on earlier outputs: 0 nothing, 1 the releases, 2 also
     parameters."""
     return 2 if resolved.ledger else int(resolved.problem.adaptive)
 
 
 def _times(claim: Vouched) -> int:
-    """Returns how many times a mechanism is released."""
+    """Returns how many copies of a mechanism are released."""
     return int(claim.content.get("count", 1))
 
 

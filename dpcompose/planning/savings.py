@@ -24,7 +24,7 @@ from dpcompose.source import Source
 
 
 class NoBound(DpcomposeError):
-    """There is no finite number to look at; the message says which."""
+    """There is no finite number of which a part could be saved; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,12 @@ def savings_of(
     required: Fraction | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> Savings:
-    """Returns what halving each mechanism saves, the largest first; at most `most` are tried.
+    """Returns what halving each mechanism's parameters saves, the largest first; at most `most` are
+    tried.
 
-    `delta`: look at the ε there; None for the first δ that is asked for: by the budget (`default`:
-    that of a spec without one), by the spec, or `required` of it; for the bound where there is
-    none. `step` is called after each trial. Raises InvalidSpec, NoBound, Unscalable.
+    `delta`: save on the ε there; None for the first δ asked for by the budget (`default`: that of a
+    spec without one), by the spec, or by `required`; for the bound where there is none. `step` is
+    called after each trial. Raises InvalidSpec, NoBound, Unscalable.
     """
     resolved = resolve(source)
     if resolved.ledger:
@@ -111,6 +112,8 @@ def _halves(
     numbers: dict[str, Fraction | None] = {}
 
     def number_of(problem: Problem) -> Fraction | None:
+        """Returns the bound of a problem in the notion, or its ε at the δ; None if there is
+        none."""
         solver = Solver(problem, whole.solver)
         if delta is None and notion is not Notion.APPROX:
             # Halving leaves the notions in which there is a bound as they are.
@@ -120,6 +123,8 @@ def _halves(
         return _number(certify(problem, (), deltas, solver=solver, compared=compared), delta)
 
     def halved(name: str) -> Fraction | None:
+        """Returns the number with the costs of a mechanism halved, or its noise doubled; None if
+        not finite."""
         entry = source.at(known[name][0].path[:2])
         assert isinstance(entry, dict)
         key = json.dumps({**entry, "name": None}, sort_keys=True)
@@ -144,7 +149,11 @@ def _savings(
     halved: Callable[[str], Fraction | None],
     most: int,
 ) -> Iterator[Saving]:
-    """Yields what each mechanism saves; `total`: the number, and how much of it is nothing."""
+    """Yields what halving each mechanism in `order` saves.
+
+    `shares`: the mechanisms of the worst change, None if all matter. `total`: the number, and the
+    largest saving that counts as none. At most `most` are tried.
+    """
     tried = 0
     for name in order:
         if not known[name]:
@@ -176,7 +185,8 @@ def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
 def _deltas(
     resolved: Resolved, default: Budget | None, required: Fraction | None
 ) -> Iterator[Fraction]:
-    """Yields where an ε is asked for, by the spec's budget, the spec, and what is around it."""
+    """Yields the δ's of the spec's budget, of the spec, of the default budget (if it has none), and
+    `required`."""
     own = resolved.budget or resolved.adversary_budget
     yield from deltas_of(own)
     yield from resolved.deltas
@@ -194,8 +204,10 @@ def _name(found: CertifiedRelease, delta: Fraction | None) -> str:
 
 
 def _mechanisms_in_worst_change(found: CertifiedRelease) -> tuple[str, ...] | None:
-    """Returns the mechanisms of the worst change; None where there is not one that is worst
-    alone."""
+    """Returns the names of the mechanisms that the worst change reaches; None for (ε, δ).
+
+    There one change may have the largest ε, and another one the largest δ.
+    """
     if found.solutions[0].notion is Notion.APPROX:
         return None  # one change may have the largest ε, another one the largest δ
     return tuple(dict.fromkeys(felt.mechanism.name for felt in found.solutions[0].felt))

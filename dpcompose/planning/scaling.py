@@ -37,7 +37,8 @@ class Unscalable(DpcomposeError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number of a mechanism as it is written at `path`; `noise`: it is divided by a factor."""
+    """A number of a mechanism as it is written at `path`; `noise`: scaling divides it by the
+    factor."""
 
     path: Path
     text: str
@@ -45,8 +46,7 @@ class Parameter:
 
 
 def parameters(source: Source) -> dict[str, tuple[Parameter, ...]]:
-    """Returns the parameters of every mechanism of a valid spec, by its name; those that read
-    data only."""
+    """Returns the parameters of each mechanism of a valid spec that reads data, by its name."""
     tree = source.value
     assert isinstance(tree, dict) and isinstance(tree["mechanisms"], list)
     found: dict[str, tuple[Parameter, ...]] = {}
@@ -156,9 +156,10 @@ def _constants(
     scaled_: Mapping[str, tuple[Parameter, ...]],
     factors: Mapping[str, Fraction],
 ) -> dict[str, Parameter]:
-    """Returns the constants that are scaled instead of the parameters that they stand for.
+    """Returns the constants to scale in place of the parameters that they stand for, as parameters.
 
-    Each is used nowhere else, and all its uses are noise, or none is, and have one factor.
+    Such a constant is used in scaled parameters only, all of noise or none of it, and with one
+    factor.
     """
     tree = source.value
     constants = tree.get("constants") if isinstance(tree, dict) else None
@@ -194,13 +195,14 @@ _PRODUCT = re.compile(r"(?:[\d./]+\s*\*\s*)*([A-Za-z_]\w*)(?:\s*[*/]\s*[\d.]+)*"
 
 
 def _factor_of(text: str) -> str:
-    """Returns the constant that a parameter is proportional to; empty where there is none."""
+    """Returns the name of the constant that a parameter is proportional to; "" if there is none."""
     found = _PRODUCT.fullmatch(text.strip())
     return found[1] if found else ""
 
 
 def _is_exact(parameter: Parameter, factor: Fraction) -> bool:
-    """Returns whether a plain number can be written exactly when it is scaled."""
+    """Returns whether a scaled number is written with its exact value; False for an expression with
+    names."""
     try:
         value = parse(parameter.text, {}) * (1 / factor if parameter.noise else factor)
         return parse(written(parameter, factor), {}) == value
@@ -222,11 +224,10 @@ def _texts(value: Value) -> Iterator[str]:
 
 
 def with_budget(source: Source, limit: Budget) -> str:
-    """Returns the text of a valid spec with a budget for differential privacy, in place of another
-    one.
+    """Returns the text of a valid spec with its budget for differential privacy set to `limit`.
 
-    The text as it is where the layout leaves no plain way, or where the budget there speaks of an
-    adversary, which is another one.
+    Unchanged if the layout of the text does not allow it, or if the spec has a budget against an
+    adversary, which is not replaced.
     """
     tree = source.value
     assert isinstance(tree, dict)
@@ -297,17 +298,18 @@ def number_text(value: Fraction, up: bool, exactly: bool) -> str:
 
 
 def _terminates(value: Fraction) -> bool:
-    """Whether a number is a decimal of at most DIGITS digits."""
+    """Returns whether a number is a decimal of at most DIGITS digits."""
     return Fraction(_decimal(value, False)) == value
 
 
 def rounded_down(value: Fraction, digits: int) -> Fraction:
-    """Returns the largest number of so many digits that is not above `value`."""
+    """Returns the largest number with at most `digits` significant digits that is not above
+    `value`."""
     return Fraction(_decimal(value, False, digits))
 
 
 def _decimal(value: Fraction, up: bool, digits: int = DIGITS) -> str:
-    """Returns a number as a decimal of so many digits, rounded up or down."""
+    """Returns a number as a decimal of `digits` significant digits, rounded up or down."""
     rounding = ROUND_UP if up else ROUND_DOWN
     context = Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
     # The quotient of rounded parts could end on the wrong side: the parts are taken exactly.

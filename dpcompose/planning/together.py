@@ -35,18 +35,21 @@ class MergedSolver(Solver):
             self._islands.append(island)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
+        """Returns the summed worst losses of all islands, and the place, change and answer of each
+        root."""
         found = [island._joint(accountant) for island in self._islands]
         loss = accountant.algebra.add(each for each, _ in found)
         return loss, [answer for _, answers in found for answer in answers]
 
 
 def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
-    """Returns what one more mechanism may have if all parameters are fixed in advance, its own too.
+    """Returns the largest ε, ρ and μ of one more mechanism if all parameters are fixed in advance.
 
-    The total with the mechanism in it is certified again for each number that is tried.
+    The total with such a mechanism is certified for each number that is tried.
     """
 
     def fits(tried: Merged) -> bool:
+        """Returns whether every limit holds for these merged releases."""
         solver = MergedSolver(tried)
         found = certify(tried.problem, limits, solver=solver, compared=False)
         return all(found.held(each).ok for each in limits)
@@ -68,8 +71,8 @@ def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
 
 
 def _with_one_more(merged: Merged, on: Collection[int], stated: Guarantee) -> Merged:
-    """Returns the problems with one more mechanism, on roots of which every protected step changes
-    one."""
+    """Returns the merged problem with one more mechanism, which reads all roots with numbers
+    `on`."""
     problem = merged.problem
     names = {each.name for each in problem.mechanisms()}
     name = "one more"
@@ -91,7 +94,7 @@ def _with_one_more(merged: Merged, on: Collection[int], stated: Guarantee) -> Me
 
 
 def _met_by_all(merged: Merged) -> set[int]:
-    """Returns the numbers of roots of which every protected step changes one.
+    """Returns the numbers of a set of roots of which every protected step changes exactly one.
 
     The first root that always changes, or a group of roots of which nobody is in two.
     """

@@ -55,18 +55,18 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What all releases on one population cost together.
+    """The total loss of all releases on one population.
 
-    `population`: None for specs that name none, added up because that was asked for. `alone`: each
-    release by itself. `refused`: why they cannot be added up; there is then no number,
-    and `groups` are the releases by what they protect, where they differ in that.
-    `reasons`: why there is no finite bound. `assumed`: what only the names say.
+    `population`: None for specs that name none, added up because that was asked for. `alone`: the
+    bound of each release by itself. `refused`: why the releases cannot be added up; there is then
+    no number, and `groups` are the releases by what they protect, where they differ in that.
+    `reasons`: why there is no finite bound. `assumed`: what follows from equal names only.
     `planned`: why all parameters are fixed in advance; None where they may be chosen along the way,
     so that the bound is the budget, `record` what a filter has counted, and `realised` what has
     been spent where no budget makes a guarantee of it. `remaining`: the largest ε, ρ and μ of one
-    more mechanism, where that is asked for. `before`: the record without the releases that are new.
-    `steps`: the record after each release, where that is asked for. `checked`: what became of the
-    releases that a revision had, where it was asked.
+    more mechanism, where asked for. `before`: the record without the releases that are new.
+    `steps`: the record after each release, where asked for. `checked`: what became of the releases
+    that a revision had, where asked for.
     """
 
     population: str | None
@@ -93,7 +93,7 @@ class Total:
 
     @property
     def finite(self) -> bool:
-        """Whether there is any number."""
+        """Returns whether a finite number is certified: a bound, or an ε at some δ."""
         return bool(self.bounds) or any(at.value is not None for at in self.at_delta)
 
 
@@ -146,7 +146,7 @@ def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
 
 
 def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
-    """Yields the releases, each with its own label: a spec that is given again gets a number."""
+    """Yields the releases with different labels: that of a spec given twice gets a number."""
     seen: Counter[str] = Counter()
     for each in releases:
         seen[each.label] += 1
@@ -162,7 +162,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
         limits = (asked.limit,)
-    planned = _planned(releases, asked)
+    planned = _reason_for_fixed(releases, asked)
     why = disagreement(
         releases,
         budgets=asked.limit is None,
@@ -175,6 +175,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
 
     def certified(merged: Merged) -> tuple[MergedSolver, CertifiedRelease]:
+        """Returns a solver of the merged problem and its certified bounds."""
         solver = MergedSolver(merged)
         return solver, certify(merged.problem, limits, deltas, solver=solver)
 
@@ -210,7 +211,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         verdict=next((each for each in verdicts if not each.ok), next(iter(verdicts), None)),
         assumed=(
             "maps, blocks, parameters and their number were fixed before the first output",
-            *_assumed(merged, files, world and population is not None),
+            *_name_assumptions(merged, files, world and population is not None),
         ),
         planned=planned,
         remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
@@ -219,16 +220,16 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
 
 
 def _with_own_budget(release: Release) -> Release:
-    """Returns a release of a ledger: its own budget is that of the ledger, where none is named
-    for all."""
+    """Returns a release of a ledger with its own budget as the limit, if it has no total budget."""
     own = release.resolved.budget
     if release.limits or own is None or not release.resolved.ledger:
         return release
     return replace(release, limits=(own,))
 
 
-def _planned(releases: Sequence[Release], asked: TotalAsked) -> str | None:
-    """Returns why all parameters were fixed before the first output, where somebody says so."""
+def _reason_for_fixed(releases: Sequence[Release], asked: TotalAsked) -> str | None:
+    """Returns why all parameters were fixed before the first output; None unless all releases
+    say so."""
     if asked.fixed is not None or asked.part:
         return asked.fixed
     reasons = [each.resolved.planned for each in releases]
@@ -247,8 +248,9 @@ def _ledger(
 ) -> Total:
     """Returns the total of releases whose parameters may have been chosen along the way.
 
-    `apart`: the same where names mean nothing, if that may be less. Each gives a sum that is large
-    enough for every pair of neighbours.
+    `merged`: the problem with shared names; `apart`: the one in which equal names mean different
+    things, None if its sum is no smaller. The sum of each bounds the loss for every pair of
+    neighbours, so that the smaller one is used.
     """
     wanted = asked.filter or next(
         (each.resolved.filter for each in releases if each.resolved.filter is not None), None
@@ -256,6 +258,7 @@ def _ledger(
     points = [*(delta for each in limits for delta in deltas_of(each)), *deltas]
 
     def counted(merged: Merged) -> LedgerSum:
+        """Returns the sum that the filters count for a merged problem."""
         problem, more = merged.problem, (asked.rest, asked.part)
         return summed(problem, lambda: MergedSolver(merged), limits, wanted, points, *more)
 
@@ -280,20 +283,21 @@ def _ledger(
     world = not asked.apart and total.population is not None
     assumed = [
         *(each.says for each in OF_FILTERS),
-        _unchanged(asked),
-        *_assumed(used, total.files, world),
+        _record_assumption(asked),
+        *_name_assumptions(used, total.files, world),
     ]
     alone = tuple(_alone(releases, notion))
     total = replace(total, alone=alone, assumed=tuple(assumed))
     if found.solution is None:
         return total
     theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
-    added = _added(total, found.solution, MergedSolver(used), releases)
+    added = _with_additions(total, found.solution, MergedSolver(used), releases)
     return replace(added, theorem=theorem)
 
 
-def _unchanged(asked: TotalAsked) -> str:
-    """Returns what is assumed of a record, beside what was looked up."""
+def _record_assumption(asked: TotalAsked) -> str:
+    """Returns the sentence on the assumption that recorded releases were not changed or removed
+    later."""
     if asked.since is None:
         return (
             "each release stands here as it was made: none was changed or taken out afterwards "
@@ -313,8 +317,8 @@ def _over_time(
     asked: TotalAsked,
     limits: Sequence[Budget],
 ) -> Total:
-    """Returns the total with the record before what is new, and after each release if that is
-    asked."""
+    """Returns the total with the record before the new releases, and after each release if
+    asked for."""
     if found.record is None:
         return found
     alone = replace(asked, rest=False, over_time=False, part=True, filter=found.record.notion)
@@ -322,6 +326,7 @@ def _over_time(
         alone = replace(alone, limit=limits[0])
 
     def record(some: Sequence[int]) -> FilterRecord | None:
+        """Returns the filter record of some of the releases, by index; None for none."""
         if not some:
             return None
         part = [replace(releases[i], new=False) for i in some]
@@ -342,14 +347,15 @@ def _over_time(
 
 
 def _spent(found: LedgerSum) -> Fraction:
-    """Returns the sort key of a sum among sums of the same releases."""
+    """Returns the number by which sums of the same releases are compared: the share of the limit
+    spent."""
     if found.record is not None:
         return found.record.share
     return Fraction(10**9) if found.realised is None else found.realised.value
 
 
 def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
-    """Returns the sort key of bounds among bounds of the same releases."""
+    """Returns the key by which bounds of the same releases are compared; the least is the best."""
     if found.bounds:
         return 0, found.bounds[0].value
     values = [at.value for at in found.at_delta]
@@ -358,7 +364,7 @@ def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
 
 
 def _deltas(release: Release) -> Iterator[Fraction]:
-    """Yields where ε is asked for: by settings, by the spec, by its budget."""
+    """Yields the δ's at which ε is stated: those of settings, of the spec, and of its budget."""
     yield from release.deltas
     yield from release.resolved.deltas
     yield from deltas_of(release.resolved.budget)
@@ -367,7 +373,10 @@ def _deltas(release: Release) -> Iterator[Fraction]:
 def _alone(
     releases: Sequence[Release], notion: Notion | None = None
 ) -> Iterator[tuple[str, Bound | None]]:
-    """Yields each release with its own bound; `notion`: with the sum that a filter counts."""
+    """Yields each release's label with its own bound, None if not finite.
+
+    `notion`: the sum that a filter in this notion counts is meant instead of the bound.
+    """
     for each in releases:
         problem = each.resolved.problem
         if notion is None:
@@ -377,8 +386,11 @@ def _alone(
         yield each.label, bounds[0] if bounds else None
 
 
-def _assumed(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
-    """Yields what only the names say; `world`: whether they mean the same in all specs."""
+def _name_assumptions(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
+    """Yields the assumptions that follow from equal names, in sentences.
+
+    `world`: whether equal names mean the same in all specs.
+    """
     if len(labels) < 2:
         return
     about = "all of these specs are about the same people"
@@ -416,7 +428,7 @@ def _total_with_reasoning(
     if found.solutions:
         solution = found.solutions[0]
         theorem, _ = select(solver, solution)
-        return replace(_added(total, solution, solver, releases), theorem=theorem)
+        return replace(_with_additions(total, solution, solver, releases), theorem=theorem)
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
@@ -426,15 +438,16 @@ def _total_with_reasoning(
     return replace(total, reasons=tuple(why))
 
 
-def _added(
+def _with_additions(
     total: Total,
     solution: Solution,
     solver: MergedSolver,
     releases: Sequence[Release],
 ) -> Total:
-    """Returns the total with its worst change, and what each mechanism adds there."""
+    """Returns the total with its worst change, and what each mechanism adds to the bound there."""
 
     def span(path: Path) -> Span:
+        """Returns the position of a merged path in the spec of its release."""
         return releases[int(path[0])].resolved.source.span(path[1:])
 
     home = {name: i for i, names in enumerate(solver.names) for name in names}

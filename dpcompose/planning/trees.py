@@ -21,30 +21,32 @@ Names = dict[str, str]
 
 
 def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
-    """Returns a dataset with all below it, on its own.
+    """Returns a deep copy of a dataset with everything below it.
 
-    `place` goes before every path, `prefix` before every name of a dataset; `names`: new names of
+    `place` is put before every path, `prefix` before every name of a dataset; `names`: new names of
     mechanisms, None to keep them.
     """
-    new = _bare(top, place, names, prefix)
+    new = _copy_without_children(top, place, names, prefix)
     stack = [(top, new)]
     while stack:
         old, copy = stack.pop()
         for child in old.derived:
-            below = _bare(child, place, names, prefix)
+            below = _copy_without_children(child, place, names, prefix)
             copy.derived.append(below)
             stack.append((child, below))
         for partition in old.partitions:
             classes: list[BlockClass] = []
             for each in partition.classes:
-                below = _bare(each.dataset, place, names, prefix)
+                below = _copy_without_children(each.dataset, place, names, prefix)
                 classes.append(BlockClass(each.names, below))
                 stack.append((each.dataset, below))
             copy.partitions.append(_split(partition, classes, place, prefix))
     return new
 
 
-def _bare(old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
+def _copy_without_children(
+    old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str
+) -> Dataset:
     """Returns a copy of a dataset with its mechanisms, without what is made from it."""
     mechanisms = [*old.mechanisms]
     if names is not None:
@@ -80,9 +82,9 @@ def _split(
 
 
 def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Moves everything made from `other` below `known`; yields what is the same in both.
+    """Moves everything below `other` to `known`, and yields the datasets that both have in common.
 
-    Each is the name of a dataset and the numbers of the two parts that declare it.
+    Each is the name of a dataset with the numbers of the two parts that declare it.
     """
     stack = [(known, other)]
     while stack:
@@ -98,7 +100,7 @@ def join(known: Dataset, other: Dataset) -> Iterator[tuple[str, tuple[int, ...]]
                 stack.append((same, child))
         for partition in new.partitions:
             place = _same_split(into.partitions, partition)
-            pairs = None if place is None else _refined(into.partitions[place], partition)
+            pairs = None if place is None else _common_refinement(into.partitions[place], partition)
             if place is None or pairs is None:
                 into.partitions.append(partition)
                 continue
@@ -114,7 +116,8 @@ def _same_map(one: Dataset, other: Dataset) -> bool:
 
 
 def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
-    """Returns the place of the partition with the same name and declaration."""
+    """Returns the index of the partition with the same name and declaration as `other`; None if
+    none has."""
     if not other.kind.assignment().determined:
         return None
     for place, each in enumerate(known):
@@ -124,7 +127,7 @@ def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
 
 
 def _declaration(each: Partition) -> tuple[object, ...]:
-    """Returns what a spec declares of a partition, with its name."""
+    """Returns the name of a partition with all that a spec declares of it, for comparison."""
     return (
         each.path[-1],
         each.kind,
@@ -134,11 +137,11 @@ def _declaration(each: Partition) -> tuple[object, ...]:
     )
 
 
-def _refined(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
-    """Returns the blocks in classes that both partitions keep: the content by the one, and by the
-    other.
+def _common_refinement(one: Partition, other: Partition) -> list[tuple[BlockClass, Dataset]] | None:
+    """Returns the common refinement of the classes of blocks of two partitions.
 
-    None where they have other blocks, or too many of them.
+    Each class comes with the content by `one`, and with the dataset of its content by `other`. None
+    if the blocks differ, or are too many.
     """
     if len(one.classes) == len(other.classes) == 1:
         known, new = one.classes[0], other.classes[0]

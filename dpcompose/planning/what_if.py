@@ -13,13 +13,13 @@ from dpcompose.source import Source, Value
 
 
 class Put(NamedTuple):
-    """A value at a place in the tree, where nothing or another one stands; None removes it."""
+    """A value to set at a path of a tree, whether or not the path has one; None removes it."""
 
     path: Path
     value: Value
 
     def into(self, tree: Value) -> None:
-        """Changes a tree, in which everything above the place exists."""
+        """Sets the value in a tree, in which every ancestor of the path must exist."""
         *above, last = self.path
         for step in above:
             tree = tree[str(step)] if isinstance(tree, dict) else _items(tree)[int(step)]
@@ -37,7 +37,7 @@ def _items(tree: Value) -> list[Value]:
 
 
 def edited(tree: Value, puts: Iterable[Put]) -> Value:
-    """Returns a copy of a tree, without shared parts, with values put into it."""
+    """Returns a deep copy of a tree with values set in it."""
     copy = _copy(tree)
     for put in puts:
         put.into(copy)
@@ -52,7 +52,7 @@ def _copy(value: Value) -> Value:
 
 
 def what_if(source: Source, puts: Iterable[Put]) -> Problem:
-    """Returns the problem of a spec with values put into its tree; places stay those of the spec.
+    """Returns the problem of a spec with values set in its tree; positions stay those of the spec.
 
     Raises InvalidSpec if the changed spec is invalid.
     """

@@ -50,7 +50,7 @@ def apply_ignores(
         else:
             comments.append(each)
     gone: set[int] = set()
-    for comment, found in zip(comments, _taken(found_here, comments), strict=True):
+    for comment, found in zip(comments, _findings_by_comment(found_here, comments), strict=True):
         for finding in found:
             setting = failing_setting(finding)
             if setting is None:
@@ -69,7 +69,9 @@ def apply_ignores(
     return [*kept, *about], ignored
 
 
-def _taken(findings: Iterable[Diagnostic], comments: Sequence[_Comment]) -> list[list[Diagnostic]]:
+def _findings_by_comment(
+    findings: Iterable[Diagnostic], comments: Sequence[_Comment]
+) -> list[list[Diagnostic]]:
     """Returns for each comment the findings that it is the first about.
 
     A comment is about a finding of its codes if it stands within the lines of it, or alone above

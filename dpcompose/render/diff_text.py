@@ -119,6 +119,7 @@ def _arrow(each: NumberChange) -> str:
 
 
 def _pair(old: Fraction | None, new: Fraction | None) -> str:
+    """Returns two numbers as `3 → 3.98`, with all digits if they look equal and are not."""
     was, now = amount(old), amount(new)
     if was == now and old is not None and new is not None and old != new:
         was, now = number(old), number(new)
@@ -392,7 +393,7 @@ def before_now(moved: Moved) -> tuple[str, str]:
 
 
 def _share(share: Share | None) -> str:
-    """Returns the amount that a mechanism adds; `nothing` for None."""
+    """Returns the amount that a mechanism adds, as `ε 0.5`; `nothing` for None."""
     if share is None:
         return "nothing"
     delta = "" if share.bound.delta is None else f", {amount(share.bound.delta)}"

@@ -136,7 +136,10 @@ def profile_text(report: Report) -> str:
 
 
 def verdict_words(report: Report) -> str:
-    """Returns the verdict in words: `within budget ε = 2, 0.3 left`, `over budget ρ = 1 by 0.2`."""
+    """Returns the verdict in words: `within budget ε = 2, 0.3 left`, `over budget ρ = 1 by 0.2`.
+
+    "" for a report without a verdict.
+    """
     verdict = report.verdict
     if verdict is None:
         return ""

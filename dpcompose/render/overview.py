@@ -169,7 +169,8 @@ def _common_folder(labels: list[str]) -> str:
 
 
 def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
-    """Yields the rows to list, each with the number of further rows of its kind that are left out.
+    """Yields the rows to list; the last one of each kind with the number of rows left out (others:
+    0).
 
     Problems come first; if there are any, specs without problems are left out.
     """

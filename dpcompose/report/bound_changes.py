@@ -51,8 +51,8 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
     The reason says why two bounds are "incomparable"; for the other directions it is None.
     """
     numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
-    if _protected(old) != _protected(new):
-        why = f"what is protected changed from {_protected(old)} to {_protected(new)}"
+    if _protection_words(old) != _protection_words(new):
+        why = f"what is protected changed from {_protection_words(old)} to {_protection_words(new)}"
         return (
             "incomparable",
             tuple(replace(each, direction="incomparable") for each in numbers),
@@ -74,14 +74,14 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
     if "increased" in directions:
         return "increased", tuple(numbers), None
     if "incomparable" in directions:
-        if _decided(numbers):
+        if _epsilons_decide(numbers):
             directions.discard("incomparable")
         else:
             return "incomparable", tuple(numbers), _no_comparison(old, new)
     return ("decreased" if "decreased" in directions else "same"), tuple(numbers), None
 
 
-def _decided(numbers: Sequence[NumberChange]) -> bool:
+def _epsilons_decide(numbers: Sequence[NumberChange]) -> bool:
     """Returns whether the ε's at a δ are comparable, and so decide where the bounds are not."""
     return any(" at " in each.name for each in numbers) and all(
         each.direction != "incomparable" for each in numbers if " at " in each.name
@@ -113,7 +113,7 @@ def _symbols(bound: Bound) -> str:
     return " and ".join(name for name, _ in named_parameters(bound))
 
 
-def _protected(report: Report) -> str:
+def _protection_words(report: Report) -> str:
     """Returns the protected relation of a report in words, with its distance."""
     distance = f" at distance {report.distance}" if report.distance > 1 else ""
     return f"{relation_words(report)} neighbours{distance}"

@@ -45,8 +45,8 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
 
 
 def _touch(solution: Solution, felt: ChangeCharge, span: SpanOf) -> Touch:
-    """Returns one mechanism that the worst change reaches, with the loss of one copy and of all
-    copies."""
+    """Returns the entry of one charged mechanism: the loss of one copy, and of all copies and
+    blocks."""
     return Touch(
         felt.mechanism.name,
         felt.visit.place.dataset.name,
@@ -81,7 +81,7 @@ def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...
 
 
 class _Teller:
-    """Writes a derivation as numbered sentences into `lines`."""
+    """Writes a derivation as numbered sentences; `lines` holds those written so far."""
 
     def __init__(self, solution: Solution, span: SpanOf) -> None:
         self.solution = solution
@@ -107,7 +107,7 @@ class _Teller:
         return number
 
     def tell(self, cite: Step) -> None:
-        """Appends the whole derivation: the change, the cost of each mechanism, their sum, the
+        """Appends all sentences of a derivation: the change, each mechanism's cost, the sum, the
         theorem."""
         (together,) = cite.inputs
         changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]

@@ -111,7 +111,7 @@ def of_ledger(
     report = replace(
         report,
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
-        ceilings=tuple(_held(each, counted.filter, bound) for each in ceilings),
+        ceilings=tuple(_ceiling_verdict(each, counted.filter, bound) for each in ceilings),
         risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,
         certificate=certificate,
         rechecked=rechecked,
@@ -122,7 +122,7 @@ def of_ledger(
     return report
 
 
-def _held(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
+def _ceiling_verdict(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
     """Returns the verdict of the guarantee on a ceiling, the most that settings allow."""
     if ceiling.of_risk:
         return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))

@@ -65,6 +65,7 @@ def _order(rho: float, delta: float) -> Fraction:
     """Returns the order α at which ρ-zCDP has the least ε at a δ, by ternary search."""
 
     def epsilon(logarithm: float) -> float:
+        """Returns the ε at δ of ρ-zCDP by the order α = 1 + exp(`logarithm`)."""
         alpha = 1 + math.exp(logarithm)
         rest = (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha) - math.log(delta)
         return alpha * rho + rest / (alpha - 1)

@@ -72,7 +72,7 @@ class Resolved(NamedTuple):
 
 
 def resolve(source: Source) -> Resolved:
-    """Returns the meaning of the spec in `source`.
+    """Returns the resolved spec: its problem, its budget, and what its report is to state.
 
     Raises InvalidSpec with every fault that was found, in the order of their positions.
     """
@@ -96,7 +96,7 @@ class _Resolver:
         self._faults = faults
 
     def resolve(self) -> Resolved | None:
-        """Returns the result, or None where something is wrong; that is then reported."""
+        """Returns the resolved spec; None after an error."""
         spec, faults, broken = self._spec, self._faults, self._broken
         numbers = Numbers(spec.constants, self._broken_in("constants"), faults)
         relations = Relations(spec.relations, broken, faults)
@@ -163,7 +163,8 @@ class _Resolver:
         )
 
     def _check_ledger(self) -> None:
-        """What goes with parameters that are chosen along the way, and what does not."""
+        """Reports keys that contradict, or are missing for, parameters that are chosen along
+        the way."""
         spec, faults = self._spec, self._faults
         ledger = spec.adaptivity == "parameters" or ("adaptivity",) in self._broken
         if spec.filter is not None and not ledger:
@@ -184,27 +185,31 @@ class _Resolver:
             faults.add("DPC105", ("adversary",), message, hint, key=True)
 
     def _planned(self) -> str | None:
-        """Returns the reason why parameters are fixed, where the spec says that they are, and
-        why."""
+        """Returns the reason (`because`) that the spec gives for fixed parameters; None if it gives
+        none."""
         tree, because = self._source.value, self._spec.because
         told = isinstance(tree, dict) and "adaptivity" in tree
         fixed = self._spec.adaptivity != "parameters"
         return because if told and fixed and because and because.strip() else None
 
     def _left_out(self) -> set[int]:
-        """Returns the positions of the mechanisms that are faulty themselves."""
+        """Returns the positions in the spec of the mechanisms that have errors."""
         return {int(path[1]) for path in self._broken if len(path) == 2 and path[0] == "mechanisms"}
 
     def _broken_in(self, key: str) -> set[str]:
+        """Returns the names of the entries of `key`, such as datasets, that were left out for
+        errors."""
         return {str(path[1]) for path in self._broken if len(path) == 2 and path[0] == key}
 
     def _declared(self) -> Collection[str] | None:
-        """Returns the names of all datasets in the file; None if what should hold them does not."""
+        """Returns the names of all datasets in the file; None if `datasets` is empty or no
+        mapping."""
         tree = self._source.value
         datasets = tree.get("datasets") if isinstance(tree, dict) else None
         return datasets.keys() if isinstance(datasets, dict) and datasets else None
 
     def _not_empty(self) -> None:
+        """Reports a spec without datasets, or without mechanisms."""
         if not self._spec.datasets and not self._broken_below("datasets"):
             hint = "name at least the table of sensitive rows: `people: {}`"
             self._faults.add("DPC108", ("datasets",), "there are no datasets", hint, key=True)
@@ -213,12 +218,14 @@ class _Resolver:
             self._faults.add("DPC108", ("mechanisms",), "there are no mechanisms", hint, key=True)
 
     def _broken_below(self, key: str) -> bool:
+        """Returns whether `key`, or an entry of it, was left out for errors."""
         return any(path[0] == key for path in self._broken)
 
     # what is asked
 
     def _protects(self, goal: Goal, roots: list[RootPlace]) -> bool:
-        """Whether the relation to protect has a meaning; if not, that is reported."""
+        """Returns whether the relation to protect has a meaning on the roots; if not, reports an
+        error."""
         found = [self._on_root(goal.relation, root) for root in roots]
         silent = next((each for each in found if each and each[1].code == "DPC140"), None)
         complete = not self._broken_below("datasets")
@@ -242,12 +249,15 @@ class _Resolver:
         return False
 
     def _on_root(self, relation: Relation, root: RootPlace) -> tuple[str, Meaningless] | None:
+        """Returns the name of a root on which a relation has no meaning, and why; None if it
+        has one."""
         place = root.place
         why = meaningless(relation, Where(place.name, place.facts, None))
         return None if why is None else (place.name, why)
 
     def _has_columns_of(self, relation: Relation, roots: list[SpecPlace]) -> bool:
-        """Whether the roots have the columns that the relation names; if not, that is reported."""
+        """Returns whether the roots have the columns that the relation names; if not, reports an
+        error."""
         key = "keeps" if relation.changes is None else "changes"
         written = self._spec.protect
         names = [] if isinstance(written, str) else getattr(written, key) or []
@@ -256,7 +266,8 @@ class _Resolver:
     def _questions(
         self, written: WrittenReport | None, goal: Goal | None, roots: list[SpecPlace]
     ) -> tuple[ColumnQuestion, ...]:
-        """Returns what is asked of some columns; faulty questions are reported."""
+        """Returns the questions about columns that the report asks; those with errors are
+        reported."""
         found: dict[str, ColumnQuestion] = {}
         asked = (written.questions if written is not None else None) or []
         for i, each in enumerate(asked):
@@ -278,6 +289,10 @@ class _Resolver:
         return tuple(found.values())
 
     def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:
+        """Returns the budget, with the limits whose numbers have no error; None if none is written.
+
+        None also, after an error, for a chance of success below its baseline.
+        """
         if written is None:
             return None
         whole = isinstance(written, AdversaryBudget)
@@ -294,7 +309,8 @@ class _Resolver:
         return Budget(tuple((name, value) for name, value in named if value is not None))
 
     def _can_be_met(self, found: Mapping[str, Fraction | None]) -> bool:
-        """Whether a budget in success is not below its own baseline; if it is, that is reported."""
+        """Returns whether a budget in success is not below its own baseline; if it is, reports an
+        error."""
         success, baseline = found["success"], found["baseline"]
         if success is None or baseline is None:
             return False
@@ -305,6 +321,8 @@ class _Resolver:
         return success >= baseline
 
     def _population(self, written: str | None) -> str | None:
+        """Returns the canonical name of the population; None if there is none, or after an
+        error."""
         if written is None:
             return None
         try:
@@ -318,7 +336,8 @@ class _Resolver:
     def _report(
         self, written: WrittenReport | None, numbers: Numbers
     ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-        """Returns where to state ε and where to state δ, without duplicates."""
+        """Returns the δ's at which to state ε, and the ε's at which to state δ, without
+        duplicates."""
         if written is None:
             return (), ()
         asked = (written.delta, written.epsilon, written.risk, written.questions)
@@ -331,7 +350,8 @@ class _Resolver:
         return deltas, epsilons
 
     def _risk(self, written: WrittenRisk | None, numbers: Numbers) -> AskedRisk | None:
-        """Returns where to state what an attacker gains; what is left out is as usual."""
+        """Returns the points at which to state an attacker's gain, with defaults filled in; None if
+        not asked."""
         if written is None:
             return None
         path: Path = ("report", "risk")
@@ -346,6 +366,8 @@ class _Resolver:
     # post-processing
 
     def _check_post_processing(self, mechanisms: Mechanisms) -> None:
+        """Reports errors in the inputs of post-processing, by the names of all mechanisms in
+        the file."""
         tree = self._source.value
         written = tree.get("mechanisms") if isinstance(tree, dict) else None
         if not mechanisms.post_processing or not isinstance(written, list):
@@ -367,7 +389,8 @@ _NEEDS = {
 def _list_of_numbers(
     written: str | list[str] | None, path: Path, numbers: Numbers, need: Need
 ) -> tuple[Fraction, ...]:
-    """Returns the numbers of a list, or the only one, each once; faulty ones are reported."""
+    """Returns the numbers of a list, or one number as a tuple, without duplicates; reports
+    errors."""
     if written is None:
         return ()
     if isinstance(written, str):

@@ -20,9 +20,10 @@ _GRAPH_NAMES = "`edge`, `node` or `node-rewired`"
 
 
 class Where(NamedTuple):
-    """A dataset as the meaning of a relation needs it.
+    """A dataset on which a relation is checked for a meaning.
 
-    `above`: what it is made from. `movable`: a statement may speak of another dataset than this.
+    `above`: the name of what it is made from. `movable`: the statement may be made on another
+    dataset.
     """
 
     name: str
@@ -31,12 +32,12 @@ class Where(NamedTuple):
     movable: bool = True
 
     def instead(self, name: str) -> str:
-        """Returns the hint to speak of the dataset `name` instead."""
+        """Returns the hint to make the statement on the dataset `name` instead."""
         return f"say `stated_on: {name}`" if self.movable else f"read {quoted(name)} instead"
 
 
 class Meaningless(NamedTuple):
-    """Why a relation has no meaning on a dataset, and what to do."""
+    """The reason why a relation has no meaning on a dataset: a code, a clause and a hint."""
 
     code: str
     why: str
@@ -82,6 +83,8 @@ def meaningless(relation: Relation, where: Where) -> Meaningless | None:
 
 
 def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
+    """Returns why a relation on edges or vertices has no meaning on a dataset; None if it has
+    one."""
     facts = where.facts
     traits = facts.traits
     if traits.shape is Shape.GRAPH or (kind is RelationKind.EDGE and traits.edge_rows):
@@ -96,6 +99,7 @@ def _off_graph(kind: RelationKind, where: Where) -> Meaningless | None:
 
 
 def _no_rows(where: Where) -> Meaningless:
+    """Returns why a relation between rows has no meaning on a dataset without rows."""
     why = f"it is {where.facts.traits.shape} and has no rows"
     if where.facts.traits.shape is Shape.GRAPH:
         return Meaningless("DPC148", why, f"on graphs: {_GRAPH_NAMES}")
@@ -107,10 +111,12 @@ def _no_rows(where: Where) -> Meaningless:
 
 
 class Meanings:
-    """What relations statements speak of, and whether those have a meaning where they stand."""
+    """Looks up the relations of statements, and checks that they have a meaning on their
+    datasets."""
 
     def __init__(self, relations: Relations, goal: Goal | None, faults: Faults) -> None:
-        """`goal`: None if it is faulty; nothing is then said of what it would mean by default."""
+        """Sets up the checks; `goal` is None if it has errors: defaults that depend on it are not
+        reported."""
         self.goal = goal
         self._relations = relations
         self._faults = faults
@@ -118,7 +124,7 @@ class Meanings:
         self._fine: set[tuple[Relation, int, bool]] = set()
 
     def relation(self, written: str | LongRelation | None, path: Path) -> Relation | None:
-        """Returns the relation at `path`, by default the one protected; None if that is faulty."""
+        """Returns the relation at `path`, by default the protected one; None after an error."""
         if written is None:
             return None if self.goal is None else self.goal.relation
         if not isinstance(written, str):
@@ -133,9 +139,11 @@ class Meanings:
     def hold(
         self, relation: Relation, domain: SpecPlace, at: Path, given: bool, movable: bool = True
     ) -> bool:
-        """Whether a relation has a meaning on a dataset; if not, that is reported `at` a place.
+        """Returns whether a relation has a meaning on a dataset; if not, reports an error at the
+        path `at`.
 
-        `given`: the spec names the relation. `movable`: the statement could be on another dataset.
+        `given`: the spec names the relation. `movable`: the statement may be made on another
+        dataset.
         """
         key = (relation, id(domain.facts), domain.parent is None)
         if key in self._fine:
@@ -154,9 +162,10 @@ class Meanings:
         return False
 
     def _columns_of(self, relation: Relation, domain: SpecPlace, at: Path) -> bool:
-        """Whether the columns that a relation names are those of the root; else that is reported.
+        """Returns whether the columns that a relation names are columns of the root; if not,
+        reports an error.
 
-        They need not be among those that the dataset still has: then nothing is said of them.
+        They need not be among the columns that the dataset still has.
         """
         if relation.kind is not RelationKind.BOUNDED or not domain.facts.sound:
             return True

@@ -24,11 +24,11 @@ _HYPOTHESES: Path = ("adversary", "hypotheses")
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """Two beliefs about which blocks of `partition` hold data of one person.
+    """Two beliefs about which blocks of `partition` contain data of one person.
 
-    `classes`: the index of a class of the partition and how many of its blocks are meant, for each
-    class of blocks that the beliefs tell apart; `where` leads from the root to the partition's own
-    dataset. `first`, `second`: what each says, in words.
+    `classes`: for each class of blocks that the beliefs distinguish, the index of its class in the
+    partition and its number of blocks. `where`: the datasets from the root down to the one that is
+    partitioned. `first`, `second`: the hypotheses in words.
     """
 
     partition: Partition
@@ -41,9 +41,9 @@ class Opponent:
 def resolve_adversary(
     written: Written, problem: Problem, numbers: Numbers, faults: Faults
 ) -> Opponent | None:
-    """Returns the adversary of a spec; None if it has no meaning, which is then reported."""
+    """Returns the adversary of a spec; None after an error."""
     fine = _protects_rows(problem.goal, faults)
-    fine = _stated(problem, faults) and fine
+    fine = _has_stated_guarantees(problem, faults) and fine
     found = _partition(problem, faults)
     if found is None or not fine:
         return None
@@ -73,6 +73,8 @@ def resolve_adversary(
 
 
 def _protects_rows(goal: Goal, faults: Faults) -> bool:
+    """Returns whether one row added or removed is protected, as hypotheses need it; else reports an
+    error."""
     if goal.relation.kind is RelationKind.UNBOUNDED and goal.distance == 1:
         return True
     shown = str(goal.relation) if goal.distance == 1 else f"{goal.distance} steps"
@@ -86,8 +88,9 @@ def _protects_rows(goal: Goal, faults: Faults) -> bool:
     return False
 
 
-def _stated(problem: Problem, faults: Faults) -> bool:
-    """Whether every mechanism has a guarantee that is pure or approximate."""
+def _has_stated_guarantees(problem: Problem, faults: Faults) -> bool:
+    """Returns whether every mechanism has a pure or an approximate guarantee; if not, reports an
+    error."""
     for mechanism in problem.mechanisms():
         notions = mechanism.stated_in
         if not any({Notion.PURE, Notion.APPROX} & set(CONVERTS[each]) for each in notions):
@@ -103,8 +106,11 @@ def _stated(problem: Problem, faults: Faults) -> bool:
 
 
 def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Dataset, ...]] | None:
-    """Returns the partition whose blocks may hold data of one person together, and the way to
-    it."""
+    """Returns the partition that hypotheses are about, and the datasets from its root down to it.
+
+    None after an error: they need the one partition whose blocks may contain data of one person
+    together.
+    """
     found = [
         (partition, way)
         for way in _ways(problem)
@@ -146,12 +152,13 @@ def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Datas
 
 
 def _one_each(dataset: Dataset) -> bool:
-    """Whether each row of what a dataset is made from gives at most one row of it, by itself."""
+    """Returns whether a dataset is made by a map that makes at most one row of each row, by
+    itself."""
     return dataset.made_by is not None and dataset.made_by.conduct().gives is Gives.ONE
 
 
 def _ways(problem: Problem) -> Iterator[tuple[Dataset, ...]]:
-    """The datasets from a root down to each dataset."""
+    """Yields for each dataset the path of datasets from its root down to it."""
     stack: list[tuple[Dataset, ...]] = [(root.dataset,) for root in reversed(problem.roots)]
     while stack:
         way = stack.pop()

@@ -43,8 +43,9 @@ def _guarantee(
 ) -> Guarantee:
     """Returns the guarantee of a mechanism in one notion.
 
-    `other`: the values of the keys that are no numbers. `given`: those of the others, in the order
-    of the form, then the sensitivity, if there is one, and all sensitivities where it is relative.
+    `other`: the values of the keys that are no numbers. `given`: the numbers, in the order of the
+    form's keys, then the sensitivity, if there is one; after it, where shifts are relative, all
+    sensitivities. `moves`: the norm of the sensitivity.
     """
     numbers, moved = given[: len(form.numbers)], given[len(form.numbers) :]
     values = {key.name: value for key, value in zip(form.numbers, numbers, strict=True)}
@@ -60,7 +61,8 @@ def _guarantee(
 
 
 class _Moved(NamedTuple):
-    """What change a sensitivity is for, if the spec says so, and where its faults are reported."""
+    """The relation that a sensitivity is for, whether the spec names it, and the path for its
+    errors."""
 
     relation: Relation
     given: bool
@@ -78,8 +80,8 @@ class ConcreteMechanisms:
     def drafts(
         self, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Draft] | None:
-        """Returns what the mechanism at `path`, reading `place`, guarantees; None if faulty
-        (reported)."""
+        """Returns a draft of each guarantee of the concrete mechanism at `path`; None after an
+        error."""
         form = FORMS[mechanism.mechanism]
         parameters = self._parameters(form, mechanism, path, place)
         other = {
@@ -131,8 +133,7 @@ class ConcreteMechanisms:
     def _parameters(
         self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Parameter] | None:
-        """Returns the numbers of a mechanism, 0 where one may be left out; None if one is
-        faulty."""
+        """Returns the parameters of the noise, 0 for those left out; None after an error."""
         found: list[Parameter | None] = []
         for key in form.numbers:
             text = getattr(mechanism, key.name)
@@ -151,7 +152,7 @@ class ConcreteMechanisms:
         replaced: bool,
         alone: bool,
     ) -> list[Moves] | None:
-        """Returns what one sensitivity says; None if it is faulty (reported)."""
+        """Returns one sensitivity, in each norm in which it is of use; None after an error."""
         assert form.sensitivity is not None
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
@@ -163,7 +164,8 @@ class ConcreteMechanisms:
     def _bound_sensitivities(
         self, mechanism: written.Concrete, path: Path, place: SpecPlace
     ) -> list[_Moved] | None:
-        """Returns the sensitivities, each with its change; None if they are faulty (reported)."""
+        """Returns for each sensitivity of the mechanism the relation that it is for; None after an
+        error."""
         given, at = mechanism.sensitivity, (*path, "sensitivity")
         if isinstance(given, written.Sensitivities) or _is_one_hot(given):
             if mechanism.relation is not None:
@@ -187,9 +189,11 @@ class ConcreteMechanisms:
         return None if default is None else [_Moved(*default, (*path, "reads"))]
 
     def _default(self, place: SpecPlace, at: Path) -> tuple[Relation, bool] | None:
-        """Returns what a plain sensitivity is for, and whether that is said by its form alone.
+        """Returns the relation that a plain sensitivity is for, and True if its form says so; None
+        after an error.
 
-        One row added or removed; on a graph the relation protected.
+        It is one row added or removed on a table, and the protected relation on a graph (then
+        False).
         """
         facts, goal = place.facts, self._meanings.goal
         if not facts.sound or (facts.traits.shape is Shape.TABLE and not facts.traits.fixed):
@@ -225,6 +229,11 @@ class ConcreteMechanisms:
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
+        """Returns the draft of one guarantee for a mechanism in which each row answers by itself;
+        None after an error.
+
+        It holds for one row replaced.
+        """
         if place is None:
             return None
         at = (*path, "reads")
@@ -254,6 +263,8 @@ class ConcreteMechanisms:
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
+        """Returns a draft for each notion in which the mechanism is stated for one step of its
+        relation; None after an error."""
         given, at = mechanism.relation is not None, (*path, "relation")
         relation = self._meanings.relation(mechanism.relation, at)
         if place is None or relation is None:
@@ -279,7 +290,7 @@ class ConcreteMechanisms:
         ]
 
     def _counts_rows(self, place: SpecPlace) -> bool:
-        """Whether protected neighbours differ in the number of rows."""
+        """Returns whether protected neighbours may differ in the number of rows of a place."""
         goal = self._meanings.goal
         if goal is None or not place.facts.sound or place.facts.traits.fixed:
             return False
@@ -288,15 +299,15 @@ class ConcreteMechanisms:
 
 
 def _is_one_hot(given: written.AnyMoved | written.Sensitivities) -> bool:
-    """Whether a sensitivity says by itself how far each kind of row change moves the vector."""
+    """Returns whether a sensitivity is `one_hot`, which bounds every kind of row change by
+    itself."""
     return isinstance(given, written.Normed) and given.one_hot is not None
 
 
 def _texts(
     mechanism: written.Concrete, path: Path, place: SpecPlace | None
 ) -> list[tuple[written.AnyMoved, Path, bool]]:
-    """Returns the sensitivities as they are written, each with its place, and whether it is for
-    a row replaced."""
+    """Returns each sensitivity as written, with its path, and whether it is for a row replaced."""
     given, at = mechanism.sensitivity, (*path, "sensitivity")
     if isinstance(given, written.Sensitivities):
         pairs = ((getattr(given, key), key) for key in _ROW_CHANGES)

@@ -36,12 +36,12 @@ class RootPlace:
     columns: tuple[str, ...] | None
 
     def filled(self, dataset: Resolved) -> Root:
-        """Returns the root of a problem."""
+        """Returns the root of a problem, with the resolved dataset."""
         return Root(dataset, self.domain, self.unit, self.max_degree, self.size, self.columns)
 
 
 class Datasets:
-    """Builds the forest. `order`: everything in it, parents first."""
+    """Builds the forest of datasets and partitions; `order` lists all of them, parents first."""
 
     def __init__(self, spec: Spec, names: Names, maps: Maps, faults: Faults) -> None:
         self.names = names
@@ -53,7 +53,7 @@ class Datasets:
         self._index = {name: index for index, name in enumerate(spec.datasets)}
 
     def build(self) -> None:
-        """Make everything that `from` connects to a root; report what it does not."""
+        """Adds every dataset that `from` connects to a root; reports all others as errors."""
         waiting: dict[str, list[str]] = {}
         for name, dataset in self._spec.datasets.items():
             if not self._named_well(name):
@@ -71,18 +71,20 @@ class Datasets:
         number([root.place for root in self.roots])
 
     def _sort_children(self) -> None:
+        """Sorts the children of every place by their order in the spec."""
         for node in self._children_first():
             if isinstance(node, SpecPlace):
                 node.children.sort(key=lambda child: child.index)
 
     def _children_first(self) -> Iterator[SpecPlace | Splitting]:
-        """Everything in the forest, with the blocks of a partition before it."""
+        """Yields all places and partitions of the forest, children before parents."""
         for node in reversed(self.order):
             if isinstance(node, Splitting):
                 yield from (node.star, *node.named.values())
             yield node
 
     def _named_well(self, name: str) -> bool:
+        """Returns whether a text is legal as the name of a dataset; if not, reports an error."""
         if name.strip() and "." not in name:
             return True
         message = f"{quoted(name)} cannot be the name of a dataset"
@@ -94,6 +96,8 @@ class Datasets:
     # roots
 
     def _root(self, name: str, dataset: written.Table | written.Graph) -> None:
+        """Adds the place of a root dataset to the names, the roots and the order; reports errors in
+        it."""
         path: Path = ("datasets", name)
         domain = Domain(dataset.domain)
         unit = size = degree = columns = None
@@ -116,7 +120,8 @@ class Datasets:
         self.order.append(place)
 
     def _columns(self, names: list[str] | None, path: Path) -> tuple[str, ...] | None:
-        """Returns the columns of a root; one that is named twice is reported."""
+        """Returns the columns of a root, None if not given; reports a column that is named
+        twice."""
         found: set[str] = set()
         for i, name in enumerate(names or ()):
             if name in found or not name.strip():
@@ -130,7 +135,7 @@ class Datasets:
     # derived
 
     def _derive(self, name: str) -> bool:
-        """Make a derived dataset, whose parent is made already."""
+        """Adds a derived dataset, whose parent is added already; returns False after an error."""
         dataset = self._spec.datasets[name]
         assert isinstance(dataset, written.Mapped | written.Split)
         parent = self.names.place(dataset.from_, ("datasets", name, "from"))
@@ -141,6 +146,8 @@ class Datasets:
         return self._split(name, dataset, parent)
 
     def _map(self, name: str, dataset: written.Mapped, parent: SpecPlace) -> bool:
+        """Adds the place of a derived dataset below `parent`; returns False, after an error, if the
+        map is not valid."""
         path: Path = ("datasets", name)
         made_by = self._maps.made(dataset.map, (*path, "map"))
         if made_by is None:
@@ -158,6 +165,8 @@ class Datasets:
         return True
 
     def _after(self, name: str, made_by: Map, parent: SpecPlace) -> Facts:
+        """Returns the facts of a dataset made by a map; unsound, after an error, if the map cannot
+        read its parent."""
         facts = parent.facts
         if not facts.sound:
             return facts
@@ -168,6 +177,8 @@ class Datasets:
     # partitions
 
     def _split(self, name: str, dataset: written.Split, parent: SpecPlace) -> bool:
+        """Adds a partition of `parent`, and the place of its blocks; returns False, after an error,
+        if it is not valid."""
         path: Path = ("datasets", name)
         partition = dataset.partition
         made = partition_made(partition, (*path, "partition"), self._faults)
@@ -192,7 +203,8 @@ class Datasets:
     # what is left
 
     def _refuse_rest(self, waiting: dict[str, list[str]]) -> None:
-        """Report what hangs on nothing: unknown parents and cycles."""
+        """Reports datasets that no path connects to a root: those with unknown parents, and
+        cycles."""
         left = {name: parent for parent, names in waiting.items() for name in names}
         for name, parent in left.items():
             if self.names.declared is not None and parent not in self.names.declared:
@@ -212,7 +224,8 @@ class Datasets:
 
 
 def _cycles(parents: dict[str, str], index: dict[str, int]) -> Iterator[list[str]]:
-    """Each cycle once, from its first dataset on; `parents` gives one parent to each."""
+    """Yields each cycle once, from its first dataset on; `parents` has the one parent of each
+    dataset."""
     seen: set[str] = set()
     for start in sorted(parents, key=index.__getitem__):
         trail: dict[str, int] = {}

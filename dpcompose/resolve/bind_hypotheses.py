@@ -21,7 +21,8 @@ _ABSENT = "not in the data at all"
 
 
 class Hypotheses:
-    """Hypotheses about one partition; once all are read, `classes` tells its blocks apart."""
+    """Reads hypotheses about one partition, and collects in `classes` the blocks that they
+    distinguish."""
 
     def __init__(self, partition: Partition, numbers: Numbers, faults: Faults) -> None:
         self._partition = partition
@@ -39,9 +40,11 @@ class Hypotheses:
             self._kinds = [each for each in sets if each]
 
     def classes(self) -> Iterator[tuple[int, int]]:
-        """The index of a class of the partition and how many of its blocks, for each class of ours.
+        """Yields (index of a class of the partition, number of its blocks) for each class of the
+        beliefs.
 
-        Named blocks first, in the order of their indices; then what is left of each class.
+        First the named blocks, one by one in the order of their indices; then the other blocks of
+        each class.
         """
         taken: dict[int, int] = {}
         for name in self._named:
@@ -55,7 +58,7 @@ class Hypotheses:
                 yield index, left
 
     def _class_of(self, name: str | int) -> int | None:
-        """Returns the class of a block; None if there is no such block."""
+        """Returns the index of the class that contains a block; None if there is no such block."""
         larger = None
         for index, each in enumerate(self._partition.classes):
             if each.multiplicity == 1:
@@ -77,8 +80,8 @@ class Hypotheses:
     # one hypothesis
 
     def belief(self, written: Hypothesis, path: Path) -> tuple[Belief, str] | None:
-        """Returns a hypothesis, and the same in words; None if it cannot be, which is then
-        reported."""
+        """Returns a hypothesis as a distribution over sets of blocks, with its text; None after an
+        error."""
         if written == "none":
             return NONE, _ABSENT
         if written == "uniform":
@@ -95,6 +98,8 @@ class Hypotheses:
         return self._mixture(written, path)
 
     def _only(self, part: tuple[list[Part], str], path: Path) -> tuple[Belief, str] | None:
+        """Returns the belief in which all parts have equal weights, with its text; None after an
+        error."""
         parts, words = part
         if not parts:
             self._no_kind(path)
@@ -107,6 +112,12 @@ class Hypotheses:
         self._faults.add("DPC163", path, message, "give the sets by `blocks`")
 
     def _mixture(self, written: list[Sets], path: Path) -> tuple[Belief, str] | None:
+        """Returns the belief that weighted sets of blocks declare, with its text; None after an
+        error.
+
+        Weights default to equal ones, and must sum to 1. An entry that is several parts gives each
+        of them an equal share.
+        """
         given = [each.weight is not None for each in written]
         if any(given) and not all(given):
             at = (*path, given.index(False))
@@ -142,6 +153,11 @@ class Hypotheses:
         return Belief(tuple(found)), "one of: " + "; ".join(shown)
 
     def _part(self, written: Sets, path: Path) -> tuple[list[Part], str] | None:
+        """Returns the parts that one written set of blocks, or of sizes, declares, with its text;
+        None after an error.
+
+        The list is empty if no possible row is in so many blocks.
+        """
         keys = [key for key in ("blocks", *_SIZES) if getattr(written, key) is not None]
         if len(keys) != 1:
             hint = "one of `blocks`, `exactly`, `at_least`, `at_most`"
@@ -168,6 +184,7 @@ class Hypotheses:
         return self._between(low, high)
 
     def _too_many(self, number: int, path: Path) -> None:
+        """Reports a set of more blocks than the data of one person can be in."""
         partition = self._partition
         message = (
             f"nobody is in {plural(number, 'block')} of {quoted(partition.name)}: "
@@ -178,7 +195,8 @@ class Hypotheses:
         self._faults.add("DPC163", path, message, hint)
 
     def _between(self, low: int, high: int) -> tuple[list[Part], str]:
-        """Returns all sets of so many blocks that a row may be in."""
+        """Returns the parts that cover all sets of `low` to `high` blocks a row may be in, with
+        their text."""
         if self._kinds is not None:
             sets = [each for each in self._kinds if low <= len(each) <= high]
             nobody: list[frozenset[int]] = [] if low else [frozenset()]
@@ -192,6 +210,10 @@ class Hypotheses:
         return [Between(low, high)], words + ", all sets equally likely"
 
     def _members(self, names: list[str], path: Path) -> frozenset[int] | None:
+        """Returns the indices of the named blocks; None after an error.
+
+        Errors: an unknown block, a block named twice, or a set of blocks that no row can be in.
+        """
         found: list[int] = []
         for i, text in enumerate(names):
             name = self._block(text)
@@ -220,7 +242,8 @@ class Hypotheses:
 
 
 def _sizes(low: int, high: int) -> str:
-    """`2 blocks`, `1 to 4 blocks`, `at most 3 blocks`."""
+    """Returns a range of numbers of blocks in words: `2 blocks`, `1 to 4 blocks`, `at most 3
+    blocks`."""
     if low == high:
         return plural(low, "block")
     return f"at most {plural(high, 'block')}" if low == 0 else f"{low} to {high} blocks"

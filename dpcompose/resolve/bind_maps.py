@@ -16,7 +16,7 @@ from dpcompose.spec.maps import AnyMap
 
 
 class _Faulty(Exception):
-    """A number of a map is none, which is reported."""
+    """Raised where a value of a map is no number; the error is already reported."""
 
 
 class Maps:
@@ -27,7 +27,7 @@ class Maps:
         self._faults = faults
 
     def made(self, given: AnyMap, path: Path) -> Map | None:
-        """Returns the map at `path`; None if it is faulty, which is then reported."""
+        """Returns the map at `path`; None after an error."""
         form = MAPS[given.kind]
         try:
             return form.made(*(self._at(key, given, path) for key in form.keys))
@@ -40,7 +40,7 @@ class Maps:
             return None
 
     def _at(self, key: FormKey, given: AnyMap, path: Path) -> object:
-        """Returns what stands at a key."""
+        """Returns the value at a key of a map, with numbers evaluated and column names as a set."""
         value, at = getattr(given, key.name), (*path, key.name)
         match key.sort:
             case Sort.COLUMNS:
@@ -58,6 +58,7 @@ class Maps:
                 return value
 
     def _number(self, text: str | None, at: Path, need: Need) -> Fraction | None:
+        """Returns the number at `at`, None if it is left out; raises `_Faulty` after an error."""
         if text is None:
             return None
         value = self._numbers.parameter(text, at, need)

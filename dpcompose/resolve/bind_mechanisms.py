@@ -21,7 +21,7 @@ from dpcompose.spec.mechanism_entry import ReadingEntry
 
 
 class Mechanisms:
-    """Puts every mechanism where it reads, and reports what is wrong with it."""
+    """Adds each mechanism to the place that it reads, and reports the errors in it."""
 
     def __init__(
         self,
@@ -31,7 +31,8 @@ class Mechanisms:
         goal: Goal | None,
         faults: Faults,
     ) -> None:
-        """`goal`: None if it is faulty; nothing is then said of what it would mean by default."""
+        """Sets up the binding; `goal` is None if it has errors: defaults that depend on it are not
+        reported."""
         self.post_processing: list[Derived] = []
         self._names = names
         self._faults = faults
@@ -42,7 +43,7 @@ class Mechanisms:
         self._places: dict[str, SpecPlace | None] = {}
 
     def add(self, index: int, mechanism: written.Mechanism) -> None:
-        """Add the mechanism at `index` of the spec."""
+        """Adds the mechanism with number `index` in the spec to the place that it reads."""
         path: Path = ("mechanisms", index)
         self._name(mechanism.name, path)
         if isinstance(mechanism, written.PostProcessing):
@@ -55,7 +56,7 @@ class Mechanisms:
             self._put(place, index, mechanism, drafts, path)
 
     def look_at(self, index: int, tree: Any) -> None:
-        """Check what is sound of a mechanism with faults: its name, and what it reads."""
+        """Reports errors in the name and the reference of a mechanism that has errors elsewhere."""
         path: Path = ("mechanisms", index)
         entry = tree["mechanisms"][index]
         if not isinstance(entry, dict):
@@ -71,8 +72,7 @@ class Mechanisms:
         path: Path,
         place: SpecPlace | None,
     ) -> list[Draft] | None:
-        """Returns all that is known of a mechanism; None if some of it is faulty, which is
-        reported."""
+        """Returns the guarantees of a mechanism, as drafts; None after an error."""
         if not isinstance(mechanism, written.SeveralMechanism):
             if isinstance(mechanism, Stated):
                 return self._stated.drafts(mechanism, path, place)
@@ -87,6 +87,7 @@ class Mechanisms:
         return [*found, *in_turn(found, place)]
 
     def _name(self, name: str, path: Path) -> None:
+        """Reports a name that is blank or has been given to another mechanism."""
         at = (*path, "name")
         if not name.strip():
             self._faults.add("DPC109", at, "a mechanism needs a name that can be seen")
@@ -97,6 +98,7 @@ class Mechanisms:
             self._faults.add("DPC120", at, message, hint, related=related)
 
     def _read(self, reads: str, path: Path) -> SpecPlace | None:
+        """Returns the place that `reads` names; None after an error."""
         place = self._places.get(reads)
         if place is None:
             # What refers to nothing is looked up again, so that every use is reported.
@@ -111,6 +113,8 @@ class Mechanisms:
         drafts: list[Draft],
         path: Path,
     ) -> None:
+        """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
+        its partition's scope."""
         name, count = mechanism.name, mechanism.count
         if varying(drafts):
             assert place.scope is not None

@@ -14,7 +14,7 @@ from dpcompose.spec.partitions import AnyPartition
 def partition_made(
     given: AnyPartition, path: Path, faults: Faults
 ) -> tuple[PartitionKind, Blocks] | None:
-    """Returns the kind and the blocks of a partition; None if the blocks are faulty (reported)."""
+    """Returns the kind and the blocks of a partition; None after an error in the blocks."""
     form = PARTITIONS[given.by]
     blocks: Blocks | None = None
     made: list[object] = []
@@ -24,7 +24,7 @@ def partition_made(
             case Sort.BLOCKS:
                 blocks = _blocks(value, at, faults)
             case Sort.FEEDS:
-                blocks = _fed(value, at, faults)
+                blocks = _blocks_of_kinds(value, at, faults)
                 made.append({} if blocks is None else _numbers(value, blocks))
             case Sort.COLUMNS:
                 made.append(None if value is None else frozenset(value))
@@ -37,13 +37,14 @@ def partition_made(
 
 
 def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None:
+    """Returns the blocks by their names, or by their number; None after an error."""
     if isinstance(given, int):
         return Blocks(range(given))
     return Blocks(tuple(given)) if _distinct(given, path, faults) else None
 
 
-def _fed(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
-    """Returns the blocks that kinds of rows feed."""
+def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
+    """Returns all blocks that some kind of rows feeds; None after an error."""
     fine = [_distinct(fed, (*path, kind), faults) for kind, fed in kinds.items()]
     names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))
     if not names:
@@ -53,12 +54,14 @@ def _fed(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | No
 
 
 def _numbers(kinds: dict[str, list[str]], blocks: Blocks) -> dict[str, tuple[int, ...]]:
+    """Returns for each kind of rows the indices of the blocks that it feeds."""
     number = {block: i for i, block in enumerate(blocks.names)}
     return {kind: tuple(number[name] for name in fed) for kind, fed in kinds.items()}
 
 
 def _distinct(names: list[str], path: Path, faults: Faults) -> bool:
-    """Whether names of blocks are usable and differ; what is not is reported."""
+    """Returns whether names of blocks are legal and differ from each other; if not, reports an
+    error."""
     first: dict[str, int] = {}
     fine = True
     for i, name in enumerate(names):

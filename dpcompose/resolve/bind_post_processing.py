@@ -12,7 +12,7 @@ from dpcompose.faults import Faults
 def check_post_processing(
     entries: Collection[Derived], known: Collection[str], faults: Faults
 ) -> None:
-    """Report inputs that are no mechanisms, and entries that use their own outputs.
+    """Reports inputs that are no mechanisms, and post-processing that uses its own output.
 
     `known`: the names of all mechanisms.
     """
@@ -31,7 +31,7 @@ def check_post_processing(
 
 
 def _cycles(entries: Mapping[str, Derived]) -> Iterator[list[Derived]]:
-    """One cycle for each part of the graph that has any; never recurses."""
+    """Yields one cycle for each connected part of the graph that has a cycle; never recurses."""
     done: set[str] = set()
     for start in entries:
         trail: dict[str, Iterator[str]] = {}

@@ -27,7 +27,7 @@ _BUILT_IN = {**_PROTECTABLE, "euclidean": Relation(RelationKind.EUCLIDEAN)}
 
 
 def changing(columns: Iterable[str]) -> Relation:
-    """Returns one row replaced, in these columns alone."""
+    """Returns the bounded relation in which a row is replaced in these columns only."""
     return Relation(RelationKind.BOUNDED, changes=frozenset(columns))
 
 
@@ -45,6 +45,8 @@ class Relations:
             self._declare(name, declared)
 
     def _declare(self, name: str, declared: Declared) -> None:
+        """Stores a declared relation by its name in `_declared`; after an error its name in
+        `_broken`."""
         path = ("relations", name)
         if name in _BUILT_IN or not name.strip():
             message = f"{quoted(name)} cannot be the name of a declared relation"
@@ -66,7 +68,7 @@ class Relations:
         )
 
     def goal(self, written: str | Protected) -> Goal | None:
-        """Returns the relation to protect; None if it is faulty, which is then reported."""
+        """Returns the relation to protect, with its distance; None after an error."""
         path: Path = ("protect",)
         if isinstance(written, str):
             relation = self._relation_of_name(written, path, protects=True)
@@ -75,12 +77,14 @@ class Relations:
         return None if relation is None else Goal(relation, written.distance)
 
     def stated(self, written: str | LongRelation, path: Path) -> Relation | None:
-        """Returns the relation of a statement; None if it is faulty, which is then reported."""
+        """Returns the relation of a statement; None after an error."""
         if isinstance(written, str):
             return self._relation_of_name(written, path)
         return self._long(written, path)
 
     def _long(self, written: LongRelation, path: Path, protects: bool = False) -> Relation | None:
+        """Returns the relation that a mapping with `keeps` or `changes` declares; None after an
+        error."""
         relation = self._relation_of_name(written.relation, (*path, "relation"), protects)
         changes = written.changes
         if relation is None or (not written.keeps and changes is None):
@@ -102,6 +106,11 @@ class Relations:
         )
 
     def _relation_of_name(self, name: str, path: Path, protects: bool = False) -> Relation | None:
+        """Returns the built-in or declared relation of this name; None after an error, which is
+        reported once.
+
+        `protects`: only relations that can be protected are known.
+        """
         built_in = _PROTECTABLE if protects else _BUILT_IN
         relation = built_in.get(name) or self._declared.get(name)
         if relation is not None or name in self._broken:

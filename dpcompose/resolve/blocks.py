@@ -15,12 +15,12 @@ MOST = 1_000_000
 
 
 class Rest(Sequence[int]):
-    """The numbers of a range without some; takes the room of those left out."""
+    """The numbers of a range without some of them; stores only those left out."""
 
     __slots__ = ("_out", "_range")
 
     def __init__(self, numbers: range, out: Sequence[int]) -> None:
-        """`out`: the numbers left out, sorted."""
+        """Takes a range and the numbers `out` that it leaves out, sorted."""
         self._range = numbers
         self._out = tuple(out)
 
@@ -55,7 +55,11 @@ class Rest(Sequence[int]):
 
 
 class Class(NamedTuple):
-    """Blocks with the same content: any one of them, all their names, its own place if any."""
+    """Blocks with equal content.
+
+    `block`: any of them; `names`: the names of all; `named`: the place of a block that has its own,
+    else None.
+    """
 
     block: Block
     names: Sequence[Block]
@@ -63,10 +67,10 @@ class Class(NamedTuple):
 
 
 def classes(split: Splitting) -> list[Class]:
-    """Returns the blocks of a partition, equal ones together, in the order of their first.
+    """Returns the blocks of a partition in classes of equal blocks, ordered by their first block.
 
-    Blocks are equal if nothing is read or made of one of them alone, and all mechanisms with a
-    parameter for each block have the same ones. The blocks of kinds are kept apart.
+    Blocks are equal if no mechanism or dataset reads one of them alone, and all parameters by block
+    have the same values for them. The blocks of `by: kinds` are classes of their own.
     """
     single = {
         block: place for block, place in split.named.items() if place.mechanisms or place.children
@@ -95,7 +99,7 @@ def classes(split: Splitting) -> list[Class]:
 
 
 def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[Class]:
-    """Returns the single blocks, and all the others as one class."""
+    """Returns a class for each block in `single`, and one for all other blocks."""
     rest: Sequence[Block]
     if not single:
         return [Class(names[0], names, None)]
@@ -114,14 +118,14 @@ def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[Clas
 
 
 class Filling(NamedTuple):
-    """A dataset to be filled with the content of places, in a block of their scopes."""
+    """A dataset whose content is to be built: places, each with the block of its scope."""
 
     dataset: Dataset
     content: tuple[tuple[SpecPlace, Block | None], ...]
 
 
 class Builder:
-    """Writes the forest out."""
+    """Builds the datasets of a problem from the forest."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
@@ -129,9 +133,9 @@ class Builder:
         self._varied: dict[tuple[int, Block], Mechanism] = {}
 
     def fits(self, order: Sequence[SpecPlace | Splitting]) -> bool:
-        """Whether the problem is small enough to be written out; if not, that is reported.
+        """Returns whether the problem is small enough to be built; if not, reports an error.
 
-        `order`: everything in the forest, parents first.
+        `order`: all places and partitions of the forest, parents first.
         """
         copies: dict[int, int] = {}
         total = 0
@@ -165,7 +169,8 @@ class Builder:
         return top
 
     def _fill(self, task: Filling, tasks: list[Filling]) -> None:
-        """Fill a dataset; what hangs below it is filled later."""
+        """Builds the mechanisms, derived datasets and partitions of a dataset; appends `tasks` for
+        what is below."""
         dataset, content = task
         mechanisms = [
             (index, mechanism if isinstance(mechanism, Mechanism) else self._on(mechanism, block))
@@ -186,6 +191,8 @@ class Builder:
                 dataset.partitions.append(self._partition(child, block, tasks))
 
     def _on(self, mechanism: Varied, block: Block | None) -> Mechanism:
+        """Returns the mechanism with its parameters for one block; the same object for the same
+        block."""
         assert block is not None
         key = id(mechanism), block
         made = self._varied.get(key)
@@ -194,7 +201,8 @@ class Builder:
         return made
 
     def _partition(self, split: Splitting, block: Block | None, tasks: list[Filling]) -> Partition:
-        """Returns a partition in a block of the scope around it."""
+        """Returns a partition with its classes of blocks, inside one block of an enclosing
+        partition (if any)."""
         found: list[BlockClass] = []
         for each in self._classes[id(split)]:
             name = f"{split.name}.{each.block}" if len(each.names) == 1 else split.star.name

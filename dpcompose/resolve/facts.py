@@ -15,7 +15,8 @@ from dpcompose.source.rewriting import is_plain
 
 
 class LostUnit(NamedTuple):
-    """Where the privacy unit was lost: by which dataset, its column, if `keeps` could list it."""
+    """The dataset that lost the privacy unit, the unit's column, and whether `keeps` could list
+    it."""
 
     by: str
     column: str
@@ -23,11 +24,11 @@ class LostUnit(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of a dataset, and by what it was lost.
+    """The facts about a dataset that follow from the spec, and the datasets that lost some of them.
 
     `root`: the name of its root; `on_graph`: the root is a graph. `unordered_by`: the dataset that
     lost the order, or the root that had none. `lost_unit`: where the privacy unit was lost, if it
-    was. `sound`: nothing is wrong above; else nothing is said of what comes below.
+    was. `sound`: no error above; else errors of what is below are not reported.
     """
 
     root: str
@@ -68,8 +69,7 @@ def facts_of_blocks(kind: PartitionKind, blocks: int, facts: Facts) -> Facts:
 
 
 def no_positions(facts: Facts, name: str) -> tuple[str, str]:
-    """Returns why the rows of `name`, which has these facts, have no positions, and what to do
-    about it."""
+    """Returns why the rows of the dataset `name` have no positions, and a hint."""
     lost_by = str(facts.unordered_by)
     by = "" if lost_by == name else f": {quoted(lost_by)} has none"
     why = f"rows of {quoted(name)} have no positions{by}"
@@ -79,7 +79,7 @@ def no_positions(facts: Facts, name: str) -> tuple[str, str]:
 
 
 def no_unit(facts: Facts) -> tuple[str, str]:
-    """Returns why there is no privacy unit, and what to do about it."""
+    """Returns why the rows have no privacy unit, and a hint."""
     if facts.on_graph:
         return "a graph has no privacy unit", "on graphs: `edge`, `node` or `node-rewired`"
     if facts.lost_unit is None:

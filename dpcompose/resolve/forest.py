@@ -44,11 +44,13 @@ class Blocks:
 
 @dataclass(slots=True, eq=False)
 class SpecPlace:
-    """What can be read: a dataset, all blocks of a partition, or one block.
+    """A place of the spec that a mechanism can read: a dataset, all blocks of a partition, or one
+    block.
 
-    `scope`: the partition of which there is a copy of this place for each block, if there is one
-    (the nearest). `children` and `mechanisms` with their numbers in the spec. `enter`, `leave`:
-    the places below are those with `enter` in between.
+    `scope`: the nearest partition of which each block has a copy of this place; None if there is
+    none. `children` and `mechanisms`: those of this place, with their numbers in the spec. `enter`,
+    `leave`: numbers of a depth-first walk (see `number`); the places below are those whose `enter`
+    lies between the two.
     """
 
     name: str
@@ -66,7 +68,7 @@ class SpecPlace:
 
     @property
     def is_root(self) -> bool:
-        """Whether it is a root."""
+        """Returns whether the place is a root dataset."""
         return self.parent is None
 
 
@@ -109,10 +111,10 @@ class Reference(NamedTuple):
 
 
 class Names:
-    """What the names of datasets refer to.
+    """Resolves references to datasets, partitions and blocks.
 
-    `declared`: all names that the spec declares, None if that cannot be told. Those of faulty
-    datasets are not among `nodes`, and nothing more is said of them.
+    `declared`: all names that the spec declares, None if they cannot be known. Datasets with errors
+    are not among `nodes`, and references to them are not reported again.
     """
 
     def __init__(self, declared: Collection[str] | None, faults: Faults) -> None:
@@ -163,6 +165,7 @@ class Names:
         return None
 
     def _no_blocks(self, place: SpecPlace, block: str, path: Path) -> None:
+        """Reports a reference `name.block` to a dataset that is not a partition."""
         message = f"{quoted(place.name)} is not a partition: it has no blocks"
         if place.scope is None:
             hint = f"write {quoted(place.name)} for the whole dataset"
@@ -174,7 +177,7 @@ class Names:
 
 
 def no_block(split: Splitting, block: str, path: Path, faults: Faults, key: bool = False) -> None:
-    """Report that a partition has no block of this name."""
+    """Reports that a partition has no block of this name."""
     message = f"{quoted(split.name)} has no block {quoted(block)}"
     names = split.blocks.names
     if isinstance(names, range):
@@ -185,11 +188,13 @@ def no_block(split: Splitting, block: str, path: Path, faults: Faults, key: bool
 
 
 def number(roots: Sequence[SpecPlace]) -> None:
-    """Set `enter` and `leave` of everything below the roots."""
+    """Sets the numbers `enter` and `leave` of the roots and of everything below, in depth-first
+    order."""
     clock = 0
     stack: list[tuple[SpecPlace | Splitting, Iterator[SpecPlace | Splitting]]] = []
 
     def enter(node: SpecPlace | Splitting) -> None:
+        """Numbers a node on entry and pushes it with its children."""
         nonlocal clock
         clock += 1
         node.enter = clock
@@ -209,12 +214,12 @@ def number(roots: Sequence[SpecPlace]) -> None:
 
 
 def is_above(upper: SpecPlace | Splitting, place: SpecPlace) -> bool:
-    """Whether `upper` is `place` itself, or an ancestor of it."""
+    """Returns whether `upper` is `place` itself, or an ancestor of it."""
     return upper is place or upper.enter <= place.enter < upper.leave
 
 
 def ancestors(place: SpecPlace) -> Iterator[str]:
-    """The names of a place and of what it is made from, nearest first."""
+    """Yields the name of a place and those of the datasets that it is made from, nearest first."""
     at: SpecPlace | None = place
     while at is not None:
         yield at.name

@@ -16,10 +16,10 @@ from dpcompose.resolve.forest import SpecPlace
 def columns_missing(
     keys: Iterable[FormKey], given: object, path: Path, place: SpecPlace, faults: Faults
 ) -> bool:
-    """Whether a map or partition of a dataset names columns that it lacks, which is then reported.
+    """Returns whether a map or partition names columns that its dataset lacks, which is reported.
 
-    Where the root does not name its columns, every name is one. A name below a map that makes new
-    columns may be one of these, but what something uses has to be known as it is.
+    Every name is legal if the root does not name its columns. Below a map that makes new columns a
+    name may be one of these, except for columns that must be known to be unchanged.
     """
     fine = True
     for key in keys:
@@ -40,9 +40,9 @@ def columns_missing(
 def has_column(
     name: str, at: Path, place: SpecPlace, faults: Faults, *, as_it_is: bool = False
 ) -> bool:
-    """Whether rows of a dataset may have a column; if not, that is reported.
+    """Returns whether rows of a dataset may have a column; if not, reports an error.
 
-    `as_it_is`: it is one of the root's, unless it is a new one with a name of its own.
+    `as_it_is`: the column must be unchanged from the root, unless it is a new one with a new name.
     """
     traits, sound = place.facts.traits, place.facts.sound
     if not sound or traits.columns is None or name in traits.columns:
@@ -73,10 +73,10 @@ def has_column(
 def named_by_roots(
     names: Sequence[str], at: Path, roots: Sequence[SpecPlace], changes: bool, faults: Faults
 ) -> bool:
-    """Whether each name is a column of a root; else that is reported.
+    """Returns whether each name is a column of a root; if not, reports an error.
 
-    `changes`: these columns alone change, so that some root has to name all of its own. A root that
-    does not name them may have any.
+    `changes`: only these columns change, so that some root has to name all of its own. A root that
+    names no columns may have any.
     """
     tables = [root for root in roots if root.facts.traits.shape is Shape.TABLE]
     if not names:

@@ -39,8 +39,11 @@ Read = Callable[[str, Path, Need], Fraction | None]
 
 
 class Moves(NamedTuple):
-    """How far something moves, in a norm; `unit`: the square of the unit of a distance in L2;
-    `each`: how far one row moves one coordinate, where it is known for all rows alike."""
+    """A sensitivity in a norm.
+
+    `unit`: the square of the unit of a distance in L2; `each`: how far one row moves one
+    coordinate, where that is known for all rows (0: not known).
+    """
 
     norm: Norm | None
     distance: Parameter
@@ -56,7 +59,10 @@ class Moves(NamedTuple):
         return Gaussian(made.sigma, self.unit) if isinstance(made, Gaussian) else made
 
     def inside(self, unit: Fraction) -> Moves:
-        """The same in L2 and another unit, rounded up; a distance in L1 is at least that in L2."""
+        """Returns the sensitivity in L2 and in another unit, rounded up.
+
+        A distance in L1 is at least that in L2, so that it is a bound there.
+        """
 
         def converted(distance: Fraction) -> Fraction:
             return sqrt_up(distance * distance * self.unit / unit)
@@ -77,10 +83,11 @@ def read_norms(
     replaced: bool,
     alone: bool,
 ) -> list[Moves] | None:
-    """Returns what a sensitivity in a norm says for this noise; None if it is faulty (reported).
+    """Returns a sensitivity with named norms, in each norm of use for this noise; None after an
+    error.
 
-    `replaced`: it is for a row replaced, not for one that comes or goes; `alone`: no other one is
-    given for other rows.
+    `replaced`: it is for a row replaced, not for one added or removed; `alone`: no other
+    sensitivity is given.
     """
     assert form.sensitivity is not None
     if form.norm is None:
@@ -128,7 +135,8 @@ def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> l
 
 
 def _need(form: FamilyForm, key: str) -> Need:
-    """Returns what a sensitivity in a norm must be: of whole numbers what theirs can be."""
+    """Returns the requirement on a sensitivity in a norm: of noise on whole numbers, a possible
+    value."""
     if not form.whole:
         return NUMBER
     if key == "l2":
@@ -137,7 +145,8 @@ def _need(form: FamilyForm, key: str) -> Need:
 
 
 def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
-    """Returns what a number, or one for each block, says: it is in the norm of the form."""
+    """Returns a plain sensitivity (a number, or one for each block) in the default norm of the
+    noise."""
     if form.norm == "L2" and form.whole:
         values = given.values() if isinstance(given, dict) else [given]
         return [Moves("L1" if all(each <= 1 for each in values) else "L2", given)]
@@ -147,7 +156,8 @@ def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
 def _in_norm(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> list[Moves] | None:
-    """Returns the moves in the norms that are of use, the least known; None if there is none."""
+    """Returns the least known sensitivity in each norm of use for the noise; None if none is
+    known."""
     one, squares = _least_norms(form, known, dimension)
     if form.norm == "L1":
         return None if one is None else [Moves("L1", one)]
@@ -161,14 +171,15 @@ def _in_norm(
 
 
 def _squared(square: Fraction) -> Moves:
-    """Returns a distance in L2 by its square, in a unit in which it is exact."""
+    """Returns the sensitivity in L2 with this square, in a unit in which it is exact."""
     return Moves("L2", sqrt_up(square)) if is_square(square) else Moves("L2", _ONE, square)
 
 
 def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
-    """The same where all are in one norm and unit; else each in L2 and one unit as well.
+    """Returns sensitivities, unchanged if all have one norm and unit; else each with one in L2
+    added.
 
-    Along a path only moves in one norm and unit add up.
+    Along a path only sensitivities in one norm and unit add up.
     """
     every = {(own.norm, own.unit) for moves in known for own in moves if own.norm != "one-hot"}
     if len(every) < 2:
@@ -185,7 +196,8 @@ def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
 def _least_norms(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> tuple[Fraction | None, Fraction]:
-    """Returns the least L1, if any is known, and the least square of L2."""
+    """Returns the least known L1 norm (None: unknown), and the least known square of the L2
+    norm."""
     ones = [known["l1"]] if "l1" in known else []
     squares = [each**2 for key, each in known.items() if key in ("l1", "l2")]
     squares += [known["l2_squared"]] if "l2_squared" in known else []

@@ -51,10 +51,12 @@ CHANCE = Need(
 
 
 class Numbers:
-    """Evaluates parameters; every text is worked out once, and its faults told at every use."""
+    """Evaluates parameters of a spec; each text is evaluated once, and its errors reported at every
+    use."""
 
     def __init__(self, written: Mapping[str, str], unread: Collection[str], faults: Faults) -> None:
-        """`written`: the constants. `unread`: those whose faults are reported already."""
+        """Evaluates the constants `written`; those in `unread` have errors that are reported
+        already."""
         self._faults = faults
         self._meter = Meter()
         self._known: dict[str, Fraction] = {}
@@ -66,6 +68,8 @@ class Numbers:
         self._values.clear()  # a text may have meant less while constants were being defined
 
     def _define(self, name: str, text: str, written: Mapping[str, str]) -> None:
+        """Evaluates a constant and stores it in `_known`; after an error its name is stored in
+        `_broken`."""
         path = ("constants", name)
         if not _CONSTANT.fullmatch(name) or name.lower() in RESERVED:
             message = f"{quoted(name)} cannot be the name of a constant"
@@ -93,6 +97,7 @@ class Numbers:
             self._known[name] = value
 
     def _refuse_later(self, name: str, word: str, written: Mapping[str, str]) -> None:
+        """Reports a constant that uses one defined later, or that is defined by itself."""
         path = ("constants", name)
         cycle = _cycle(name, written)
         if cycle:
@@ -105,7 +110,7 @@ class Numbers:
         self._faults.add("DPC113", path, message, f"move {quoted(word)} above {quoted(name)}")
 
     def _evaluated(self, text: str, path: Path, key: bool = False) -> Fraction | None:
-        """Returns the value of `text`; None if it has none, which is then reported."""
+        """Returns the value of a text as an exact number; None after an error."""
         found = self._values.get(text)
         if found is None and text not in self._values:
             found = self._values[text] = self._parsed(text)
@@ -118,6 +123,8 @@ class Numbers:
         return found
 
     def _parsed(self, text: str) -> Fraction | ExpressionError | None:
+        """Returns the value of a text, or the error in it; None if it uses a constant with an
+        error."""
         try:
             return parse(text, self._known, self._meter)
         except ExpressionError as error:
@@ -131,9 +138,10 @@ class Numbers:
         name: str | None = None,
         key: bool = False,
     ) -> Fraction | None:
-        """Returns a number ≥ 0 that fits `need`; None if it does not, which is then reported.
+        """Returns a number ≥ 0 that satisfies `need`; None after an error.
 
-        `name`: what messages call it, by default what it is in the spec. `key`: it is a key.
+        `name`: what messages call it, by default the key at `path`. `key`: the text stands as a
+        key.
         """
         value = self._fine.get((text, need))
         if value is not None:
@@ -161,8 +169,8 @@ class Numbers:
         place: SpecPlace | None,
         need: Need = NUMBER,
     ) -> Parameter | None:
-        """Returns the parameter at `path`, of what reads `place`; None if it is faulty
-        (reported)."""
+        """Returns the parameter at `path`: a number, or one for each block of `place`; None after
+        an error."""
         if isinstance(given, str):
             return self.parameter(given, path, need)
         values = {name: self.parameter(text, (*path, name), need) for name, text in given.items()}
@@ -178,7 +186,8 @@ class Numbers:
         return by_block
 
     def _covers(self, given: Collection[str], path: Path, place: SpecPlace) -> bool:
-        """Whether a mapping by block names exactly the blocks; what is wrong is reported."""
+        """Returns whether a mapping by block names has exactly the blocks of a place; if not,
+        reports an error."""
         split = place.scope
         if split is None:
             message = f"{quoted(place.name)} is one dataset, without a copy for each block"
@@ -209,7 +218,7 @@ _LOSSES = {"epsilon", "rho", "mu"}
 
 
 def _text_with_value(text: str, value: Fraction) -> str:
-    """Returns the text, and its value where that is not plain to see."""
+    """Returns the text of a number, followed by its value unless the text shows it."""
     try:
         plain = Fraction(text) == value
     except (ValueError, ZeroDivisionError):
@@ -219,17 +228,19 @@ def _text_with_value(text: str, value: Fraction) -> str:
 
 
 def _words(text: str) -> list[str]:
+    """Returns the names that occur in an expression."""
     return _WORD.findall(text)
 
 
 def _cycle(name: str, written: Mapping[str, str]) -> list[str] | None:
-    """Constants that use one another from `name` back to it; None if there is no short cycle."""
+    """Returns the constants of a cycle that starts and ends at `name`; None if there is no
+    short one."""
     came_from: dict[str, str] = {}
     todo = [name]
     for each in todo:
         if len(came_from) > _LONGEST_SEARCH:
             return None
-        for word in _used(each, written):
+        for word in _constants_used(each, written):
             if word == name:
                 cycle = [each]
                 while cycle[-1] != name:
@@ -241,12 +252,14 @@ def _cycle(name: str, written: Mapping[str, str]) -> list[str] | None:
     return None
 
 
-def _used(name: str, written: Mapping[str, str]) -> Iterable[str]:
+def _constants_used(name: str, written: Mapping[str, str]) -> Iterable[str]:
+    """Yields the constants of the spec that the definition of a constant uses."""
     return (word for word in _words(written[name]) if word in written)
 
 
 def _meant(unknown: Sequence[str], names: Iterable[Block], given: Collection[str]) -> set[str]:
-    """Returns the blocks that names of no block were probably meant to be."""
+    """Returns the names of the blocks that are nearest to unknown block names, without those in
+    `given`."""
     left = [str(name) for name in names if name not in given] if unknown else []
     found = (nearest(name, left) for name in unknown[:_BLOCKS_LISTED])
     return {name for name in found if name is not None}

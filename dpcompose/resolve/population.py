@@ -24,19 +24,19 @@ def canonical(name: str) -> str:
     for char in text:
         if char.isascii():
             if not char.isprintable():
-                raise Misleading(f"{_called(char)} cannot be seen")
+                raise Misleading(f"{_character_name(char)} cannot be seen")
             if char.isalpha():
                 scripts.setdefault("LATIN", char)
             continue
         kind = unicodedata.category(char)
         if kind in _UNSEEN or char in _BLANKS or unicodedata.name(char, "") in _UNSEEN_NAMES:
-            raise Misleading(f"{_called(char)} cannot be seen")
+            raise Misleading(f"{_character_name(char)} cannot be seen")
         if unicodedata.normalize("NFKC", char) != char or kind[0] not in "LMN" or kind == "No":
-            raise Misleading(f"{_called(char)} looks like another character: write {_FORM}")
+            raise Misleading(f"{_character_name(char)} looks like another character: write {_FORM}")
         if kind[0] != "M":
             scripts.setdefault(_script(char), char)
     if len(scripts) > 1 and not _TOGETHER.issuperset(scripts):
-        some = " and ".join(map(_called, list(scripts.values())[:2]))
+        some = " and ".join(map(_character_name, list(scripts.values())[:2]))
         raise Misleading(f"it mixes scripts, which may look alike: {some}")
     name = " ".join(text.split())
     if not name:
@@ -61,7 +61,8 @@ def _script(char: str) -> str:
     return unicodedata.name(char, "UNKNOWN").partition(" ")[0].partition("-")[0]
 
 
-def _called(char: str) -> str:
-    """`U+0430 CYRILLIC SMALL LETTER A`, which can be shown whatever the character is."""
+def _character_name(char: str) -> str:
+    """Returns the code point and the Unicode name of a character: `U+0430 CYRILLIC SMALL LETTER
+    A`."""
     name = unicodedata.name(char, "")
     return f"U+{ord(char):04X}{' ' if name else ''}{name}"

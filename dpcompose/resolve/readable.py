@@ -18,7 +18,7 @@ _OF_GRAPHS = listing(form.name for form in MAPS.values() if form.reads is Shape.
 
 
 def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> bool:
-    """Whether a map cannot read its parent, which is then reported."""
+    """Returns whether a map cannot read its parent, which is then reported."""
     facts, path = parent.facts, ("datasets", name, "map")
     shape, source = facts.traits.shape, quoted(parent.name)
     if shape is form_of(made_by).reads:
@@ -42,7 +42,7 @@ def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> b
 
 
 def _above_map(parent: SpecPlace) -> Above:
-    """Returns what a map is to read, as a map asks about it."""
+    """Returns the dataset that a map is to read, as an `Above` with its words for errors."""
     facts = parent.facts
     return Above(
         quoted(parent.name),
@@ -55,6 +55,8 @@ def _above_map(parent: SpecPlace) -> Above:
 
 
 def _upwards(parent: SpecPlace) -> Iterator[tuple[str, Map | None]]:
+    """Yields a dataset and its ancestors by quoted name, each with its map (None: a root or a
+    block)."""
     place: SpecPlace | None = parent
     while place is not None:
         yield quoted(place.name), place.made_by
@@ -62,7 +64,7 @@ def _upwards(parent: SpecPlace) -> Iterator[tuple[str, Map | None]]:
 
 
 def partition_refused(split: Splitting, faults: Faults) -> bool:
-    """Whether a partition cannot be one of its parent, which is then reported."""
+    """Returns whether a partition cannot be one of its parent, which is then reported."""
     partition, parent = split.written, split.parent
     facts, path = parent.facts, (*split.path, "partition")
     source = quoted(parent.name)
@@ -99,9 +101,9 @@ def partition_refused(split: Splitting, faults: Faults) -> bool:
 
 
 def rows_missing(order: Iterable[SpecPlace | Splitting], faults: Faults) -> None:
-    """Report positions split into blocks of which samples need more rows than there are.
+    """Reports tables with positions whose samples, in blocks, need more rows than the table has.
 
-    `order`: everything in the forest, children before parents.
+    `order`: all datasets and partitions of the forest, children before parents.
     """
     needed: dict[int, int] = {}
     for node in order:
@@ -125,7 +127,8 @@ def rows_missing(order: Iterable[SpecPlace | Splitting], faults: Faults) -> None
 
 
 def _needed_above(node: SpecPlace | Splitting, needed: dict[int, int]) -> int:
-    """Returns how many rows what is made from a dataset shows it to have."""
+    """Returns the least number of rows that the parent of a node must have, by the rows `needed` in
+    it."""
     if isinstance(node, Splitting):
         return needed.get(id(node), 0)
     if node.made_by is None or not node.facts.sound:

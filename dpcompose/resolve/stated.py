@@ -47,8 +47,8 @@ class StatedGuarantees:
     def drafts(
         self, stated: written.Guarantee, path: Path, place: SpecPlace | None
     ) -> list[Draft] | None:
-        """Returns what is stated at `path` of what reads `place`; None if it is faulty
-        (reported)."""
+        """Returns a draft of each guarantee stated at `path` for a mechanism that reads `place`;
+        None after an error."""
         made = self._made(stated, path, place)
         given = stated.relation is not None
         relation = self._meanings.relation(stated.relation, (*path, "relation"))
@@ -70,6 +70,8 @@ class StatedGuarantees:
         return [draft, *_implied(draft)] if isinstance(stated, written.Profile) else [draft]
 
     def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
+        """Returns the parameters of a stated guarantee and the function that makes it from their
+        values; None after an error."""
         read = self._numbers.read
         match stated:
             case written.Pure():
@@ -97,6 +99,8 @@ class StatedGuarantees:
     # several numbers
 
     def _rdp(self, stated: written.Rdp, path: Path, place: SpecPlace | None) -> _Made | None:
+        """Returns the parameters and the maker of a Rényi guarantee at one order, or at several;
+        None after an error."""
         if stated.points is not None:
             extra = next((key for key in ("alpha", "epsilon") if getattr(stated, key)), None)
             if extra is not None:
@@ -119,7 +123,7 @@ class StatedGuarantees:
         return None if alpha is None or epsilon is None else ((alpha, epsilon), _at_one_order)
 
     def _twice(self, points: Points, path: Path, given: object) -> bool:
-        """Whether some order is there twice; then that is reported."""
+        """Returns whether some order of a Rényi curve is given twice, which is reported."""
         first: dict[Fraction, int] = {}
         for i, (alpha, _) in enumerate(points):
             if first.setdefault(alpha, i) != i:
@@ -131,7 +135,8 @@ class StatedGuarantees:
         return False
 
     def _profile(self, stated: written.Profile, path: Path) -> Points | None:
-        """Sorted by ε, without the points that say less than another one."""
+        """Returns the (ε, δ) of a profile, sorted by ε, without dominated ones; None after an
+        error."""
         points = self._points(stated.points, path, ("ε", NUMBER), ("δ", DELTA))
         if points is None:
             return None
@@ -148,7 +153,10 @@ class StatedGuarantees:
         first: tuple[str, Need],
         second: tuple[str, Need],
     ) -> Points | None:
-        """Pairs of numbers, each with what it is called and must be; None if some is faulty."""
+        """Returns pairs of numbers; None after an error.
+
+        `first`, `second`: what messages call each of the two numbers, and its requirement.
+        """
         numbers, found, fine = self._numbers, [], True
         for where, (one, one_at, is_key), (other, other_at) in _written(given, path):
             left = numbers.parameter(one, one_at, first[1], f"{first[0]} of {where}", is_key)
@@ -162,8 +170,7 @@ class StatedGuarantees:
     # the dataset that is meant
 
     def _domain(self, stated_on: str, place: SpecPlace | None, path: Path) -> SpecPlace | None:
-        """Returns the dataset that a statement speaks of; None if it cannot, which is then
-        reported."""
+        """Returns the dataset that a statement is about (`stated_on`); None after an error."""
         at = (*path, "stated_on")
         reference = self._names.find(stated_on, at)
         if reference is None or place is None:
@@ -179,6 +186,7 @@ class StatedGuarantees:
     def _not_above(
         self, stated_on: str, node: SpecPlace | Splitting, place: SpecPlace, at: Path
     ) -> None:
+        """Reports that `stated_on` is no dataset above the one that the mechanism reads."""
         message = f"{quoted(stated_on)} is neither {quoted(place.name)} nor what it is made from"
         hint = f"possible: {listing(list(islice(ancestors(place), _ANCESTORS_LISTED)))}"
         if isinstance(node, Splitting) and is_above(node.star, place):
@@ -188,11 +196,12 @@ class StatedGuarantees:
 
 
 def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
+    """Returns the Rényi guarantee with one point (α, ε)."""
     return Guarantee(Notion.RDP, ZERO, points=((alpha, epsilon),))
 
 
 def _implied(profile: Draft) -> Iterator[Draft]:
-    """Yields what each point of a profile says by itself."""
+    """Yields the pure or (ε, δ) statement of each single point of a profile."""
     for epsilon, delta in profile.make().points:
         if delta:
             yield profile._replace(parameters=(epsilon, delta), make=_APPROX, implied=True)
@@ -203,7 +212,8 @@ def _implied(profile: Draft) -> Iterator[Draft]:
 def _written(
     given: Collection[written.AnyPoint] | dict[str, str], path: Path
 ) -> Iterator[tuple[str, tuple[str, Path, bool], tuple[str, Path]]]:
-    """For each point: its name, and both texts with their places (and if one is a key)."""
+    """Yields for each point its name, (first text, path, whether it is a key), and (second text,
+    path)."""
     if isinstance(given, dict):
         for key, value in given.items():
             yield "`points`", (key, (*path, key), True), (value, (*path, key))
@@ -225,11 +235,12 @@ _MOST_IN_TURN = 4
 
 
 def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
-    """Yields what statements for changes of some columns of a root say together of all these
-    columns.
+    """Yields statements for changes of all columns that follow from statements for some columns
+    each.
 
-    A replaced row changes some columns first and others then: the table in between has that row
-    with some old and some new values, which any table of the root may have.
+    A replaced row is changed in some columns first and in the others then (a path of two steps):
+    the table in between has a row with some old and some new values, which any table of the root
+    may have.
     """
     root = place
     while root.parent is not None:
@@ -267,8 +278,8 @@ def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
 
 
 def _along(notion: Notion, steps: Sequence[Pair]) -> Guarantee | None:
-    """Returns what steps of these guarantees, which may be taken in any order, guarantee
-    together."""
+    """Returns the guarantee of a path of steps that may be taken in any order; None if it has
+    none."""
     if notion is Notion.APPROX:
         pair = chain_pairs([(each, 1) for each in steps], free=True)
         return None if pair is None else Guarantee(notion, *pair)

@@ -18,7 +18,8 @@ Parameter = Fraction | dict[Block, Fraction]
 
 
 class Draft(NamedTuple):
-    """A statement whose parameters may still depend on the block; `make` takes their values."""
+    """A statement whose parameters may depend on the block; `make` builds its guarantee from their
+    values."""
 
     relation: Relation
     up: int
@@ -29,9 +30,10 @@ class Draft(NamedTuple):
     implied: bool = False
 
     def on(self, block: Block | None) -> Statement:
-        """Returns the statement on one block; without one, the parameters are numbers."""
+        """Returns the statement for one block; None: no parameter depends on the block."""
         values = [
-            each if isinstance(each, Fraction) else each[_some(block)] for each in self.parameters
+            each if isinstance(each, Fraction) else each[_required_block(block)]
+            for each in self.parameters
         ]
         return Statement(
             self.relation,
@@ -43,20 +45,21 @@ class Draft(NamedTuple):
         )
 
 
-def _some(block: Block | None) -> Block:
+def _required_block(block: Block | None) -> Block:
+    """Returns the block, which must be given where parameters depend on it."""
     assert block is not None
     return block
 
 
 def varying(drafts: list[Draft]) -> list[dict[Block, Fraction]]:
-    """Returns the parameters that depend on the block."""
+    """Returns the parameters that depend on the block, each as a mapping from blocks to values."""
     given = (each for draft in drafts for each in draft.parameters)
     return [each for each in given if isinstance(each, dict)]
 
 
 @dataclass(slots=True, eq=False)
 class Varied:
-    """A mechanism that is another one for each block of a partition."""
+    """A mechanism whose parameters depend on the block of a partition."""
 
     name: str
     drafts: list[Draft]
@@ -65,10 +68,11 @@ class Varied:
 
     @property
     def parameters(self) -> list[dict[Block, Fraction]]:
-        """Returns the parameters that vary."""
+        """Returns the parameters that depend on the block, each as a mapping from blocks to
+        values."""
         return varying(self.drafts)
 
     def on(self, block: Block) -> Mechanism:
-        """Returns the mechanism on one block."""
+        """Returns the mechanism on one block, with the parameters of that block."""
         statements = tuple(draft.on(block) for draft in self.drafts)
         return Mechanism(self.name, statements, self.count, self.path)

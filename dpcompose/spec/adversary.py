@@ -34,6 +34,7 @@ class Sets(Model):
 
 
 def _hypothesis_tag(value: object) -> str | None:
+    """Returns the tag of the model for one hypothesis; None for a value of a wrong type."""
     if isinstance(value, str):
         return "<hypothesis>"
     if isinstance(value, list):
@@ -50,6 +51,7 @@ Hypothesis = Annotated[
 
 
 def _hypotheses_tag(value: object) -> str | None:
+    """Returns the tag of the model for the hypotheses; None for a value of a wrong type."""
     if isinstance(value, str):
         return "<pair of hypotheses>"
     return "<hypotheses>" if isinstance(value, list) else None

@@ -70,6 +70,8 @@ class SuccessBudget(Model):
 
 
 def _budget_tag(value: object) -> str | None:
+    """Returns the tag of the model for a budget; `?budget` if no model fits, None if it is no
+    mapping."""
     if not isinstance(value, dict):
         return None
     for key, tag in _BUDGETS.items():

@@ -44,6 +44,8 @@ NORM_KEYS = tuple(Normed.model_fields)
 
 
 def _moved_tag(value: object) -> str:
+    """Returns the tag of the model for one sensitivity: a number, one in named norms, or one by
+    block."""
     if not isinstance(value, dict):
         return "<number>"
     return "<normed>" if value and value.keys() <= {*NORM_KEYS} else "<by block>"
@@ -68,6 +70,8 @@ class Sensitivities(Model):
 
 
 def _sensitivity_tag(value: object) -> str:
+    """Returns the tag of the model for a sensitivity: a number, in named norms, or by kind of row
+    change."""
     if not isinstance(value, dict):
         return "<number>"
     return "<normed>" if value and value.keys() & {*NORM_KEYS} else "<sensitivities>"
@@ -130,7 +134,7 @@ _TYPES: dict[Sort, Any] = {
 
 
 def _model(form: FamilyForm) -> type[ReadingEntry]:
-    """Returns the model of a family: what is common to all of its sort, and its keys."""
+    """Returns the pydantic model of a mechanism family, with the keys of its form."""
     base = BySteps if form.by_steps else ByRows if form.sensitivity is None else Concrete
     space: dict[str, Any] = {
         "__module__": __name__,
@@ -158,7 +162,7 @@ NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys
 
 
 def noise_keys(kind: str) -> list[str]:
-    """Returns the keys that say what a kind of concrete mechanism is."""
+    """Returns the keys that are parameters of the noise of a kind of concrete mechanism."""
     model = CONCRETE[kind]
     own = [key.name for key in FORMS[kind].keys]
     return [*own, "sensitivity"] if issubclass(model, Concrete) else own

@@ -70,6 +70,8 @@ class Split(Model):
 
 
 def _dataset_tag(value: object) -> str | None:
+    """Returns the tag of the model for a dataset; a tag with `?` for one that no model fits, None
+    if it is no mapping."""
     if not isinstance(value, dict):
         return None
     match "map" in value, "partition" in value:

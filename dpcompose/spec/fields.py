@@ -33,12 +33,17 @@ _UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{
 def expected(
     what: str, hint: str | None = None, code: str = "DPC103", write: str | None = None
 ) -> PydanticCustomError:
-    """Returns the error for a value that is not `what`; `write`: what stands for it for certain."""
+    """Returns the error of pydantic for a value that is not `what`.
+
+    `write`: the text to write instead, where that is certain.
+    """
     context = {"what": what, "hint": hint, "code": code, "write": write}
     return PydanticCustomError("expected", "{what}", context)
 
 
 def _whole_number(value: object, least: int = 1) -> int:
+    """Returns a whole number, written as such or as a product; raises the error of the field
+    otherwise."""
     if isinstance(value, Number) and _WHOLE.fullmatch(value) and len(value) <= 10:
         number = int(value)
         if least <= number <= MAX_WHOLE:
@@ -59,7 +64,8 @@ def _at_least_two(value: object) -> int:
 
 
 def _whole_meant(value: object, least: int) -> str | None:
-    """Returns what to write instead, where a legal whole number was meant."""
+    """Returns the legal whole number, as text, that a value probably stands for; None if that is
+    unclear."""
     if not isinstance(value, str) or len(value) > 20:
         return None
     if counted := _COUNTED.fullmatch(value):
@@ -76,12 +82,15 @@ def _whole_meant(value: object, least: int) -> str | None:
 
 
 def _scalar(value: object) -> str:
+    """Returns the text of a number or expression; raises the error of the field for another
+    value."""
     if isinstance(value, str):
         return value
     raise expected("a number or an expression", number_hint(value))
 
 
 def _not_null(value: object) -> object:
+    """Returns the value; raises the error of the field for null."""
     if value is None:
         raise PydanticCustomError("no_value", "no value")
     return value

@@ -89,6 +89,7 @@ class ProfilePoint(Model):
 
 
 def _pair(value: object) -> tuple[str, str]:
+    """Returns the two texts of a pair; raises the error of the field for another value."""
     if isinstance(value, list) and len(value) == 2:
         first, second = value
         if isinstance(first, str) and isinstance(second, str):
@@ -104,18 +105,22 @@ AnyPoint = tuple[str, str] | RdpPoint | ProfilePoint
 
 
 def _points_tag(value: object) -> str | None:
+    """Returns the tag of the model for points: a list, or a mapping; None for another type."""
     if isinstance(value, list):
         return "<points>"
     return "<curve>" if isinstance(value, dict) else None
 
 
 def _rdp_point_tag(value: object) -> str | None:
+    """Returns the tag of the model for a point of a Rényi curve; None for a value of a wrong
+    type."""
     if isinstance(value, list):
         return "<pair>"
     return "<rdp point>" if isinstance(value, dict) else None
 
 
 def _profile_point_tag(value: object) -> str | None:
+    """Returns the tag of the model for a point of a profile; None for a value of a wrong type."""
     if isinstance(value, list):
         return "<pair>"
     return "<profile point>" if isinstance(value, dict) else None
@@ -178,6 +183,8 @@ class Profile(Stated):
 
 
 def _guarantee_tag(value: object) -> str | None:
+    """Returns the tag of the model for a guarantee; `?notion` if its notion is unknown, None if no
+    mapping."""
     if not isinstance(value, dict):
         return None
     notion = value.get("notion")

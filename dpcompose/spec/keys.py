@@ -32,7 +32,7 @@ _EXAMPLES = {
 
 
 def example_of(form: Form[Any]) -> str:
-    """Returns an example of the keys that a kind needs; empty where it needs none."""
+    """Returns an example of the required keys of a kind, as text; "" if it requires none."""
     return entries_of(form, required(form))
 
 
@@ -42,7 +42,7 @@ def required(form: Form[Any]) -> list[str]:
 
 
 def entries_of(form: Form[Any], keys: Iterable[str]) -> str:
-    """Returns an example of such keys of a kind: `rows: 5, keep: random`."""
+    """Returns an example of the given keys of a kind, as text: `rows: 5, keep: random`."""
     by_name = {each.name: each for each in form.keys}
     examples = (
         (
@@ -58,7 +58,7 @@ def entries_of(form: Form[Any], keys: Iterable[str]) -> str:
 
 
 def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Faults) -> None:
-    """Report keys that are missing, those of one mapping together."""
+    """Reports missing keys, those of one mapping together."""
     groups: dict[Path, tuple[type[Model], list[str]]] = {}
     for error, path in errors:
         model = model_at(error["loc"])
@@ -96,7 +96,8 @@ def missing_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
 
 
 def _form(path: Path, faults: Faults) -> Form[Any] | None:
-    """Returns the kind of the map or of the partition at a path."""
+    """Returns the form of the kind of the map or partition at a path; None if its kind is
+    unknown."""
     if not path or path[0] != "datasets" or path[-1] not in {"map", "partition"}:
         return None
     given = faults.at(path)
@@ -107,8 +108,11 @@ def _form(path: Path, faults: Faults) -> Form[Any] | None:
 
 
 def _head(path: Path, faults: Faults) -> tuple[Path, bool]:
-    """Returns where a mapping is pointed at, which may be long: at its key, or at its name in a
-    list."""
+    """Returns the path at which a mapping is marked, and whether the key is marked instead of its
+    value.
+
+    A mapping in a list is marked at its name.
+    """
     tree = faults.at(path)
     if path and isinstance(path[-1], int) and isinstance(tree, dict):
         first = "name" if "name" in tree else next(iter(tree), None)

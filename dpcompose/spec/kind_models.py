@@ -56,12 +56,14 @@ _TYPES: dict[Sort, Any] = {
 
 
 def _type(key: FormKey) -> Any:
+    """Returns the type of the pydantic field for a key; it allows None if that is the default."""
     held: Any = Literal[key.choices] if key.sort is Sort.CHOICE else _TYPES[key.sort]
     may_be_left_out: Any = Optional
     return may_be_left_out[held] if key.default is None else held
 
 
 def _field(key: FormKey) -> Any:
+    """Returns the pydantic field for a key: required, or with its default."""
     if key.default is REQUIRED:
         return Field(description=key.says)
     default = list(key.default) if isinstance(key.default, tuple) else key.default
@@ -72,7 +74,7 @@ Base = TypeVar("Base", bound=Model)
 
 
 def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) -> type[Base]:
-    """Returns the model of a kind, on what all such kinds say; `tag`: the key that names the
+    """Returns the pydantic model of a kind, derived from `base`; `tag`: the key that names the
     kind."""
     space: dict[str, Any] = {
         "__module__": base.__module__,
@@ -89,10 +91,14 @@ def model_of(form: Form[Any], base: type[Base], name: str, what: str, tag: str) 
 
 
 def union_of(models: Mapping[str, type[Model]], key: str, prefix: str = "") -> Any:
-    """Returns one of the models, told by what stands at `key`; tags have `prefix` before the
-    name."""
+    """Returns the union type of the models, chosen by the value at `key`.
+
+    `prefix`: what the tags have before the name of a kind.
+    """
 
     def tag(value: object) -> str | None:
+        """Returns the tag of the model for a value; `?key` if its kind is unknown, None if it is no
+        mapping."""
         if not isinstance(value, dict):
             return None
         kind = value.get(key)

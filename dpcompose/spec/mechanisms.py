@@ -73,6 +73,8 @@ AnyStated = (
 
 
 def _mechanism_tag(value: object) -> str | None:
+    """Returns the tag of the model for a mechanism; a tag with `?` for one that no model fits, None
+    if it is no mapping."""
     if not isinstance(value, dict):
         return None
     notion, mechanism = value.get("notion"), value.get("mechanism")

@@ -37,8 +37,8 @@ _DROPPING = f"only maps of the kinds {_KINDS}, and partitions, can drop rows"
 
 
 def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
-    """Returns what to say of a key that is legal, but not here; None if it is legal nowhere
-    near."""
+    """Returns the message and the hint for a key that is legal elsewhere; None if it is legal
+    nowhere near."""
     name = quoted(key)
     if issubclass(model, PostProcessing) and key in _STATEMENT | NOISE_KEYS | {
         "reads",
@@ -71,6 +71,8 @@ def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
 
 
 def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that belongs to another notion or mechanism; None
+    for an unknown key."""
     name = quoted(key)
     own = next(each for each, base in NOTIONS.items() if issubclass(model, base))
     if key in _PARAMETERS:
@@ -89,6 +91,8 @@ def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | 
 
 
 def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that belongs to a notion or another mechanism;
+    None for an unknown key."""
     name = quoted(key)
     own = next(each for each, base in CONCRETE.items() if model is base)
     says = f"{name} does not belong to `mechanism: {own}`"
@@ -124,6 +128,8 @@ def _owners(key: str) -> list[str]:
 
 
 def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that belongs to another kind of dataset, map or
+    partition; None for an unknown key."""
     name = quoted(key)
     if model is Table and key == "max_degree":
         return f"{name} belongs to a graph", "write `domain: graph`"

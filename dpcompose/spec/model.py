@@ -39,6 +39,8 @@ from dpcompose.spec.relations import RELATIONS, Declared, LongRelation, Protect,
 
 
 def _version(value: object) -> int:
+    """Returns the version of the spec language, 1; raises the error of the field for any other
+    value."""
     if isinstance(value, Number) and value == "1":
         return 1
     write = "1" if isinstance(value, str) and value in {"1", "1.0", "v1"} else None

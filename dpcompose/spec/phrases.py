@@ -30,7 +30,7 @@ _SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Report
 
 
 def value_text(value: object) -> str:
-    """Returns how a message quotes a value that is not what it should be."""
+    """Returns a wrong value as messages quote it: its text, or `nothing`, `a list`, `a mapping`."""
     match value:
         case None:
             return "nothing"
@@ -45,7 +45,7 @@ def value_text(value: object) -> str:
 
 
 def _is_quoted_number(value: str) -> bool:
-    """Whether a text stands between quotation marks for sure: without them it were a number."""
+    """Returns whether a text is a number in quotation marks."""
     if isinstance(value, Number):
         return False
     try:
@@ -56,7 +56,7 @@ def _is_quoted_number(value: str) -> bool:
 
 
 def model_at(loc: Path) -> type[Model]:
-    """Returns the model that an error at `loc` speaks of."""
+    """Returns the model in which pydantic found the error at `loc`."""
     if loc[:2] == ("report", "risk") and len(loc) > 2:
         return WrittenRisk
     if loc[:2] == ("report", "questions") and len(loc) > 3:
@@ -72,14 +72,14 @@ def model_at(loc: Path) -> type[Model]:
 
 
 def keys_of(model: type[Model]) -> dict[str, str]:
-    """Returns the legal keys of a model, with what they mean."""
+    """Returns the legal keys of a model, each with its description."""
     return {
         field.alias or name: field.description or "" for name, field in model.model_fields.items()
     }
 
 
 def as_hint(description: str) -> str | None:
-    """Returns the description of a field as a hint."""
+    """Returns the description of a field as a hint, in lower case; None if it is empty."""
     text = description.rstrip(".")
     if text.startswith(_PEOPLE):
         return text
@@ -91,7 +91,7 @@ _PEOPLE = ("Gaussian", "Rényi", "Poisson", "Laplace", "Skellam")
 
 
 def name_of(path: Path) -> str:
-    """Returns what a message calls the value at `path`."""
+    """Returns the name that messages use for the value at `path`."""
     if not path:
         return "the spec"
     *above, last = path

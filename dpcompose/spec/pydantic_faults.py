@@ -44,7 +44,7 @@ _TYPES = {
 
 
 def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
-    """Add a fault for each error; returns the paths where the faults are."""
+    """Reports each error of pydantic as a fault; returns the paths of the faults."""
     found = [(error, _path(error)) for error in errors]
     told = unknown_keys((each for each in found if each[0]["type"] == "extra_forbidden"), faults)
     told |= _one_too_deep(faults)
@@ -61,7 +61,8 @@ def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
 
 
 def _one_too_deep(faults: Faults) -> set[Path]:
-    """Reports `mechanisms` that are indented below `datasets`; returns what that explains."""
+    """Reports `mechanisms` that is indented below `datasets`; returns the paths that need no
+    further report."""
     path: Path = ("datasets", "mechanisms")
     if not isinstance(faults.at(("datasets",)), dict) or not isinstance(faults.at(path), list):
         return set()
@@ -71,6 +72,7 @@ def _one_too_deep(faults: Faults) -> set[Path]:
 
 
 def _path(error: Mapping[str, Any]) -> Path:
+    """Returns the path of an error in the spec, without the tags of unions."""
     return tuple(step for step in error["loc"] if step not in TAGS and step not in PLAIN_TAGS)
 
 
@@ -78,6 +80,7 @@ def _path(error: Mapping[str, Any]) -> Path:
 
 
 def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a value of a wrong type, with a hint and a fix where one is known."""
     value, context = error["input"], error.get("ctx", {})
     what = context.get("what") or _TYPES.get(error["type"], "something else")
     if path == ("report",):
@@ -112,8 +115,8 @@ _SAID = {
 
 
 def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
-    """Returns what to say of something else where a list is due: a hint, a fix, and if it is
-    certain."""
+    """Returns (hint, fix, whether the fix is certain) for a value of another type where a list
+    is due."""
     if path == ("mechanisms",) and value is None:
         return "say what is released: `- {name: count, reads: people, …}`", None, True
     if isinstance(value, dict) and next(iter(value), "").startswith("-"):
@@ -134,7 +137,7 @@ def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bo
 
 
 def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | None]:
-    """Returns what to say of a list where one text is due."""
+    """Returns the hint and the fix (each may be None) for a list where one text is due."""
     one = value[0] if len(value) == 1 else None
     if isinstance(one, str) and is_plain(one):
         return f"write `{one}`, without brackets", writing(path, one)
@@ -153,6 +156,7 @@ def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a value that is none of the allowed words, with the nearest one as a fix."""
     model, value = model_at(error["loc"]), error["input"]
     expected = error["ctx"]["expected"]
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))
@@ -180,6 +184,7 @@ def _empty(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _long(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a list or a mapping with too many entries."""
     context = error["ctx"]
     many, most = context["actual_length"], context["max_length"]
     message = f"{name_of(path)} has {many} entries, more than {most}"
@@ -187,7 +192,7 @@ def _long(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    """A value that is no mapping where one is due."""
+    """Reports a value of another type where a mapping is due."""
     field = next(str(step) for step in reversed(path) if isinstance(step, str))
     value, hint, fix = error["input"], None, None
     if field == "points" and path[-1] != field:

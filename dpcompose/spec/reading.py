@@ -22,10 +22,10 @@ _STAND_INS: dict[str, Any] = {
 
 
 class Reading(NamedTuple):
-    """A spec, as far as it could be read.
+    """The part of a spec that could be read.
 
-    `broken`: the places left out because of faults that are reported already: top-level keys, and
-    single datasets, mechanisms, relations and constants. `positions` are the places in the file of
+    `broken`: the paths left out because of errors that are reported already: top-level keys, and
+    single datasets, mechanisms, relations and constants. `positions`: the positions in the file of
     the mechanisms in `spec`.
     """
 
@@ -35,10 +35,8 @@ class Reading(NamedTuple):
 
 
 def read(source: Source, faults: Faults) -> Reading | None:
-    """Returns the spec in `source`; adds everything that is not of the right form to `faults`.
-
-    What is faulty is left out, so that the rest can be looked at as well. None if nothing is left.
-    """
+    """Returns the spec in `source` without its broken parts, which are reported; None if too little
+    is left."""
     tree = source.value
     if not isinstance(tree, dict):
         from dpcompose.spec.phrases import value_text
@@ -54,16 +52,18 @@ def read(source: Source, faults: Faults) -> Reading | None:
 
         found = error.errors(include_url=False)
         places = report(found, faults)
-        return _rest(tree, {_part(place) for place in places})
+        return _without_broken(tree, {_part(place) for place in places})
     return Reading(spec, frozenset(), range(len(spec.mechanisms)))
 
 
 def _part(place: Path) -> Path:
-    """Returns the part of a spec that is left out when something at `place` is wrong."""
+    """Returns the path of the part of a spec that is left out if there is an error at `place`."""
     return place[: 2 if place[0] in {"datasets", "mechanisms", "relations", "constants"} else 1]
 
 
-def _rest(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
+def _without_broken(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
+    """Returns the spec without its broken entries, as a `Reading`; None if it is not valid even
+    so."""
     broken = frozenset(broken)
     rest = dict(tree)
     for place in broken:

@@ -61,12 +61,15 @@ class Declared(Model):
 
 
 def _relation_tag(value: object) -> str | None:
+    """Returns the tag of the model for a relation; None for a value of a wrong type."""
     if isinstance(value, str):
         return "<relation>"
     return "<long relation>" if isinstance(value, dict) else None
 
 
 def _protected_tag(value: object) -> str | None:
+    """Returns the tag of the model for the relation to protect; None for a value of a wrong
+    type."""
     if isinstance(value, str):
         return "<relation>"
     return "<protected>" if isinstance(value, dict) else None

@@ -12,7 +12,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema() -> dict[str, Any]:
     """Returns the JSON Schema (draft 2020-12) of a spec."""
-    schema: dict[str, Any] = _tidied(Spec.model_json_schema())
+    schema: dict[str, Any] = _without_nulls(Spec.model_json_schema())
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
     alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
     forms = [{"enum": alone, "title": "kind"}, *mapped.pop("oneOf")]
@@ -24,13 +24,13 @@ def _required(model: Any) -> set[str]:
     return {name for name, field in model.model_fields.items() if field.is_required()}
 
 
-def _tidied(node: Any) -> Any:
-    """Without the nulls that stand for keys left out."""
+def _without_nulls(node: Any) -> Any:
+    """Returns a JSON Schema without the type null that stands for keys left out."""
     if isinstance(node, list):
-        return [_tidied(each) for each in node]
+        return [_without_nulls(each) for each in node]
     if not isinstance(node, dict):
         return node
-    tidy = {key: _tidied(value) for key, value in node.items()}
+    tidy = {key: _without_nulls(value) for key, value in node.items()}
     if tidy.get("default", ...) is None:
         del tidy["default"]
     options = tidy.get("anyOf")

@@ -20,12 +20,12 @@ class Word(NamedTuple):
 
 
 def _table(words: Mapping[str, str]) -> dict[str, str]:
-    """From each word, folded, to the one it stands for."""
+    """Returns the legal word for each synonym, in folded spelling."""
     return {folded(each): word for word, others in words.items() for each in others.split()}
 
 
 def _several(words: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """From each word, folded, to all that it can stand for."""
+    """Returns all legal words that each synonym may stand for, in folded spelling."""
     found: dict[str, tuple[str, ...]] = {}
     for word, others in words.items():
         for each in map(folded, others.split()):
@@ -255,7 +255,7 @@ def synonyms() -> Iterator[tuple[str, str]]:
 
 
 def field_word(word: str) -> Word | None:
-    """Returns what stands in the spec language for a word of the field, None if it is unknown."""
+    """Returns the word of the spec language for a term of the field; None if it is unknown."""
     name = folded(word)
     if name in _FIELD_OF_SEVERAL:
         return Word(None, _FIELD_OF_SEVERAL[name])
@@ -267,38 +267,40 @@ def field_word(word: str) -> Word | None:
 
 
 def relation(word: str) -> Word | None:
-    """Returns a word for a neighbouring relation."""
+    """Returns the neighbouring relation that a synonym stands for; None if it is no synonym."""
     return _synonym_of(word, _RELATIONS, _RELATIONS_OF_SEVERAL)
 
 
 def notion(word: str) -> Word | None:
-    """Returns a word for a notion of privacy."""
+    """Returns the notion of privacy that a synonym stands for; None if it is no synonym."""
     return _synonym_of(word, _NOTIONS, _NOTIONS_OF_SEVERAL)
 
 
 def mechanism(word: str) -> Word | None:
-    """Returns a word for a concrete mechanism."""
+    """Returns the concrete mechanism that a synonym stands for; None if it is no synonym."""
     return _synonym_of(word, _MECHANISMS)
 
 
 def map_kind(word: str) -> Word | None:
-    """Returns a word for a kind of map."""
+    """Returns the kind of map that a synonym stands for; None if it is no synonym."""
     return _synonym_of(word, _MAPS, _MAPS_OF_SEVERAL)
 
 
 def partition_kind(word: str) -> Word | None:
-    """Returns a word for what a partition goes by."""
+    """Returns the kind of partition (`by`) that a synonym stands for; None if it is no synonym."""
     return _synonym_of(word, _PARTITIONS)
 
 
 def adaptivity(word: str) -> Word | None:
-    """Returns a word for how mechanisms depend on earlier outputs."""
+    """Returns the value of `adaptivity` that a synonym stands for; None if it is no synonym."""
     return _synonym_of(word, _ADAPTIVITY)
 
 
 def _synonym_of(
     word: str, table: Mapping[str, str], several: Mapping[str, str] | None = None
 ) -> Word | None:
+    """Returns the word that a synonym stands for, by a table; from `several` an explanation; else
+    None."""
     key = folded(word)
     if key in table:
         return Word(table[key])
@@ -313,10 +315,10 @@ def key(
     noise: str | None = None,
     given: object = None,
 ) -> str | None:
-    """Returns the key that was certainly meant, of those that are legal where it stands.
+    """Returns the legal key that an unknown key certainly stands for; None if that is not certain.
 
-    `top`: it is one of the whole spec. `noise`: the concrete mechanism that it belongs to. `given`:
-    what stands there.
+    `legal`: the keys that may stand there; `top`: it stands at the top of the spec. `noise`: the
+    concrete mechanism that it belongs to. `given`: the value at the key.
     """
     name = folded(word)
     same = meant(word, legal, closed=False)

@@ -31,7 +31,11 @@ _BATCHES = frozenset({"batch-size", "batch", "lot-size", "microbatches", "num-mi
 
 
 class InOtherWords(NamedTuple):
-    """What a key means here; `explains`: the missing keys that it stands for."""
+    """The correction for a key of training libraries: label, hint, fix, and whether the fix is
+    certain.
+
+    `explains`: the missing keys that it stands for, which need no report of their own.
+    """
 
     label: str
     hint: str
@@ -43,8 +47,8 @@ class InOtherWords(NamedTuple):
 def in_other_words(
     model: type[Model], key: str, entry: Mapping[str, Value], path: Path
 ) -> InOtherWords | None:
-    """Returns what was meant by a key of a mechanism or a sample at `path`; None: it is none of
-    these."""
+    """Returns the correction for a key of training libraries, in a mechanism or a sample; else
+    None."""
     name = folded(key)
     value = entry.get(key)
     text = value if isinstance(value, str) else ""
@@ -80,8 +84,8 @@ def in_other_words(
 
 
 def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
-    """Returns a sensitivity in another norm than that of the noise; None: it is in none, or in
-    the same."""
+    """Returns the correction for a sensitivity in another norm than that of the noise; else
+    None."""
     if name not in NORMS or noise in NORMS[name]:
         return None
     told = ("sensitivity",)
@@ -94,7 +98,7 @@ def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
 
 
 def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWords:
-    """σ over the sensitivity."""
+    """Returns the correction for a noise multiplier, which is σ divided by the sensitivity."""
     clip = next((each for each in _CLIPS if each in entry), None)
     given = entry.get(clip) if clip else "1"
     norm = given if isinstance(given, str) else ""
@@ -108,6 +112,8 @@ def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWor
     sigma = text if norm == "1" else f"{text} * {norm}"
 
     def fix(source: Source) -> tuple[Replacement, ...]:
+        """Returns the replacements that turn the noise multiplier into σ, and add a sensitivity of
+        1 if no clipping norm is given."""
         changed = (*renamed(source, path, "sigma"), *rewritten(source, path, sigma))
         if clip is not None:
             return changed
@@ -124,7 +130,7 @@ def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWor
 
 
 def _square(text: str, path: Path) -> InOtherWords:
-    """Returns the square of σ."""
+    """Returns the correction for a variance, the square of σ."""
     value, says = _number(text), "`sigma` is the standard deviation, the root of the variance"
     root = None if value is None or value <= 0 else _root(value)
     if root is None:
@@ -139,11 +145,13 @@ def _square(text: str, path: Path) -> InOtherWords:
 
 
 def _both(path: Path, key: str, text: str) -> Callable[[Source], tuple[Replacement, ...]]:
+    """Returns the function that gives the replacements to rename the key at `path` and rewrite its
+    value."""
     return lambda source: (*renamed(source, path, key), *rewritten(source, path, text))
 
 
 def _root(value: Fraction) -> Fraction:
-    """Returns the square root, exact where it is rational, else near."""
+    """Returns the square root of a number, exact if it is rational, else rounded."""
     top, bottom = isqrt(value.numerator), isqrt(value.denominator)
     if top**2 == value.numerator and bottom**2 == value.denominator:
         return Fraction(top, bottom)
@@ -152,7 +160,8 @@ def _root(value: Fraction) -> Fraction:
 
 
 def _sampled(text: str, entry: Mapping[str, Value]) -> InOtherWords:
-    """Returns a rate of samples."""
+    """Returns the correction for a sampling rate at a mechanism, which belongs to a map
+    `sample`."""
     reads = entry.get("reads")
     table = reads if isinstance(reads, str) and is_plain(reads) else "people"
     rate = text if text and _number(text) is not None else "q"
@@ -165,7 +174,7 @@ def _sampled(text: str, entry: Mapping[str, Value]) -> InOtherWords:
 
 
 def _passes(text: str, entry: Mapping[str, Value]) -> InOtherWords:
-    """Epochs: so many steps as it takes to read all rows so many times."""
+    """Returns the correction for a number of epochs: `count` is the number of steps."""
     hint = "say `count: n`, the number of steps: epochs × rows / rows of a batch"
     rate = next((entry[each] for each in _RATES if each in entry), None)
     many, chance = _number(text), _number(rate) if isinstance(rate, str) else None
@@ -177,6 +186,7 @@ def _passes(text: str, entry: Mapping[str, Value]) -> InOtherWords:
 
 
 def _number(text: str) -> Fraction | None:
+    """Returns the value of a number without constants; None for any other text."""
     try:
         return parse(text, {})
     except ExpressionError:

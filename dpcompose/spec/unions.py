@@ -33,7 +33,7 @@ _BUDGET_KEYS = ("epsilon", "rho", "mu", "advantage", "success")
 
 
 def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    """A mapping that belongs to no member of a union; the tag says what decided it."""
+    """Reports a mapping that no model of a union fits, by the tag that the union gave it."""
     value = error["input"]
     match error["ctx"]["tag"]:
         case "?kind":
@@ -62,12 +62,12 @@ def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _first(value: Mapping[str, Any]) -> Iterator[str]:
-    """The first keys of a mapping, which may have a million."""
+    """Returns the first keys of a mapping, which may have very many."""
     return islice(value, _MOST_KEYS)
 
 
 def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    """A dataset with `from`, and nothing that says how it is made."""
+    """Reports a dataset with `from` that has neither `map` nor `partition`."""
     if _misspelt(value, path, faults, ("map", "partition"), "a derived dataset"):
         return
     kind = next(
@@ -102,7 +102,7 @@ def _written_map(kind: str) -> str:
 def _misspelt(
     value: Mapping[str, Any], path: Path, faults: Faults, wanted: Collection[str], what: str
 ) -> bool:
-    """Whether a key of a mapping means one of `wanted`; then that is reported."""
+    """Returns whether a key of a mapping is a misspelling of one of `wanted`, which is reported."""
     for given in _first(value):
         best = synonyms.key(given, wanted, top=False)
         if best is not None:
@@ -112,6 +112,7 @@ def _misspelt(
 
 
 def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> None:
+    """Reports an unknown key, with the key that it probably stands for as a fix."""
     at, message = (*path, given), f"unknown key {quoted(given)} in {what}"
     faults.add("DPC101", at, message, key=True, label=f"write `{best}`", fix=renaming(at, best))
 
@@ -124,6 +125,7 @@ def _kind(
     noun: str,
     legal: Mapping[str, object],
 ) -> None:
+    """Reports a missing, unknown or wrongly typed kind of map or partition."""
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
     at = path if isinstance(faults.at(path), str) else (*path, key)
@@ -153,7 +155,7 @@ def _kind_elsewhere(
     noun: str,
     legal: Mapping[str, object],
 ) -> bool:
-    """Whether the kind stands at another key, or is one itself; then that is reported."""
+    """Returns whether the kind stands at another key, or as a key, which is reported."""
     for given in _first(value):
         stands = value[given]
         if isinstance(stands, str) and stands in legal:
@@ -180,9 +182,9 @@ def _word(
     about: Mapping[str, str],
     find: Callable[[str], Word | None],
 ) -> None:
-    """Report a word of the language that is none, with the one that is meant.
+    """Reports an unknown word, with the word that it probably stands for as a fix.
 
-    `about`: all legal words with what they mean.
+    `about`: all legal words with their meanings; `find`: returns the legal word for a synonym.
     """
     found = None if meant(word, about, closed=True) else find(word)
     if found is None:
@@ -196,6 +198,7 @@ def _word(
 
 
 def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports an unknown or wrongly typed concrete mechanism."""
     kind, at = value["mechanism"], (*path, "mechanism")
     if not isinstance(kind, str):
         message = f"`mechanism` must be a concrete mechanism, not {value_text(kind)}"
@@ -213,6 +216,7 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a missing, unknown or wrongly typed notion."""
     notion = value.get("notion")
     at = (*path, "notion")
     if "notion" not in value:
@@ -234,7 +238,8 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
 
 
 def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
-    """Returns what to say of a mapping where a word is due, if the word is in it."""
+    """Returns the hint for a mapping where a word is due, if it contains a legal word; else
+    None."""
     if not isinstance(given, dict):
         return None
     for each in _first(given):
@@ -246,7 +251,8 @@ def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
 
 
 def _noise(word: str) -> str | None:
-    """Returns the concrete mechanism that a word stands for."""
+    """Returns the concrete mechanism that a word is the name or a synonym of; None if it is a
+    notion or unknown."""
     if word in CONCRETE:
         return word
     found = synonyms.mechanism(word)
@@ -254,11 +260,12 @@ def _noise(word: str) -> str | None:
 
 
 def _stated_by(value: Mapping[str, Any]) -> list[str]:
-    """Returns the notions whose parameters are given."""
+    """Returns the names of the notions whose parameters are all given."""
     return [each for each, keys in PARAMETERS.items() if keys and all(key in value for key in keys)]
 
 
 def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
+    """Reports a mechanism or guarantee without `notion`, by the likeliest cause."""
     inside = "guarantees" in path
     if not inside and len(value) == 1 and isinstance(next(iter(value.values())), dict):
         name = next(iter(value))
@@ -294,7 +301,8 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
 def _type_elsewhere(
     value: Mapping[str, Any], path: Path, faults: Faults, what: str, inside: bool
 ) -> bool:
-    """Whether a notion or a concrete mechanism stands at a key such as `type`; then reported."""
+    """Returns whether a notion or a concrete mechanism stands at a key such as `type`, which is
+    reported."""
     for given in _first(value):
         stands = value[given]
         if not isinstance(stands, str) or folded(given) not in _TYPES:
@@ -316,8 +324,8 @@ def _type_elsewhere(
 
 
 def _meant(value: Mapping[str, Any], key: str, parameters: Mapping[str, tuple[str, ...]]) -> str:
-    """Returns the entry with `key` that was probably meant, by the parameters that are given; or
-    empty."""
+    """Returns the entry, such as `notion: pure`, that fits most of the given parameters; "" if none
+    fits."""
     given = [each for each, keys in parameters.items() if all(key in value for key in keys)]
     best = max(given, key=lambda each: len(parameters[each]), default=None)
     return "" if best is None else f"{key}: {best}"

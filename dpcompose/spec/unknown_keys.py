@@ -51,7 +51,7 @@ _MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
 class _Key(NamedTuple):
-    """A key at `path` of a mapping with other keys, which `model` does not have."""
+    """An unknown key at `path` of a mapping, given the mapping's other keys and its model."""
 
     model: type[Model]
     path: Path
@@ -59,24 +59,27 @@ class _Key(NamedTuple):
 
     @property
     def name(self) -> str:
+        """Returns the key itself."""
         return str(self.path[-1])
 
     @property
     def above(self) -> Path:
+        """Returns the path of the mapping."""
         return self.path[:-1]
 
     @property
     def legal(self) -> dict[str, str]:
-        """Returns the keys that it could be, with what they mean."""
+        """Returns the legal keys of the mapping, each with its description."""
         return keys_of(self.model)
 
     @property
     def noise(self) -> str | None:
-        """Returns the concrete mechanism that it belongs to."""
+        """Returns the concrete mechanism that the mapping is; None if it is another mapping."""
         return next((each for each, own in CONCRETE.items() if self.model is own), None)
 
     @property
     def unknown(self) -> str:
+        """Returns the message that the key is unknown."""
         return f"unknown key {quoted(self.name)} in {self.model.what}"
 
     def beside(self, key: str) -> Path:
@@ -85,7 +88,7 @@ class _Key(NamedTuple):
 
 
 def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Faults) -> set[Path]:
-    """Report keys that are unknown where they stand; the paths of all that this tells."""
+    """Reports unknown keys; returns the paths of all further errors that these reports explain."""
     told: set[Path] = set()
     for error, path in errors:
         if faults.full:
@@ -100,7 +103,8 @@ def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Fault
 
 
 def _in_other_words(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns a word of libraries for training."""
+    """Reports a key of training libraries; returns the paths explained, None if it is no such
+    key."""
     other = in_other_words(at.model, at.name, at.siblings, at.path)
     if other is None:
         return None
@@ -112,7 +116,8 @@ def _in_other_words(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
-    """Blocks where a sensitivity says for which change it is."""
+    """Reports a sensitivity by block without `unbounded` or `bounded`; returns the paths explained,
+    or None."""
     if at.model is not Sensitivities or not at.siblings.keys().isdisjoint(at.legal):
         return None
     message = "a sensitivity by block stands under `unbounded` or `bounded`"
@@ -137,8 +142,8 @@ _NOISE_OF_LOSS: Mapping[tuple[str, str], tuple[str, Callable[[Fraction, Fraction
 
 
 def _noise_of_loss(at: _Key) -> tuple[str, str] | None:
-    """Returns the key and the value of the noise whose loss is given in its place; None where that
-    is no plain number."""
+    """Returns the key and the value of the noise with the stated loss; None if that is no plain
+    number."""
     key, parameter = _NOISE_OF_LOSS.get((at.noise or "", at.name), ("", None))
     if parameter is None or key in at.siblings:
         return None
@@ -151,8 +156,8 @@ def _noise_of_loss(at: _Key) -> tuple[str, str] | None:
 
 
 def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns a key that is legal elsewhere; others of which the same is to be said are told
-    with it."""
+    """Reports a key that is legal elsewhere; returns the paths explained, None if it is legal
+    nowhere."""
     says = misplaced(at.model, at.name)
     if says is None:
         return None
@@ -174,7 +179,8 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns a key and a value with no blank after the colon between them."""
+    """Reports a missing blank after a colon; returns the path explained, None if there is none
+    missing."""
     start, colon, rest = at.name.partition(":")
     if not colon or start not in at.legal or at.siblings.get(at.name, at.name) is not None:
         return None
@@ -189,7 +195,8 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns the digits after a decimal comma, which braces take for a key."""
+    """Reports a decimal comma, after which braces take digits for a key; returns no paths, or
+    None."""
     if not at.name.isdecimal() or at.siblings.get(at.name, at.name) is not None:
         return None
     if len(at.siblings) > _MOST_BESIDE:
@@ -213,7 +220,8 @@ _LISTS = frozenset({"columns", "keeps", "uses", "only", "changes", "blocks", "ki
 
 
 def _of_a_list(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns the items of a list without brackets, which braces take for keys."""
+    """Reports a list without brackets, whose items braces take for keys; returns their paths,
+    or None."""
     if at.siblings.get(at.name, at.name) is not None or len(at.siblings) > _MOST_BESIDE:
         return None
     keys = list(at.siblings)
@@ -231,7 +239,10 @@ def _of_a_list(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
-    """Another word for a key, or a slip."""
+    """Reports an unknown key, with the legal key that it probably stands for, if any.
+
+    Returns the paths explained; never None, so that every unknown key is reported.
+    """
     legal = at.legal
     best = _meant(at, at.name)
     if best is None:
@@ -265,11 +276,13 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _meant(at: _Key, key: str) -> str | None:
+    """Returns the legal key that an unknown key certainly stands for; None if that is not
+    certain."""
     return meant_key(key, list(at.legal), at.model is Spec, at.noise, at.siblings.get(key))
 
 
 def _twin(at: _Key, best: str) -> str | None:
-    """Another unknown key that means the same."""
+    """Returns another unknown key of the mapping that stands for `best`; None if there is none."""
     if len(at.siblings) > _MOST_BESIDE:
         return None
     legal = at.legal
@@ -281,7 +294,8 @@ def _twin(at: _Key, best: str) -> str | None:
 
 
 def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns what is stated of noise whose own parameters are all missing."""
+    """Reports losses given in place of all parameters of noise; returns the paths explained, or
+    None."""
     given = [each for each in SIGNS if each in at.siblings]
     kind = at.noise
     if kind is None or not issubclass(at.model, Concrete) or at.name not in given:
@@ -303,7 +317,8 @@ def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
-    """Returns a key of a dataset that belongs inside its map or partition."""
+    """Reports keys of a dataset that belong inside its map or partition; returns the paths
+    explained, or None."""
     if at.model is not Mapped and at.model is not Split:
         return None
     where, tag, forms = _room(at.model)
@@ -345,7 +360,8 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
 
 
 def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
-    """Returns where the options of a dataset belong, what names the kind there, and all kinds."""
+    """Returns, for a derived dataset or a partition, the key of its options, the key of the kind,
+    and all kinds."""
     return ("map", "kind", MAPS) if model is Mapped else ("partition", "by", PARTITIONS)
 
 

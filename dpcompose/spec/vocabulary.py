@@ -28,7 +28,7 @@ from dpcompose.spec.relations import RELATIONS, Declared
 
 
 class WordSort(StrEnum):
-    """What sort of word it is, and the heading above those of its sort."""
+    """The sorts of words; the value is the heading above the words of a sort."""
 
     KEY = "a key"
     RELATION = "a neighbouring relation"
@@ -86,7 +86,7 @@ _COMMON = frozenset({"name", "reads", "count", "because"})
 
 
 def models() -> list[type[Model]]:
-    """Returns every mapping of the language."""
+    """Returns the models of all mappings of the language."""
     alone: list[type[Model]] = [
         Declared,
         Reporting,
@@ -101,7 +101,7 @@ def models() -> list[type[Model]]:
 
 @cache
 def vocabulary() -> dict[str, tuple[Meaning, ...]]:
-    """Returns every word with its meanings, keys first."""
+    """Returns the meanings of every word of the language, by word, keys first."""
     found: dict[str, list[Meaning]] = {}
     for each in [*_keys(), *_kinds(), *_named_meanings(), *_values()]:
         found.setdefault(each.word, []).append(each)
@@ -109,7 +109,7 @@ def vocabulary() -> dict[str, tuple[Meaning, ...]]:
 
 
 def _keys() -> Iterator[Meaning]:
-    """Each key with each of its meanings, wherever it has that one."""
+    """Yields each meaning of each key, once for all mappings in which the key has that meaning."""
     alike: dict[tuple[str, str], list[tuple[str, Meaning]]] = {}
     for model in models():
         for name, key in _keys_of(model):
@@ -123,6 +123,7 @@ def _keys() -> Iterator[Meaning]:
 
 
 def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
+    """Yields the meaning of each key of a model, by the name of its field."""
     properties = _properties(model)
     for name, field in model.model_fields.items():
         word = field.alias or name
@@ -135,7 +136,7 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
                 WordSort.KEY,
                 (model.what,),
                 field.description or "",
-                tuple(_held(properties[word])),
+                tuple(_values_in_words(properties[word])),
                 needed,
                 said if default not in (None, "", [], {}) else "",
             ),
@@ -150,17 +151,19 @@ def _nodes() -> dict[str, Any]:
 
 
 def _properties(model: type[Model]) -> dict[str, Any]:
+    """Returns the properties in the JSON Schema of a model, by key."""
     found: dict[str, Any] = _nodes()[model.__name__]["properties"]
     return found
 
 
 def _home(model: type[Model], name: str) -> str:
-    """Returns what messages call the mapping that a key belongs to: where it is declared first."""
+    """Returns the name, in messages, of the mapping in which a key is declared first."""
     declared = [base for base in model.__mro__ if name in get_annotations(base)]
     return str(vars(declared[-1]).get("what") or model.what)
 
 
 def _kinds() -> Iterator[Meaning]:
+    """Yields the meaning of each kind of map, partition, notion and mechanism, with its keys."""
     for sort, key, kinds, abouts in _TAGS.values():
         for name, model in kinds.items():
             own = [meaning for _, meaning in _keys_of(model)]
@@ -169,6 +172,7 @@ def _kinds() -> Iterator[Meaning]:
 
 
 def _named_meanings() -> Iterator[Meaning]:
+    """Yields the meaning of each built-in relation and each domain."""
     for name, says in RELATIONS.items():
         of = ("relation",) if name == "euclidean" else ("protect", "relation", "within")
         yield Meaning(str(name), WordSort.RELATION, of, f"{says[0].upper()}{says[1:]}.")
@@ -177,7 +181,8 @@ def _named_meanings() -> Iterator[Meaning]:
 
 
 def _values() -> Iterator[Meaning]:
-    """The words that stand at some keys, apart from names of kinds."""
+    """Yields the meaning of each word that is a value at a key, except kinds, relations and
+    domains."""
     seen = set()
     for model in models():
         properties = _properties(model)
@@ -190,7 +195,7 @@ def _values() -> Iterator[Meaning]:
 
 
 def _words(node: Any) -> Iterator[str]:
-    """The words that are values by themselves, in a part of a JSON Schema."""
+    """Yields the texts that a part of a JSON Schema lists as values."""
     if isinstance(node, list):
         for each in node:
             yield from _words(each)
@@ -202,18 +207,20 @@ def _words(node: Any) -> Iterator[str]:
 
 
 def either(says: Iterable[str]) -> str:
-    """`a, b or c`, each once."""
+    """Returns the phrases without duplicates as a choice: `a, b or c`."""
     *first, last = dict.fromkeys(says)
     return f"{', '.join(first)} or {last}" if first else last
 
 
 @cache
-def _called() -> dict[str, type[Model]]:
+def _models_by_name() -> dict[str, type[Model]]:
+    """Returns all models by the names of their classes."""
     return {model.__name__: model for model in models()}
 
 
-def _held(node: dict[str, Any]) -> list[str]:
-    """Returns what a part of a JSON Schema asks for, in words: any of them."""
+def _values_in_words(node: dict[str, Any]) -> list[str]:
+    """Returns phrases for the values that a part of a JSON Schema allows, such as `a number
+    below 1`."""
     if "$ref" in node:
         return [_model(node).what]
     if "const" in node:
@@ -224,11 +231,11 @@ def _held(node: dict[str, Any]) -> list[str]:
     if len(options) == 2 and options[0].get("type") == "number":
         return ["a number below 1" if "exclusiveMaximum" in options[0] else "a number"]
     if len(options) == 2 and options[0].get("type") == "integer":
-        return _held(options[0])
+        return _values_in_words(options[0])
     if len(options) > _MOST_TOLD and all("$ref" in each for each in options):
-        return [_shared([_model(each) for each in options])]
+        return [_common_base_phrase([_model(each) for each in options])]
     if options:
-        return [says for each in options for says in _held(each)]
+        return [says for each in options for says in _values_in_words(each)]
     match node["type"]:
         case "integer":
             return [f"a whole number from {node['minimum']} on"]
@@ -236,9 +243,15 @@ def _held(node: dict[str, Any]) -> list[str]:
             return ["`true`", "`false`"]
         case "array":
             pair = node.get("maxItems") == 2
-            return ["a pair of numbers" if pair else f"a list of: {either(_held(node['items']))}"]
+            return [
+                "a pair of numbers"
+                if pair
+                else f"a list of: {either(_values_in_words(node['items']))}"
+            ]
         case "object":
-            return [f"a mapping from names to: {either(_held(node['additionalProperties']))}"]
+            return [
+                f"a mapping from names to: {either(_values_in_words(node['additionalProperties']))}"
+            ]
         case _:
             return ["`name`, `name.block` or `name.*`" if "pattern" in node else "a name"]
 
@@ -249,10 +262,11 @@ _MOST_TOLD = 5
 
 
 def _model(node: dict[str, Any]) -> type[Model]:
-    return _called()[node["$ref"].rpartition("/")[2]]
+    """Returns the model that a reference in a JSON Schema names."""
+    return _models_by_name()[node["$ref"].rpartition("/")[2]]
 
 
-def _shared(among: list[type[Model]]) -> str:
-    """Returns what all of some models are."""
+def _common_base_phrase(among: list[type[Model]]) -> str:
+    """Returns a phrase for the nearest common base of some models."""
     bases = [base for base in among[0].__mro__ if all(issubclass(each, base) for each in among)]
     return next(str(vars(base)["what"]) for base in bases if "what" in vars(base))

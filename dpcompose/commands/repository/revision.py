@@ -301,7 +301,11 @@ class Past:
         return self._renames[kind]
 
     def _new(self, kind: str) -> Iterator[tuple[str, bytes]]:
-        """Yields the specs that git tracks now and the revision does not have, with content."""
+        """Yields the path and the content of each spec that git tracks now and the revision does
+        not have.
+
+        `kind`: the ending of their names.
+        """
         for path in self._repository.tracked():
             if _kind(path) == kind and path not in self._entries:
                 try:

@@ -35,6 +35,8 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     def profile(
         patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
     ) -> Fraction:
+        """Returns the least δ known at `epsilon` in one order of the tables (1 if none is
+        known)."""
         which = ("with" if order > 0 else "without") if directed else None
         point = Point(epsilon=epsilon, many=True, order=which)
         if patterns:
@@ -51,6 +53,7 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     corners, others = tuple(_corners(bounds)), tuple(_by_divergences(patterned, bounds))
 
     def curve(directed: bool) -> TradeOff:
+        """Returns the trade-off curve in one order of the tables (`directed`), or in both."""
         profiles = tuple(partial(profile, each, directed) for each in several)
         return TradeOff(profiles, corners, others, directed)
 

@@ -151,7 +151,7 @@ def any_drawn(rows: int, rate: Fraction) -> Fraction:
 
 
 def shared_out(state: State) -> list[tuple[State, State]] | None:
-    """Returns the ways of dividing the changed rows between the two tables, as pairs of states.
+    """Returns all ways of dividing the changed rows between the two tables, as pairs of states.
 
     The rows of a user are all in one table; a replaced row has one end in each. None if there are
     too many ways.

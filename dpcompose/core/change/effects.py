@@ -108,7 +108,11 @@ def user_rows(leaf: ChangeUnit, times: int = 1) -> MapOutcome:
 
 
 def spread(fate: MapOutcome) -> list[MapOutcome]:
-    """Returns the outcomes of single rows, each of which may instead replace a row of its key."""
+    """Returns the outcomes in which each single row of `fate` is one or instead replaces a row of
+    its key.
+
+    If there are too many, two outcomes that cover them: all single, or all replaced.
+    """
     if len(fate.units) != 1 or fate.units[0][0].kind is Kind.ANY:
         return [fate]
     rows = fate.units[0][1]

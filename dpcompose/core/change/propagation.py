@@ -62,6 +62,8 @@ class _Along(NamedTuple):
 
 
 def _propagate_units(state: State, how: _Along) -> list[State] | None:
+    """Returns every state that a state may become below a map; None if there are more than the
+    limit."""
     options: list[list[tuple[tuple[TracedUnit, int], ...]]] = []
     total = 1
     for item, count in state:
@@ -90,6 +92,8 @@ def _propagate_units(state: State, how: _Along) -> list[State] | None:
 
 
 def _item_moved(item: TracedUnit, how: _Along) -> list[tuple[tuple[TracedUnit, int], ...]] | None:
+    """Returns every way in which one item may come out of a map, as items with counts; None if too
+    many."""
     if item.below:
         inner = _propagate_units(item.below, how)
         if inner is None:
@@ -135,6 +139,7 @@ def one_below(
 def _one_below(
     state: State, trace_here: bool, become: Callable[[ChangeUnit], ChangeUnit | None]
 ) -> State:
+    """Returns the state of `one_below`, for one level of nested items."""
     items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         if item.below:
@@ -155,6 +160,7 @@ def assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool)
 
 
 def _assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
+    """Returns the state of `assigned`, for one level of nested items; consumes `given`."""
     items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         for _ in range(count):
@@ -170,6 +176,8 @@ def _assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool
 
 
 def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUnit:
+    """Returns the item of a unit that `parent` became; below `parent`, if `trace_here`, else
+    alone."""
     if trace_here:
         return wrap(parent, ((leaf_item(leaf), 1),))
     return leaf_item(_retag(leaf, parent))

@@ -144,7 +144,7 @@ def outermost(leaf: ChangeUnit) -> ChangeUnit:
 
 
 def sides(item: TracedUnit) -> int:
-    """Returns how many ends of the unit reach the dataset at hand: 1 or 2."""
+    """Returns how many ends of the unit reach the dataset at hand (1 or 2)."""
     return len(_reached(item))
 
 
@@ -234,6 +234,7 @@ def undirected(state: State) -> State:
 
 
 def _undirected(state: State) -> State:
+    """Returns the change with all units undirected, at every level of history."""
     return state_of(
         (wrap(item.leaf._replace(directed=False), _undirected(item.below)), count)
         for item, count in state
@@ -318,7 +319,7 @@ def with_alike(state: State, rows: int) -> State:
 
 
 def single_units(state: State) -> list[tuple[State, int]]:
-    """Returns the single units of a change, each as a state, with counts."""
+    """Returns the single units of a change, each as a state of one unit, with counts."""
     merged: dict[State, int] = {}
     for unit, count in _single_units(state):
         alone = top_level(unit)
@@ -327,6 +328,8 @@ def single_units(state: State) -> list[tuple[State, int]]:
 
 
 def _single_units(state: State) -> Iterator[tuple[State, int]]:
+    """Yields the single units of a change, each as a state, with counts; equal ones may come
+    apart."""
     for item, count in state:
         if not item.below:
             yield ((item, 1),), count

@@ -51,7 +51,7 @@ def sharper(question: Question, found: Found) -> Found | None:
 
 
 def _someone(question: Question) -> bool:
-    """Returns whether both beliefs hold it possible that the person is present."""
+    """Returns whether both beliefs allow that the person is present."""
     return question.first.present and question.second.present
 
 

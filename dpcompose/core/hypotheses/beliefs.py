@@ -58,7 +58,7 @@ class Belief:
 
     @property
     def point(self) -> frozenset[int] | None:
-        """Returns the only set held possible; None if there are several."""
+        """Returns the only possible set of blocks; None if there are several."""
         sets: set[frozenset[int] | None] = set()
         for part, _ in self.parts:
             if isinstance(part, Exactly):
@@ -69,7 +69,7 @@ class Belief:
 
     @property
     def present(self) -> bool:
-        """Whether some set held possible is not empty."""
+        """Returns whether some possible set of blocks is not empty: the person may be present."""
         return any(part.high for part, _ in self.parts)
 
 
@@ -170,6 +170,7 @@ def split_up(question: Question, most: int) -> Question:
         blocks += [Block(block.epsilon, block.delta)] * block.count
 
     def with_new_indices(part: Part) -> Part:
+        """Returns the part with its blocks renumbered by `where`; one of set sizes unchanged."""
         if isinstance(part, Between):
             return part
         return Exactly(frozenset(where[i] for i in part.blocks))

@@ -164,7 +164,11 @@ def _through_nobody(question: Question) -> Fraction:
 
 
 def _couplings(question: Question) -> list[Found]:
-    """Returns the bound by a coupling of the sets of both beliefs; by size if they are too many."""
+    """Returns the bound by a coupling of the sets of both beliefs, as a list of one; by size if too
+    many.
+
+    Empty if that does not apply either.
+    """
     first = sets_of(question, question.first, MOST_SETS)
     second = sets_of(question, question.second, MOST_SETS)
     if first is None or second is None:
@@ -176,6 +180,8 @@ def _couplings(question: Question) -> list[Found]:
     order = [_sorted(question, each) for each in (first, second)]
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
+        """Returns the ε and δ between the i-th set of blocks of one hypothesis and the j-th of the
+        other."""
         one, other = order[0][i], order[1][j]
         apart = [blocks[index] for index in one ^ other]
         epsilon = sum((block.epsilon for block in apart), ZERO)
@@ -228,6 +234,8 @@ def _nested(question: Question) -> Found | None:
     total = sum((block.delta * block.count for block in question.blocks), ZERO)
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
+        """Returns the ε and δ between the i-th set size of one hypothesis and the j-th of the
+        other."""
         apart = abs(sizes[0][i][0] - sizes[1][j][0])
         if not apart:
             return ZERO, ZERO

@@ -110,6 +110,7 @@ def _mean_over(belief: Belief, size: int) -> Callable[[Sequence[Sequence[Decimal
     ]
 
     def mean(rows: Sequence[Sequence[Decimal]]) -> Decimal:
+        """Returns the mean of the products over the sets of the belief, given `rows`."""
         sizes: list[Decimal] | None = None
         result = _ZERO
         for part, weight, number in parts:
@@ -151,10 +152,13 @@ def _answers(block: Block) -> Iterator[tuple[Decimal, list[Decimal]]]:
             for base, times in ((delta, shown), (wrong, plus), (right, minus)):
                 for _ in range(times):
                     chance = _C.multiply(chance, base)
-            yield chance, _merge_rows([_raised(up, plus), _raised(down, minus)])
+            yield (
+                chance,
+                _merge_rows([_power_coefficients(up, plus), _power_coefficients(down, minus)]),
+            )
 
 
-def _raised(x: Decimal, n: int) -> tuple[Decimal, ...]:
+def _power_coefficients(x: Decimal, n: int) -> tuple[Decimal, ...]:
     """Returns the coefficients of (1 + x·t)^n."""
     out, power = [], _ONE
     for j in range(n + 1):
@@ -185,7 +189,10 @@ def _given_away(blocks: tuple[Block, ...], belief: Belief) -> Decimal:
 
     1 - Σ w_b Π_{i∈b} (1 - δ_i).
     """
-    rows = [_raised(_C.subtract(_ONE, _decimal(block.delta)), block.count) for block in blocks]
+    rows = [
+        _power_coefficients(_C.subtract(_ONE, _decimal(block.delta)), block.count)
+        for block in blocks
+    ]
     mean = _mean_over(belief, sum(block.count for block in blocks))
     return max(_ZERO, _C.subtract(_ONE, mean(rows)))
 

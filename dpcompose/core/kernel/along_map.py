@@ -58,9 +58,11 @@ HALF = Fraction(1, 2)
 
 
 class AlongMap(NamedTuple):
-    """The rules for one map.
+    """The rules that bound the loss of a change along one map.
 
-    `place`: the dataset that it reads; `below`: the one that it makes, for a group of equal draws.
+    Each rule returns a walk: it yields requests for the losses of changes below, and its result is
+    a Choice. `place`: the dataset that the map reads; `below`: the one that it makes, for a group
+    of equal draws.
     """
 
     algebra: Algebra
@@ -81,7 +83,7 @@ class AlongMap(NamedTuple):
 
     @property
     def sampled(self) -> bool:
-        """Whether the map is a sample whose outcome is taken as given."""
+        """Returns whether the map is a sample whose outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     def replay(self, how: How, state: State) -> Walk:
@@ -116,6 +118,8 @@ class AlongMap(NamedTuple):
                 raise Refused(f"there is no rule `{how.rule}` for a map")
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
+        """Returns the change below the map, where each unit becomes what `become` returns (None:
+        nothing)."""
         trace_here = self.place.depth in self.below.levels
         return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 
@@ -275,6 +279,7 @@ class AlongMap(NamedTuple):
         leaf = next(iter(all_leaves(state)))
 
         def inside(unit: ChangeUnit) -> Walk:
+            """Returns the change in the sample where each unit becomes `unit`, and its loss."""
             after = self._below(state, become(unit))
             loss = yield (below, after)
             return after, loss
@@ -505,7 +510,8 @@ class AlongMap(NamedTuple):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _one_sided(self, state: State) -> bool:
-        """Returns whether all rows that change are in the same table."""
+        """Returns whether all changed rows are known to be in one of the two tables; also for a
+        single row."""
         units = all_leaves(state)
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False
@@ -528,6 +534,7 @@ def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State],
     rest = iter(how.of)
 
     def search(state: State) -> Walk:
+        """Returns the bound of a unit by the next rule; `Refused` if no rule is left."""
         following = next(rest, None)
         if following is None:
             raise Refused("some unit of the change is left out")

@@ -88,9 +88,12 @@ def certificate(
     known: dict[tuple[int, State, bool], int] = {}
 
     def answer_of(key: tuple[int, State, bool]) -> Answer:
+        """Returns the answer of a key: the number of a place, the change there, and whether in pure
+        DP."""
         return (pure if key[2] else answers)[id(places[key[0]]), key[1]]
 
     def needs(walk: Walk, of_pure: bool) -> Iterator[tuple[int, State, bool]]:
+        """Yields the key of each answer that a walk asks for, and sends the walk its loss."""
         sent: Loss = None
         while True:
             try:
@@ -102,6 +105,7 @@ def certificate(
             yield key
 
     def opened(key: tuple[int, State, bool]) -> _Open:
+        """Returns the claim of a key, with none of its premises collected yet."""
         answer = answer_of(key)
         walk = _rules_again(algebras[key[2]], places[key[0]], key[1], answer)
         return _Open(key, answer, needs(walk, key[2]), {})
@@ -128,7 +132,8 @@ def certificate(
 
 
 def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -> Walk:
-    """Yields the losses that the rules of an answer ask for."""
+    """Applies the rules of an answer again: yields the requests for losses that they make, without
+    result."""
     if state:
         for rules, choice in zip(rules_of(algebra, place), answer.choices, strict=True):
             yield from rules.replay(choice.how, state)

@@ -124,6 +124,7 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 
 
 def _root_line(root: Root) -> Line:
+    """Returns what is public of a root as plain data."""
     return {
         "domain": root.domain.value,
         "unit": root.unit,
@@ -144,6 +145,7 @@ def map_line(made_by: Map) -> Line:
 
 
 def _partition_line(kind: PartitionKind) -> Line:
+    """Returns a kind of partition as plain data: its name in a spec, and the values of its keys."""
     name = type(kind).__name__.removeprefix("By").lower()
     return {"kind": name, **plain(kind)}
 
@@ -197,6 +199,7 @@ def change_line(state: State) -> list[Any]:
 
 
 def _unit_line(unit: ChangeUnit) -> Line:
+    """Returns a unit of change as plain data; keys with default values are left out."""
     line: Line = {"kind": unit.kind.value}
     if unit.ends != (0,):
         line["ends"] = list(unit.ends)

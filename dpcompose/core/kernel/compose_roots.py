@@ -67,7 +67,8 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
 
 
 def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None, ...]]:
-    """Returns the signs to follow the change with in each part of the roots (None: both at once).
+    """Returns the combinations of signs for the parts of the roots: each with a sign (None: both at
+    once).
 
     A row may be added to one root and removed from another, so that each combination of signs is a
     composition of its own. Patterns are read in both orders of the tables at the end, so that one
@@ -120,7 +121,7 @@ def _shared_out(
     if steps == (1, 1):
         loss = algebra.worst_case(each[2] for each in answers)
         return loss, [max(answers, key=lambda each: algebra.key(each[2]))]
-    if math.prod(steps) > MOST_SHARED or not _followed(algebra, len(tops), *steps):
+    if math.prod(steps) > MOST_SHARED or not _are_few(algebra, len(tops), *steps):
         return algebra.add(each[2] for each in answers), list(answers)
     whole = (steps[1],) * steps[0]
     losses: list[dict[_Taken, Shown]] = []
@@ -145,8 +146,9 @@ def _shared_out(
     return loss, [known[each] for known, each in zip(losses, taken_in, strict=True) if each]
 
 
-def _followed(algebra: Algebra, roots: int, steps: int, inner: int) -> bool:
-    """Returns whether the ways of distributing the parts of the steps are few enough."""
+def _are_few(algebra: Algebra, roots: int, steps: int, inner: int) -> bool:
+    """Returns whether the ways of distributing the parts of the steps over the roots are few
+    enough."""
     kinds = (inner + 1) * (inner + 2) // 2
     ways = math.comb(steps + kinds - 1, steps)
     return ways <= _MOST_TAKEN if isinstance(algebra, Scalars) else roots * ways <= MOST_WAYS

@@ -38,9 +38,11 @@ WAYS = 6_000
 
 
 class OverBlocks(NamedTuple):
-    """The rules for one partition.
+    """The rules that bound the loss of a change over the blocks of one partition.
 
-    `charge_all`: every block is charged at its worst. `blocks`: a place for each class of blocks.
+    Each rule returns a walk: it yields requests for the losses of changes in blocks, and its result
+    is a Choice. `charge_all`: every block is charged at its worst. `blocks`: a place for each class
+    of blocks.
     """
 
     algebra: Algebra
@@ -107,7 +109,11 @@ class OverBlocks(NamedTuple):
         return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Returns for each class of blocks the change in one block, by `become`, and its loss."""
+        """Returns, as the result of a walk, (change in one block, its loss) for each class of
+        blocks.
+
+        `become`: returns what a unit of the change is in a block; None: it is not there.
+        """
         states: dict[tuple[tuple[int, ...], bool], State] = {}
         out: list[tuple[State, Loss]] = []
         for block in self.blocks:
@@ -173,6 +179,8 @@ class OverBlocks(NamedTuple):
         both: Sequence[tuple[State, Loss]],
         pair: bool,
     ) -> Choice:
+        """Returns the sum over all blocks of the worse of the losses `once` and `both` (`pair`), or
+        of `once` alone."""
         sizes = self.sizes
         losses = [
             self.algebra.worst_case([a[1], b[1]] if pair else [a[1]])
@@ -351,6 +359,7 @@ def _all(leaf: ChangeUnit) -> tuple[int, ...]:
 
 
 def _smaller_or_other(first: int | None, second: int | None) -> int | None:
+    """Returns the smaller of two numbers; if one is None (unknown), the other one."""
     if first is None or second is None:
         return second if first is None else first
     return min(first, second)

@@ -275,7 +275,7 @@ def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bo
 
 
 def _take(free: dict[Fraction, int], capacity: Fraction, many: int, rest: Fraction) -> None:
-    """Fills `many` bins of a capacity, so that each has the room `rest` left."""
+    """Takes `many` bins of a capacity in `free`, and adds as many with the room `rest`."""
     free[capacity] -= many
     if not free[capacity]:
         del free[capacity]

@@ -38,7 +38,7 @@ def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
     The steps of each path may be taken in every order. Yields nothing if every path consists of
     equal steps of pure DP (see `pure_steps`), of a single step, or is too long.
     """
-    kept = sorted({way for way in map(_merged, ways) if way and _followed(way)})
+    kept = sorted({way for way in map(_merged, ways) if way and _is_short(way)})
     if any(len(way) > 1 or (way[0][0][1] and way[0][1] > 1) for way in kept):
         points = _points(tuple(kept))
         if points:
@@ -54,7 +54,7 @@ def _merged(way: Steps) -> tuple[tuple[Pair, int], ...]:
     return tuple(sorted(counted.items()))
 
 
-def _followed(way: Steps) -> bool:
+def _is_short(way: Steps) -> bool:
     """Returns whether a path is short enough for its lines to be computed."""
     states = math.prod(count + 1 for _, count in way)
     return (
@@ -94,7 +94,7 @@ def _any_order(way: Steps) -> _Lines:
 
 
 def _join(lines: _Lines, others: _Lines) -> None:
-    """Adds `others` to `lines`: of lines of one slope the least is stored."""
+    """Adds `others` to `lines`: of two lines with one slope the smaller one is stored."""
     for slope, delta in others.items():
         lines[slope] = min(delta, lines.get(slope, ONE))
 

@@ -45,12 +45,15 @@ class DiscreteGaussian(Family):
         return None
 
     def loss(self, shift: Fraction) -> Curve:
+        """Returns the loss at a shift: the exact one for one coordinate, and a bound by its ρ in
+        L2."""
         if self.norm == "L2":
             return Curve(((Concentrated(self.rho(shift)), 1),))
         moved = DiscreteGaussianLoss(math.ceil(shift), self.sigma * self.sigma)
         return Curve(((moved, 1),))
 
     def describe(self, shift: Fraction) -> str:
+        """Returns the noise in words, with σ and its sensitivity."""
         norm = " in L2" if self.norm == "L2" else ""
         moved = f"sensitivity {number(sqrt_up(shift * shift * self.unit))}{norm}"
         return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"

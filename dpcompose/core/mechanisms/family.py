@@ -190,6 +190,7 @@ def drawn_by(family: type[Family]) -> Test:
     """
 
     def holds(touch: ChargedStep) -> None:
+        """Raises `Refused` unless the first statement has noise of the family."""
         noise = touch.first.statement.guarantee.noise
         # `OneHot` has the noise of every coordinate.
         if not isinstance(getattr(noise, "noise", noise), family):

@@ -216,7 +216,7 @@ class Problem:
 
     @property
     def roots_disjoint(self) -> bool:
-        """Whether nobody is in two roots."""
+        """Returns whether nobody is in two roots."""
         return any(len(each) == len(self.roots) for each in self.apart)
 
     def datasets(self) -> Iterator[Dataset]:
@@ -272,6 +272,8 @@ class Problem:
 
 
 def _below(datasets: Sequence[Dataset]) -> Iterator[Dataset]:
+    """Yields the datasets and all that are derived from them or are blocks of them, parents
+    first."""
     stack = list(reversed(datasets))
     while stack:
         dataset = stack.pop()

@@ -50,6 +50,8 @@ def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = No
 
 
 def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> ChangeUnit:
+    """Returns the unit of change of one step of a built-in relation; `ANY` if the relation is not
+    one on such a root."""
     table = root.domain is not Domain.GRAPH
     match kind:
         case RelationKind.UNBOUNDED if table:

@@ -90,7 +90,7 @@ class Place:
 
     @property
     def amplifies(self) -> bool:
-        """Whether it is a sample whose outcome is taken as given, so that it amplifies."""
+        """Returns whether it is a sample whose outcome is taken as given, so that it amplifies."""
         return isinstance(self.dataset.made_by, Sample) and self.above is None
 
     @property
@@ -150,6 +150,7 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 
 
 def _lay_out_root(root: Root) -> Place:
+    """Returns the place of a root dataset, with the places of all datasets below it filled in."""
     traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size, root.columns)
     top = Place(root.dataset, 0, traits, None)
     order, releases = [top], Releases()
@@ -244,6 +245,7 @@ def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]
 def _block(
     parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
 ) -> Place:
+    """Returns the place of a class of blocks below the place that a partition splits."""
     edge = Edge(parent, None, None, partition, index)
     place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
     place.given, place.above = parent.given, parent.above
@@ -251,7 +253,7 @@ def _block(
 
 
 def _set_levels(place: Place) -> None:
-    """Sets the levels of a place, given those of everything below it."""
+    """Sets `read`, `leans` and the `levels` of a place, given those of everything below it."""
     wanted: set[int] = set()
     place.read = bool(place.dataset.mechanisms)
     for below in place.below:
@@ -288,6 +290,8 @@ def _keep_known_levels(place: Place) -> None:
 
 
 def _place_statements(place: Place) -> None:
+    """Appends to `place.mechanisms` each mechanism released there, with its statements placed at
+    levels of the change."""
     index = {depth: i for i, depth in enumerate(place.levels)}
     known: dict[int, Placed] = {}
     own = len(place.levels)

@@ -120,7 +120,7 @@ class Budget(NamedTuple):
 
     @property
     def of_risk(self) -> bool:
-        """Whether the budget limits an attacker's gain instead of a privacy parameter."""
+        """Returns whether the budget limits an attacker's gain instead of a privacy parameter."""
         return self.parameters[0][0] in RISKS
 
 

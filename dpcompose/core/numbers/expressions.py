@@ -150,6 +150,7 @@ def literal(text: str) -> Fraction:
 
 
 def _refuse_leading_zero(text: str, whole: str) -> NoReturn:
+    """Raises ExpressionError for a number with a leading zero."""
     meant = (whole.lstrip("0") or "0") + text[len(whole) :]
     message, hint = f"{quote(text)} has a leading zero", f"write {cut(meant)}"
     if _OCTAL.fullmatch(text):
@@ -175,6 +176,8 @@ _TOKEN = re.compile(
 
 
 class _Token(NamedTuple):
+    """A token of an expression: its kind, its text and its offset in the expression."""
+
     kind: str
     text: str
     offset: int
@@ -190,6 +193,7 @@ class _Parser:
         self._token = self._read(0)
 
     def parse(self) -> Fraction:
+        """Returns the value of the whole expression; `ExpressionError` if it is no valid one."""
         if self._token.kind == "end":
             raise ExpressionError("a number is missing", "write a number")
         value = self._sum(0)
@@ -205,6 +209,7 @@ class _Parser:
         return value
 
     def _read(self, offset: int) -> _Token:
+        """Returns the token at or after `offset`; `ExpressionError` if no token begins there."""
         match = _TOKEN.match(self._text, offset)
         if match is None:
             self._refuse_character(offset)
@@ -216,6 +221,7 @@ class _Parser:
         return token
 
     def _refuse_tail(self, number: _Token, tail: str) -> NoReturn:
+        """Raises ExpressionError for letters or digits that directly follow a number."""
         known = other_notation(number.text, number.text + tail)
         if known is not None:
             raise ExpressionError(*known, number.offset)
@@ -223,6 +229,8 @@ class _Parser:
         raise ExpressionError(message, None, number.offset + len(number.text))
 
     def _refuse_character(self, offset: int) -> NoReturn:
+        """Raises ExpressionError for the first character at or after `offset` that is not a
+        blank."""
         rest = self._text[offset:].lstrip(" \t\n")
         char, at = rest[0], len(self._text) - len(rest)
         hint = CHARACTERS.get(char)
@@ -231,11 +239,14 @@ class _Parser:
         raise ExpressionError(f"unexpected {quote(char)}", hint, at)
 
     def _take(self) -> _Token:
+        """Returns the current token, and reads the next one."""
         token = self._token
         self._token = self._read(token.offset + len(token.text))
         return token
 
     def _sum(self, depth: int) -> Fraction:
+        """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
+        parentheses."""
         value = self._product(depth)
         while self._token.text in {"+", "-"}:
             sign = self._take()
@@ -243,6 +254,7 @@ class _Parser:
         return value
 
     def _product(self, depth: int) -> Fraction:
+        """Returns the value of factors joined by `*` and `/`, and consumes them."""
         value = self._operand(depth)
         while self._token.text in {"*", "/"}:
             sign = self._take()
@@ -253,6 +265,8 @@ class _Parser:
         return value
 
     def _apply(self, sign: _Token, left: Fraction, right: Fraction) -> Fraction:
+        """Returns the exact result of an operation on two values; `ExpressionError` if it divides
+        by zero or is too large."""
         if not self._meter.spend_work(_bits(left) + _bits(right)):
             message = "the expressions of this spec take too much work"
             raise ExpressionError(message, None, sign.offset)
@@ -266,6 +280,7 @@ class _Parser:
         return value
 
     def _operand(self, depth: int) -> Fraction:
+        """Returns the value of an operand with its signs, and consumes it."""
         negative = False
         while self._token.text in {"+", "-"}:
             negative ^= self._take().text == "-"
@@ -273,6 +288,7 @@ class _Parser:
         return -value if negative else value
 
     def _positive(self, depth: int) -> Fraction:
+        """Returns the value of a number, a constant or a parenthesis, and consumes it."""
         token = self._token
         if token.text == "(":
             return self._parenthesis(depth)
@@ -286,6 +302,7 @@ class _Parser:
         raise ExpressionError(f"a number is missing before {found}", None, token.offset)
 
     def _parenthesis(self, depth: int) -> Fraction:
+        """Returns the value of the expression in parentheses, and consumes both of them."""
         opening = self._take()
         if depth >= MAX_NESTING:
             message = f"parentheses are nested more than {MAX_NESTING} deep"
@@ -300,6 +317,8 @@ class _Parser:
         return value
 
     def _number(self, token: _Token) -> Fraction:
+        """Returns the value of a number token; `ExpressionError` with the offset in the whole
+        text."""
         try:
             return literal(token.text)
         except ExpressionError as error:
@@ -307,6 +326,7 @@ class _Parser:
             raise ExpressionError(error.message, error.hint, offset) from None
 
     def _constant(self, token: _Token) -> Fraction:
+        """Returns the value of a named constant; `ExpressionError` if the name is none."""
         word = token.text
         if self._token.text == "(":
             message = f"{quote(word)} is a function, and functions are not evaluated"
@@ -333,6 +353,8 @@ class _Parser:
         return f"write its value: noise rounded down, {lower}; anything else rounded up, {upper}"
 
     def _legal(self, word: str) -> str:
+        """Returns a hint for an unknown name: the nearest constant, if similar, and the declared
+        ones."""
         names = self._names
         if word.casefold() in ("l1", "l2", "linf"):
             return "a sensitivity is a number; its norm follows from the noise"

@@ -54,12 +54,14 @@ def other_notation(number: str, word: str) -> tuple[str, str | None] | None:
 
 
 def _without_commas(word: str) -> str:
+    """Returns what to write for a number with commas: without them, or with a decimal point."""
     if _GROUPED.fullmatch(word):
         return f"{cut(word.replace(',', ''))}, or a decimal point if that is meant"
     return cut(word.replace(",", ".", 1))
 
 
 def _other_base(word: str, letter: str, digits: str) -> tuple[str, str | None]:
+    """Returns the message and the hint for a number in base 2, 8 or 16, such as `0x1F`."""
     kind, base = _BASES[letter]
     try:
         hint = f"write {cut(str(int(digits, base)))}"
@@ -69,6 +71,7 @@ def _other_base(word: str, letter: str, digits: str) -> tuple[str, str | None]:
 
 
 def _hundredth(number: str) -> str:
+    """Returns the text of a decimal divided by 100."""
     mantissa, _, exponent = number.lower().partition("e")
     if exponent:
         return f"{mantissa}e{int(exponent) - 2}"
@@ -134,6 +137,8 @@ def _ten(found: re.Match[str]) -> str:
 
 
 def _power(found: re.Match[str]) -> str:
+    """Returns a power as a plain number, `1e6` for base 10; the matched text if it would be too
+    long."""
     base, power = int(found["base"]), _exponent(found)
     if base == 10:
         return f"1e{power}"
@@ -143,6 +148,8 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _comma(found: re.Match[str]) -> str:
+    """Returns a number with its decimal comma as a point; the matched text if it may be a
+    thousand."""
     # Before a group of three digits a zero is no thousands.
     return (
         found[0] if _GROUPED.fullmatch(found[0]) and found[1] != "0" else f"{found[1]}.{found[2]}"

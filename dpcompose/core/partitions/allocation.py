@@ -318,6 +318,8 @@ def kinds_pair(
     sets = [frozenset(fed) for fed in kinds]
 
     def pair(before: frozenset[int], after: frozenset[int]) -> Allocation:
+        """Returns the summed loss, with the blocks hit, of a row that is in `before` and then in
+        `after`."""
         hits = [
             Hit(i, 1, i in before and i in after, new is not None and i not in before)
             for i in sorted(before | after)

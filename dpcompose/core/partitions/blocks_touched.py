@@ -81,8 +81,8 @@ def worst_hits(
             taken.append([pair for _, pair in one])
         epsilon, hits = rule(*([x for x, _ in each] for each in taken))
         shown = shown or hits
-        delta, _ = rule(*([_plain(algebra, x) for _, x in each] for each in taken))
-        pairs.append((Fraction(epsilon), _wrapped(algebra, Fraction(delta))))
+        delta, _ = rule(*([_as_sum(algebra, x) for _, x in each] for each in taken))
+        pairs.append((Fraction(epsilon), _as_delta(algebra, Fraction(delta))))
     return algebra.frontier(pairs), shown
 
 
@@ -163,14 +163,15 @@ def _listed_rows(algebra: Patterns, sizes: Sequence[int], holding: Holding, rows
     )
 
 
-def _plain(algebra: Pairs, delta: Any) -> Fraction:
+def _as_sum(algebra: Pairs, delta: Any) -> Fraction:
     """Returns δ as a number that adds up: itself, or -ln(1-δ) rounded up under `survival`."""
     if not algebra.survival:
         return Fraction(delta)
     return log_inverse_up(delta.no_failure)
 
 
-def _wrapped(algebra: Pairs, number: Fraction) -> Any:
+def _as_delta(algebra: Pairs, number: Fraction) -> Any:
+    """Returns a sum of the numbers of `_as_sum` as a δ in the representation of the algebra."""
     if not algebra.survival:
         return number
     return Survival(1 / exp_up(number)) if number else Survival(Fraction(1))

@@ -72,11 +72,12 @@ def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
 
 
 def _by_size(losses: Sequence[UndominatedLosses]) -> list[int]:
+    """Returns the indices of the losses, the largest by estimated size first."""
     sizes = [max(size(pattern) for pattern in loss) for loss in losses]
     return sorted(range(len(losses)), key=lambda i: sizes[i], reverse=True)
 
 
-def _ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bool:
+def _is_ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bool:
     """Returns whether each loss covers the next one in this order."""
     return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
 
@@ -89,8 +90,8 @@ def _largest(
         yield from algebra.worst_case(losses)
         return
     order = _by_size(losses)
-    if most >= sum(sizes) or _ordered(losses, order):
-        yield from _first(algebra, losses, sizes, order, most)
+    if most >= sum(sizes) or _is_ordered(losses, order):
+        yield from _compose_first(algebra, losses, sizes, order, most)
         return
     counts = [range(min(n, most) + 1) for n in sizes]
     if math.prod(len(each) for each in counts) <= MOST_WAYS:
@@ -104,13 +105,14 @@ def _largest(
     yield _Covers(algebra, losses, sizes, most).of(most)
 
 
-def _first(
+def _compose_first(
     algebra: Patterns,
     losses: Sequence[UndominatedLosses],
     sizes: Sequence[int],
     order: Sequence[int],
     most: int,
 ) -> UndominatedLosses:
+    """Returns the composed loss of the first `most` blocks, with the classes taken in `order`."""
     parts: list[UndominatedLosses] = []
     for i in order:
         used = min(most, sizes[i])
@@ -209,8 +211,8 @@ def _membership_pair(
         return
     twice = [algebra.add([loss, loss]) for loss in once]
     steep = all(covers(both[i], twice[i]) for i in order)
-    if steep and _ordered(once, order) and _ordered(both, order):
-        yield from _first(algebra, both, sizes, order, most)
+    if steep and _is_ordered(once, order) and _is_ordered(both, order):
+        yield from _compose_first(algebra, both, sizes, order, most)
         return
     ways = math.prod(math.comb(n + 2, 2) for n in sizes) if blocks <= 40 else math.inf
     if ways <= MOST_WAYS or len(sizes) == 1:
@@ -291,6 +293,8 @@ def _block_counts(
     capacity."""
 
     def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
+        """Yields the numbers of blocks changed once and twice in each class from `index` on, that
+        use up `left` changes as far as the blocks allow."""
         if index == len(sizes):
             yield ()
             return

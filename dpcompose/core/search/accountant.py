@@ -121,10 +121,13 @@ class Accountant:
             sent = self.answer(place, state).loss
 
     def answers(self) -> dict[tuple[int, State], Answer]:
-        """Returns every answer found so far, by the identity of the place and the change there."""
+        """Returns every answer computed so far, by the identity of the place and the change
+        there."""
         return self._known
 
     def _walk(self, place: Place, state: State) -> Walk:
+        """Returns the worst answer at a place for a change: its own mechanisms' losses and the
+        choices below; yields the losses needed."""
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
@@ -179,7 +182,7 @@ class Accountant:
     # -- maps ----------------------------------------------------------------------------------
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
-        """Returns the best bound by the rules for the map from `place` to `below`."""
+        """Returns the best bound (Choice) by the rules for the map from `place` to `below`."""
         rules = AlongMap(self.algebra, place, below)
         choice: Choice
         if not below.read:

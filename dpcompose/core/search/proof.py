@@ -36,7 +36,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
     changes = [_change(visit) for visit in solution.visits]
     costs = [_cost(solution, each) for each in solution.felt[:MOST]]
     if len(solution.felt) > MOST:
-        costs.append(_rest(solution, solution.felt[MOST:]))
+        costs.append(_other_charges(solution, solution.felt[MOST:]))
     composed = general(solution.notion, solver.problem.adaptive).id
     total = solution.quantities[0]
     costless = in_role(Role.POST_PROCESSING).id
@@ -58,7 +58,7 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
 
 
 def _change(visit: Visit) -> Step:
-    """Returns the step that says what the change becomes in one dataset."""
+    """Returns the derivation step on what the change becomes in one dataset."""
     edge = visit.place.edge
     theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
@@ -94,7 +94,8 @@ def _unchanged_steps(solution: Solution) -> Iterator[Step]:
 
 
 def amplifying(visit: Visit) -> str | None:
-    """Returns the theorem about what reads the dataset, where that is a sample."""
+    """Returns the id of the amplification theorem, if the dataset is a sample that amplifies; else
+    None."""
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
@@ -105,8 +106,8 @@ def amplifying(visit: Visit) -> str | None:
 
 
 def change_at(visit: Visit) -> State:
-    """Returns the change that a dataset meets; for one row and a sample what the row does above
-    it."""
+    """Returns the change that a dataset meets; for one row and a sample, the change of the row
+    above it."""
     edge = visit.place.edge
     if visit.above is None or edge is None or not isinstance(edge.made_by, Sample):
         return visit.state
@@ -116,9 +117,9 @@ def change_at(visit: Visit) -> State:
 
 
 def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
-    """Returns the statement that alone gives a mechanism's loss, or all of them if none does.
+    """Returns the statement that alone gives a mechanism's loss, or all statements if none does.
 
-    All of them, too, where they are very many: the points of a profile.
+    Also all of them where they are very many, such as the points of a profile.
     """
     if 1 < len(felt.placed) <= MOST:
         coster = Coster(solution.algebra)
@@ -129,6 +130,8 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
 
 
 def _cost(solution: Solution, felt: ChangeCharge) -> Step:
+    """Returns the derivation step that bounds the loss of a mechanism from its stated
+    guarantees."""
     used = used_statements(solution, felt)
     coster = Coster(solution.algebra)
     givens = tuple(
@@ -177,7 +180,9 @@ def _cost(solution: Solution, felt: ChangeCharge) -> Step:
     )
 
 
-def _rest(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
+def _other_charges(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
+    """Returns the step for further charges, whose losses are composed in one bound; `count`: their
+    number."""
     together = solution.quantity(solution.added_up(felt))
     return Step("rest", None, (), together, {"count": len(felt)})
 

@@ -36,8 +36,8 @@ class Visit:
     """A dataset that the worst change reaches, `copies` times (equal blocks).
 
     `distance`: the number of equal changes of which one is shown; the loss below is bounded by
-    group privacy at that distance. `via`: the choice that led here, and `above` the visit where it
-    was made; None at a root.
+    group privacy at that distance. `via`: the choice of the place above by which the change comes
+    here, and `above` the visit of that place; both None at a root.
     """
 
     place: Place
@@ -101,17 +101,17 @@ class Solution:
         return found
 
     def one_copy(self, felt: ChangeCharge) -> Quantity:
-        """Returns the loss of one copy of a mechanism, on one of the equal blocks."""
+        """Returns the loss of one copy of a charged mechanism, on one of the equal blocks, as a
+        bound."""
         return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
-        """Returns the loss of one mechanism on one dataset at the worst change, all its copies
-        together."""
+        """Returns the loss of one charged mechanism on one dataset, all its copies together, as a
+        bound."""
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """Returns the composed loss of these mechanisms, or of all that the worst change
-        reaches."""
+        """Returns the composed loss of these charges (default: all charges of the worst change)."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
     def _of_all_copies(self, felt: ChangeCharge) -> Loss:
@@ -163,8 +163,8 @@ class Solver:
         return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """Returns the worst loss over all roots together, and the place, change and answer of
-        each."""
+        """Returns the worst loss of all roots together, with the place, the change and the answer
+        of each root."""
         loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
         return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
 
@@ -201,6 +201,7 @@ class Solver:
         return self._patterned
 
     def _patterns_algebra(self, curves: bool = False) -> Patterns:
+        """Returns the algebra of patterns, which gives up on losses that were too large before."""
         return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: Algebra) -> Accountant:
@@ -256,6 +257,8 @@ class Solver:
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
     def _solve(self, algebra: Scalars | Pairs) -> Solution:
+        """Returns the worst case in the algebra: its loss, the bounds that it stands for, and the
+        change that has this loss."""
         accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
@@ -273,6 +276,8 @@ class Solver:
 def _visits(
     accountant: Accountant, answers: Sequence[tuple[Place, State, Answer]]
 ) -> Iterator[Visit]:
+    """Yields the datasets that the worst change reaches, parents before children, from the answers
+    at the roots."""
     stack = [Visit(place, state, 1, 1, answer, None) for place, state, answer in reversed(answers)]
     while stack:
         visit = stack.pop()
@@ -301,11 +306,13 @@ def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
 
 
 def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
+    """Returns the visit of a branch of a choice, below the visit of the place where it was made."""
     copies = visit.copies * branch.copies
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
 def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[ChangeCharge]:
+    """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
             if loss != algebra.zero and visit.state:

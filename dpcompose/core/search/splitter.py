@@ -20,10 +20,10 @@ def split(rules: OverBlocks, state: State, effort: Effort) -> Walk:
         if leaf.kind is Kind.USER:
             return (yield from rules.one_user(state))
         return (yield from rules.one_row(state))
-    return (yield from _several(rules, state, effort))
+    return (yield from _several_units(rules, state, effort))
 
 
-def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
+def _several_units(rules: OverBlocks, state: State, effort: Effort) -> Walk:
     """Returns the best bound for several units: exhaustively if few, else by a path of single
     units."""
     bound: Choice = yield from rules.units(state, lambda each: split(rules, each, effort))
@@ -49,7 +49,7 @@ def _several(rules: OverBlocks, state: State, effort: Effort) -> Walk:
 
 
 def tried(rule: Walk) -> Walk:
-    """Returns the bound of a rule, or None if it does not apply."""
+    """Returns the bound (Choice) of a rule; None if the rule is refused."""
     try:
         return (yield from rule)
     except Refused:

@@ -20,6 +20,7 @@ def in_notion(notion: Notion) -> Test:
     """Returns the check that the losses are in a notion."""
 
     def holds(setting: Setting) -> None:
+        """Raises `Refused` if the losses are in another notion."""
         if setting.notion is not notion:
             here = setting.notion.facts.words
             raise Refused(f"it is about {notion.facts.words}, and the losses are those of {here}")
@@ -130,6 +131,7 @@ def one_pair_a_block(kind: Kind | None = None) -> Test:
     """
 
     def holds(setting: Setting) -> None:
+        """Raises `Refused` if a block has several pairs (ε, δ), or the 1 - δ are multiplied."""
         algebra = setting.algebra
         losses = setting.of_blocks(kind or protected_row(setting))
         several = any(len(loss) != 1 for loss in losses)

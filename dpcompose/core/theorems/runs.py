@@ -144,18 +144,18 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
     place, sample = setting.first_sample()
     units = setting.at_sample()
     if sample.size is not None:
-        inside = _inside(setting, place, Kind.PAIR)
-        row = _amplified(setting, bound, inside, sample.size, sample.of)
+        inside = _loss_of_one_unit(setting, place, Kind.PAIR)
+        row = _apply_bound(setting, bound, inside, sample.size, sample.of)
         [*counts] = units.values()
         if len(counts) > 1 or counts[0] == 1 or sample.of is None:
-            return _through(setting, place, [(row, n) for n in counts])
+            return _release_loss(setting, place, [(row, n) for n in counts])
         known = [
             (chance, algebra.chain([(inside, n)]))
             for n, chance in how_many_of(counts[0], sample.size, sample.of)
         ]
         rows = mixed(algebra, known, rising=True)
-        return _through(setting, place, [(algebra.none if rows is None else rows, 1)])
-    row = _amplified(setting, bound, _inside(setting, place, Kind.SINGLE), sample.rate)
+        return _release_loss(setting, place, [(algebra.none if rows is None else rows, 1)])
+    row = _apply_bound(setting, bound, _loss_of_one_unit(setting, place, Kind.SINGLE), sample.rate)
     rows = {Kind.SINGLE: 1, Kind.PAIR: 2}
     each: list[tuple[Loss, int]] = []
     for leaf, n in units.items():
@@ -163,36 +163,40 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
         ways = [algebra.chain([(row, size)])]
         if leaf.kind is Kind.USER:
             some = any_drawn(size, sample.rate)
-            ways.append(_amplified(setting, bound, _inside(setting, place, Kind.USER), some))
+            ways.append(
+                _apply_bound(setting, bound, _loss_of_one_unit(setting, place, Kind.USER), some)
+            )
         each.append((algebra.best(ways), n))
-    return _through(setting, place, each)
+    return _release_loss(setting, place, each)
 
 
 def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
     """Returns the loss of the release, by `bound` of one row's and a replaced row's there."""
     place, sample = setting.first_sample()
-    once = _inside(setting, place, Kind.SINGLE)
-    both = _inside(setting, place, Kind.PAIR)
+    once = _loss_of_one_unit(setting, place, Kind.SINGLE)
+    both = _loss_of_one_unit(setting, place, Kind.PAIR)
     row = bound(None if once == math.inf else once, both, sample.rate)
-    return _through(setting, place, [(row, n) for n in setting.at_sample().values()])
+    return _release_loss(setting, place, [(row, n) for n in setting.at_sample().values()])
 
 
 def through_limit(setting: Setting, bound: Bound) -> Loss:
     """Returns the loss of a row added above a random limit; `bound` is for one that displaces."""
     place = setting.random_limit()
-    comes = _inside(setting, place, Kind.SINGLE)
-    displaces = _amplified(setting, bound, _inside(setting, place, Kind.PAIR))
-    return _through(setting, place, [(setting.algebra.worst_case([comes, displaces]), 1)])
+    comes = _loss_of_one_unit(setting, place, Kind.SINGLE)
+    displaces = _apply_bound(setting, bound, _loss_of_one_unit(setting, place, Kind.PAIR))
+    return _release_loss(setting, place, [(setting.algebra.worst_case([comes, displaces]), 1)])
 
 
-def _inside(setting: Setting, place: Place, kind: Kind) -> Loss:
+def _loss_of_one_unit(setting: Setting, place: Place, kind: Kind) -> Loss:
+    """Returns the loss of one unit of a kind at a place; raises `Refused` if it is not known."""
     found = setting.of_one_unit(kind).get(id(place))
     if found is None:
         raise Refused("the loss at the sample is not one for single rows")
     return found
 
 
-def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
+def _apply_bound(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
+    """Returns `bound` of a loss, (ε, δ) pairs one by one; `rate`: its further arguments."""
     algebra = setting.algebra
     if isinstance(algebra, Pairs):
         pairs = [bound(_plain(algebra, pair), *rate) for pair in loss]
@@ -200,7 +204,7 @@ def _amplified(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
     return math.inf if loss == math.inf else bound((loss, Fraction(0)), *rate)[0]
 
 
-def _through(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
+def _release_loss(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
     """Returns the loss of the release, given that of each unit of change above the sample."""
     assert place.edge is not None
     algebra = setting.algebra

@@ -219,6 +219,7 @@ theorem(
     """,
 )
 def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction) -> Fraction:
+    """Returns the ε of one replaced row of the whole table, rounded up."""
     found = exchanged_up(single, replaced, rate)
     assert found is not None
     return found

@@ -101,6 +101,8 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
 
 
 def _compared_entry(entry: Theorem, found: Loss | Refused) -> Compared:
+    """Returns the comparison of a theorem with the certified bound, from its bound or the failed
+    hypothesis."""
     if isinstance(found, Refused):
         return Compared(entry.id, None, str(found))
     return Compared(entry.id, found, "applies, but another bound is used")

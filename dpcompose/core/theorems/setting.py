@@ -179,7 +179,10 @@ class Setting(NamedTuple):
         return Counter() if above is None else all_leaves(above.state)
 
     def steps(self) -> Fraction | None:
-        """Returns the number of the guarantee's steps in the worst change; None if infinite."""
+        """Returns the number of the guarantee's steps in the worst change; 0 if it is not reached.
+
+        None if no number of steps covers the change.
+        """
         place, _ = self.only_statement()
         visit = self.visit(place)
         if visit is None:

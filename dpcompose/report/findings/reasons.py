@@ -111,7 +111,8 @@ def _only_replaced(place: Place) -> str:
 
 
 def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Iterator[Reason]:
-    """Yields a reason for each mechanism that has no finite loss at any δ."""
+    """Yields a reason for each mechanism that has no finite loss at any δ, and for each sample that
+    causes it."""
     accountant = Accountant(Patterns())
     none = accountant.algebra.none
     reached: list[Touched] = []

@@ -65,7 +65,9 @@ class Cap(Together):
         return f"a cap at {which(self.keep)} {plural(self.rows, 'row')} for each unit"
 
 
-def _made(rows: int, keep: Keep, order: str | None) -> Cap:
+def _cap_from_keys(rows: int, keep: Keep, order: str | None) -> Cap:
+    """Returns the cap that the keys of a map declare; `Contradiction` if random rows are given an
+    order."""
     check_order(keep, order)
     return Cap(rows, keep)
 
@@ -76,5 +78,5 @@ FORM = MapForm(
     "At most `rows` rows of each privacy unit.",
     Shape.TABLE,
     (FormKey("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
-    _made,
+    _cap_from_keys,
 )

@@ -33,7 +33,7 @@ def check_order(keep: Keep, order: str | None) -> None:
 
 
 def chosen(what: str, rows: int, keep: Keep) -> MapTraits:
-    """Returns the `conduct` of a map that keeps `rows` of the rows that compete."""
+    """Returns the `conduct` of a map that keeps `rows` of the rows that compete for places."""
     if keep == "first":
         return together(may_drop=True, random=None, determined=True, picks=RowSelection.FIRST)
     picks = RowSelection.ONE if rows == 1 else RowSelection.RANDOM

@@ -108,13 +108,15 @@ class Flatten(RowByRow):
         return f"a flatten{of} to {many(self.max_rows, self.exact)} a row"
 
 
-def _made(
+def _flatten_from_keys(
     max_rows: int,
     exact: bool,
     drops: bool,
     keeps: frozenset[str],
     uses: frozenset[str] | None,
 ) -> Flatten:
+    """Returns the flatten that the keys of a map declare; `Contradiction` for `exact` with
+    `drops`."""
     check_exact(exact, drops)
     return Flatten(max_rows, exact, drops, keeps, uses)
 
@@ -163,5 +165,5 @@ FORM = MapForm(
     "Makes at most `max_rows` rows of each row.",
     Shape.TABLE,
     (MAX_ROWS, EXACT, DROPS, KEEPS, uses("which rows a row gives, beside what they keep,")),
-    _made,
+    _flatten_from_keys,
 )

@@ -105,13 +105,17 @@ class JoinPublic(RowByRow):
         return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
 
 
-def _made(
+def _join_from_keys(
     column: str | None,
     uses: frozenset[str] | None,
     max_rows: int,
     exact: bool,
     drops: bool,
 ) -> JoinPublic:
+    """Returns the join that the keys of a map declare; `column` is short for `uses` of one column.
+
+    Raises `Contradiction` if both are given, or `exact` and `drops`.
+    """
     check_exact(exact, drops)
     if column is None:
         return JoinPublic(max_rows, uses, exact, drops)
@@ -139,6 +143,6 @@ FORM = MapForm(
         EXACT,
         DROPS,
     ),
-    _made,
+    _join_from_keys,
     (("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
 )

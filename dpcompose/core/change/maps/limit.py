@@ -73,7 +73,9 @@ class RowLimit(Together):
         return f"a limit to {which(self.keep)} {plural(self.rows, 'row')} for each `{self.per}`"
 
 
-def _made(per: str, rows: int, keep: Keep, order: str | None) -> RowLimit:
+def _limit_from_keys(per: str, rows: int, keep: Keep, order: str | None) -> RowLimit:
+    """Returns the limit that the keys of a map declare; `Contradiction` if random rows have an
+    order."""
     check_order(keep, order)
     return RowLimit(per, rows, keep)
 
@@ -89,5 +91,5 @@ FORM = MapForm(
         KEEP,
         ORDER,
     ),
-    _made,
+    _limit_from_keys,
 )

@@ -187,12 +187,17 @@ RATE = Need(
 _FORMS = "write `poisson: q`, or `size: m` and `of: n` for a sample without replacement"
 
 
-def _made(
+def _sample_from_keys(
     poisson: Fraction | None,
     size: int | None,
     of: int | None,
     draws: Literal["each", "one"],
 ) -> Sample | AllRows:
+    """Returns the sample that the keys of a map declare; `Contradiction` if they conflict or are
+    incomplete.
+
+    A Poisson sample of rate 1 is `AllRows`.
+    """
     shared = draws == "one"
     if poisson is not None:
         extra = "size" if size is not None else "of" if of is not None else None
@@ -243,7 +248,7 @@ FORM = MapForm(
             ("each", "one"),
         ),
     ),
-    _made,
+    _sample_from_keys,
     (("drops", "a sample leaves out rows by chance, not by what they are"),),
     AllRows,
 )

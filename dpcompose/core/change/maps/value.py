@@ -81,11 +81,13 @@ class Value(Together):
         return "a point of a Euclidean space"
 
 
-def _made(
+def _value_from_keys(
     metric: Literal["euclidean"],
     sensitivity: tuple[Fraction | None, Fraction | None] | None,
     diameter: Fraction | None,
 ) -> Value:
+    """Returns the value that the keys of a map declare; `Contradiction` if it has no sensitivity
+    and no diameter."""
     assert metric == "euclidean"  # the only metric
     if sensitivity is None and diameter is None:
         says = "a map of kind `value` needs `sensitivity` or `diameter`"
@@ -113,5 +115,5 @@ FORM = MapForm(
         ),
         FormKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
     ),
-    _made,
+    _value_from_keys,
 )

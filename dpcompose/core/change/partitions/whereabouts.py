@@ -117,6 +117,7 @@ def in_one(uses: Collection[str] | None, kept: Collection[str]) -> Whereabouts:
 
 
 def _up_to(limit: int, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
+    """Yields the sets of at most `limit` indices into `blocks`, the small ones first."""
     return (
         frozenset(chosen)
         for size in range(min(limit, len(blocks)) + 1)
