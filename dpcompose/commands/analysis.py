@@ -145,7 +145,12 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
 
     if output.form in _WITHOUT_FAULTS and main:
         return lambda reports: renderer(filter(is_shown, _complaining(reports, style)), style)
-    return lambda reports: renderer(filter(is_shown, reports), style)
+    def with_what_is_asked(report: Report) -> Report:
+        """Returns a report without the accuracy that was computed for a page beside it."""
+        asked = run.level is not None or output.form is Format.HTML
+        return report if asked or not report.accuracy else replace(report, accuracy=())
+
+    return lambda reports: renderer(map(with_what_is_asked, filter(is_shown, reports)), style)
 
 
 def _complaining(reports: Iterable[Report], style: Style) -> Iterator[Report]:
