@@ -108,10 +108,11 @@ def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
 def scaled_values(
     source: Source, factors: Mapping[str, Fraction]
 ) -> Iterator[tuple[str, Parameter, str]]:
-    """Yields the parameters of the named mechanisms with their scaled texts.
+    """Yields (mechanism, parameter, its scaled text) for each parameter of the mechanisms in
+    `factors`.
 
-    A constant that stands for such parameters alone, all scaled alike, is scaled in their place.
-    Factors are above 0.
+    The parameter is a constant where that is scaled in the place of those that it stands for; it
+    may come several times. Factors are above 0.
     """
     known = parameters(source)
     in_place = _constants(source, {name: known[name] for name in factors}, factors)

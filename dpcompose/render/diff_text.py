@@ -101,7 +101,11 @@ _MOST_BESIDE = 4
 
 
 def lead(change: Change) -> NumberChange | None:
-    """Returns the number that a change is told by: the one of the budget, or that was asked for."""
+    """Returns the number that leads a change: the ε at the δ asked for, or else the first that
+    moved.
+
+    It is one that moved in the direction of the change; None if there is none.
+    """
     report = change.new or change.old
     asked = None if report is None else requested_number(report)
     name = "" if asked is None else f"ε at {given_text(asked)}"

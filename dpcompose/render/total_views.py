@@ -300,7 +300,11 @@ def _remaining(total: Total) -> list[tuple[str, str]]:
 
 
 def _steps(total: Total) -> list[tuple[str, ...]]:
-    """Returns the record after each release: when it came, what was spent, and what was left."""
+    """Returns a heading and a row for each release: when it came, its name, what was spent and left
+    then.
+
+    Empty if the record over time was not asked for.
+    """
     rows: list[tuple[str, ...]] = [("came", "release", "spent", "left")] if total.steps else []
     for each in total.steps:
         if each.record is None or each.record.spent is None:

@@ -275,9 +275,11 @@ class Coster:
     def pattern(
         self, placed: Sequence[Placed], state: State, curves: bool = False
     ) -> UndominatedLosses:
-        """Returns the loss for one change as one atom that holds every known bound as an option.
+        """Returns the loss for one change: a single pattern with one atom, whose options are all
+        known bounds.
 
-        Empty if no finite bound is known. `curves`: also use power functions along paths.
+        The pattern without atoms if nothing is lost; empty if no finite bound is known. `curves`:
+        also use power functions along paths.
         """
         said = self._only_step(placed, state)
         if said is not None and said.value and not (curves and said.delta):

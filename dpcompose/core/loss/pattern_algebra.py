@@ -412,7 +412,11 @@ def _covers_behind(
 
 
 def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> UndominatedLosses:
-    """Returns at most `most` patterns that dominate all the given ones, sorted by size."""
+    """Returns at most `most` patterns that dominate all the given ones, which must be sorted by
+    size.
+
+    Neighbours are covered together if there are more.
+    """
     if len(patterns) <= most:
         return tuple(patterns)
     width = -(-len(patterns) // most)
