@@ -145,6 +145,7 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
 
     if output.form in _WITHOUT_FAULTS and main:
         return lambda reports: renderer(filter(is_shown, _complaining(reports, style)), style)
+
     def with_what_is_asked(report: Report) -> Report:
         """Returns a report without the accuracy that was computed for a page beside it."""
         asked = run.level is not None or output.form is Format.HTML

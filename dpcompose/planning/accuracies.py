@@ -19,7 +19,9 @@ from dpcompose.planning.scaling import rounded_down, scaled
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, load
 
-_FORM = re.compile(r"(?P<name>.+?)\s*(?:±|\+/?-)\s*(?P<within>[^ ]+)(?:\s+at\s+(?P<level>[^ ]+))?")
+_FORM = re.compile(
+    r"(?P<name>.+?)\s*(?:±|\+/?-)\s*(?P<within>[^ ]+)(?:\s+at\s+(?P<level>[^ ]+(?: %)?))?"
+)
 #: The chance where none is named, and the digits of a parameter that is found.
 _USUAL, _DIGITS = Fraction(95, 100), 10
 _DUE = "`NAME ± 50`, or `NAME ± 50 at 99%`, is due"
@@ -43,7 +45,7 @@ def wanted_accuracy(text: str) -> WantedAccuracy:
     share = 1 if level is None or not level.endswith("%") else 100
     try:
         within = parse(found["within"], {})
-        chance = _USUAL if level is None else parse(level.removesuffix("%"), {}) / share
+        chance = _USUAL if level is None else parse(level.removesuffix("%").strip(), {}) / share
     except ExpressionError as error:
         raise Unfit(f"--accuracy {text}: {error.message}; {_DUE}") from error
     if within <= 0 or not 0 < chance <= HIGHEST:

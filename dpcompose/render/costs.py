@@ -60,7 +60,7 @@ def accuracy(report: Report, style: Style) -> Iterator[RenderableType]:
     """Yields the table of what noise does to the answers of each mechanism, where asked for."""
     if not report.accuracy:
         return
-    yield ruled("Accuracy", style, "what the noise does to each answer, in its units")
+    yield ruled("Accuracy", style, "what the noise does to each number of an answer, in its units")
     head = ["mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line"]
     rows = [[literal(each, style, "weak") for each in head]]
     for name, noise, deviation, within, line in accuracy_rows(report):

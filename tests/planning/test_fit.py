@@ -593,7 +593,7 @@ def fit_with(tmp_path: Path, *asked: str) -> Result:
 def test_a_mechanism_gets_the_most_noise_with_an_accuracy_and_the_others_keep_the_budget(
     tmp_path: Path,
 ) -> None:
-    result = fit_with(tmp_path, "orders by country ± 50", "z +- 20 at 99%")
+    result = fit_with(tmp_path, "orders by country ± 50", "z +- 20 at 99 %")
     assert result.exit_code == 0, result.stderr
     report = analyze(result.stdout, accuracy="95%")
     assert report.verdict is not None and report.verdict.ok

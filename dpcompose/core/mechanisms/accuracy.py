@@ -18,6 +18,8 @@ from dpcompose.curves.rounding import exp_up, log_inverse_up, sqrt_up
 #: More than the relative error of a quantile or a sum in doubles.
 _SAFE = 1 + Fraction(1, 10**9)
 _LEAST_SCALE = Fraction(1, 500)
+#: Below this level the normal quantile is a chord: doubles next to 1/2 are too few.
+_LEAST_LEVEL = Fraction(1, 10**6)
 #: The highest level at which accuracy is stated.
 HIGHEST = 1 - Fraction(1, 10**9)
 #: Up to this standard deviation the law of Skellam noise is summed.
@@ -61,6 +63,9 @@ def accuracy_of(noise: Family, level: Fraction) -> Accuracy | None:
 def _normal_quantile(rest: Fraction) -> Fraction:
     """Returns the z, rounded up, beyond which a normal number of deviation 1 is with the chance
     `rest`, on either side."""
+    level = 1 - rest
+    if level < _LEAST_LEVEL:  # the quantile is convex in the level: below a chord from 0
+        return level / _LEAST_LEVEL * _normal_quantile(1 - _LEAST_LEVEL)
     return Fraction(-NormalDist().inv_cdf(float(rest / 2))) * _SAFE
 
 
@@ -87,7 +92,9 @@ def _within_skellam(variance: Fraction, rest: Fraction) -> int:
         return bernstein + 1
     points = 2 * (bernstein + math.ceil(14 * deviation) + 60)
     turns = [(2 * k + 1) * math.pi / points for k in range(points // 2)]
-    heights = [math.exp(-float(variance) * (1 - math.cos(t))) / math.sin(t / 2) for t in turns]
+    # 1 - cos t as 2·sin²(t/2): the difference has no digits left where t is small.
+    sines, twice = [math.sin(t / 2) for t in turns], float(2 * variance)
+    heights = [math.exp(-twice * sine**2) / sine for sine in sines]
 
     def is_within(most: int) -> bool:
         parts = (h * math.sin((most + 0.5) * t) for h, t in zip(heights, turns, strict=True))

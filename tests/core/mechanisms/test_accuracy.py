@@ -97,6 +97,17 @@ def test_noise_of_any_size_has_an_answer_that_grows_with_the_level(size: str) ->
         assert 0 <= found[0].within <= found[1].within
 
 
+def test_small_levels_and_large_variances_are_rounded_up() -> None:
+    for level in (Fraction(1, 10**30), Fraction(1, 10**12), Fraction(1, 10**9)):
+        found = accuracy_of(Gaussian(Fraction(1)), level)
+        assert found is not None
+        with mpmath.workdps(60):
+            true = mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf(level.numerator) / level.denominator)
+            assert true <= mpmath.mpf(found.within.numerator) / found.within.denominator
+            assert float(found.within) <= float(true) * (1 + 1e-8)
+    assert within(Skellam(Fraction(10**6)), "2e-9") == 5998
+
+
 def test_what_chooses_has_no_accuracy() -> None:
     assert accuracy_of(Exponential(Fraction(1)), Fraction(1, 2)) is None
 
