@@ -368,7 +368,6 @@ def _shares(report: Report) -> list[dict[str, object]]:
         part = row["part"]
         assert isinstance(part, Fraction)
         row["share"] = share_text(part) if known else ""
-        row["width"] = float(part * 100) if known else 0
     return rows
 
 
