@@ -200,6 +200,7 @@ def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, obj
         "change": report.protects,
         "verdict": None if report.verdict is None else sentence(judged(report, report.verdict)[1]),
         "used": _used(report),
+        "over": report.status == "ok" and report.verdict is not None and not report.verdict.ok,
         "assumed_relations": len(report.assumed_relations),
         "words": None if report.drawn else in_words(report),
         "reasons": [each.partition(" Way out: ")[::2] for each in report.reasons],
