@@ -145,7 +145,7 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
     }
     may_be_left_out: Any = Optional
     for key in form.keys:
-        held = _TYPES[key.sort]
+        held = Literal[key.choices] if key.sort is Sort.CHOICE else _TYPES[key.sort]
         default: Any = ... if key.default is REQUIRED else key.default
         space["__annotations__"][key.name] = may_be_left_out[held] if key.default is None else held
         space[key.name] = Field(default, description=key.says)
@@ -155,10 +155,12 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
 
 #: The model of each family by its name.
 CONCRETE: dict[str, type[ReadingEntry]] = {name: _model(form) for name, form in FORMS.items()}
-#: Keys that only concrete mechanisms have; ε is also one of a stated guarantee.
-NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys}) - {"epsilon"} | {
-    "sensitivity"
-}
+#: Keys that only concrete mechanisms have; ε is also one of a stated guarantee, and people write
+#: `noise` for `mechanism`.
+NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys}) - {
+    "epsilon",
+    "noise",
+} | {"sensitivity"}
 
 
 def noise_keys(kind: str) -> list[str]:

@@ -8,6 +8,7 @@ from dpcompose.core.mechanisms import (
     gaussian,
     geometric,
     laplace,
+    noisy_max,
     randomized_response,
     skellam,
     sparse_vector,
@@ -27,6 +28,9 @@ FORMS: dict[str, FamilyForm] = {
         randomized_response.FORM,
         skellam.FORM,
         sparse_vector.FORM,
+        noisy_max.FORM,
+        noisy_max.PERMUTE_AND_FLIP,
+        noisy_max.TOP_K,
     )
 }
 

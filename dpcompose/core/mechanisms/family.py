@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from dpcompose.core.theorems.touches import ChargedStep
 
 
+#: Relations under which data are only added or only removed, so that counts move in one direction.
+ONE_DIRECTION = frozenset({"unbounded", "user", "edge", "node"})
+
+
 class Need(NamedTuple):
     """A requirement on a number: `says` names it; `code` and `hint` are reported if it is violated.
 

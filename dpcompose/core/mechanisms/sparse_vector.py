@@ -11,6 +11,7 @@ from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
     NOISE,
     NUMBER,
+    ONE_DIRECTION,
     Family,
     FamilyForm,
     FormKey,
@@ -23,9 +24,6 @@ from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves import Curve, curve_of
 from dpcompose.curves.families import equal_steps, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import ZERO, plural
-
-#: Relations under which data are only added or only removed, so that counts move in one direction.
-_ONE_DIRECTION = frozenset({"unbounded", "user", "edge", "node"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fra
 
 def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
     """Returns why `monotone` does not fit a relation, as (key, message, hint); None if it does."""
-    if not values["monotone"] or relation in _ONE_DIRECTION:
+    if not values["monotone"] or relation in ONE_DIRECTION:
         return None
     return (
         "monotone",

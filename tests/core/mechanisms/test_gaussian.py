@@ -75,7 +75,13 @@ def test_what_numbers_must_be() -> None:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_every_family_answers(form: FamilyForm) -> None:
-    values = {Sort.NUMBER: F(2), Sort.WHOLE: 1, Sort.SEVERAL: 3, Sort.FLAG: False}
+    values = {
+        Sort.NUMBER: F(2),
+        Sort.WHOLE: 1,
+        Sort.SEVERAL: 3,
+        Sort.FLAG: False,
+        Sort.CHOICE: "laplace",
+    }
     noise = form.made({key.name: values[key.sort] for key in form.keys})
     assert form_of(noise) is form
     rho = noise.rho(F(1))

@@ -1,0 +1,270 @@
+"""Noisy max, permute-and-flip and top-k: against exact laws of the names, and where refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+import dpcompose
+from dpcompose.core.mechanisms.noisy_max import NoisyMax, PermuteAndFlip, TopK
+
+F = Fraction
+
+Scores = tuple[int, ...]
+Law = dict[tuple[int, ...], float]
+
+
+def below(noise: str, x: float) -> float:
+    """The chance that noise of scale 1 is at most x."""
+    if noise == "exponential":
+        return 1 - math.exp(-x) if x > 0 else 0.0
+    return 1 - math.exp(-x) / 2 if x > 0 else math.exp(x) / 2
+
+
+def largest(scores: Scores, noise: str, rate: float) -> Law:
+    """The chance that each candidate is the largest, with noise of that rate."""
+    if noise == "geometric":
+        return largest_on_lattice(scores, rate)
+    if noise == "gumbel":
+        weights = [math.exp(rate * score) for score in scores]
+        return {(one,): weight / sum(weights) for one, weight in enumerate(weights)}
+    places = [rate * score for score in scores]
+    knots = sorted({*places})
+    ends = [*knots, *(knots[-1] + each for each in (3, 10, 40))]
+    if noise == "laplace":
+        ends = [*(knots[0] - each for each in (40, 10, 3)), *ends]
+    found: Law = {(one,): 0.0 for one in range(len(places))}
+    for low, high in itertools.pairwise(ends):
+        # Simpson's rule, in open pieces: a density may jump at a knot.
+        step = (high - low) / 600
+        for number in range(601):
+            x = min(max(low + number * step, low + 1e-12), high - 1e-12)
+            weight = step / 3 * (1 if number in (0, 600) else 4 if number % 2 else 2)
+            chances = [below(noise, x - place) for place in places]
+            for one, place in enumerate(places):
+                density = math.exp(-abs(x - place)) / 2
+                if noise == "exponential":
+                    density = 2 * density if x > place else 0.0
+                others = math.prod(chances[:one]) * math.prod(chances[one + 1 :])
+                found[one,] += weight * density * others
+    return found
+
+
+def largest_on_lattice(scores: Scores, rate: float) -> Law:
+    """As `largest`, for geometric noise; the first of equal candidates is named."""
+    ratio = math.exp(-rate)
+
+    def at_most(x: int) -> float:
+        return ratio**-x / (1 + ratio) if x < 0 else 1 - ratio ** (x + 1) / (1 + ratio)
+
+    found: Law = {}
+    for one, score in enumerate(scores):
+        found[one,] = sum(
+            (1 - ratio)
+            / (1 + ratio)
+            * ratio ** abs(x - score)
+            * math.prod(
+                at_most(x - other - (place < one))
+                for place, other in enumerate(scores)
+                if place != one
+            )
+            for x in range(-400, 401)
+        )
+    return found
+
+
+def permuted_and_flipped(scores: Scores, rate: float) -> Law:
+    """The law of permute-and-flip, by all orders and tosses of its coins."""
+    best = max(scores)
+    found: Law = {(each,): 0.0 for each in range(len(scores))}
+    orders = list(itertools.permutations(range(len(scores))))
+    for order in orders:
+        passed = 1 / len(orders)
+        for each in order:
+            heads = math.exp(rate * (scores[each] - best))
+            found[each,] += passed * heads
+            passed *= 1 - heads
+    return found
+
+
+def peeled(scores: Scores, picks: int, law: Callable[[Scores], Law]) -> Law:
+    """The law of an ordered choice, each from the candidates left."""
+    if not picks:
+        return {(): 1.0}
+    found: Law = {}
+    for (first,), chance in law(scores).items():
+        rest = [each for each in range(len(scores)) if each != first]
+        for names, more in peeled(tuple(scores[each] for each in rest), picks - 1, law).items():
+            found[(first, *(rest[each] for each in names))] = chance * more
+    return found
+
+
+def stick(one: Law, other: Law, epsilon: float) -> float:
+    """δ at ε: the largest P(S) - e^ε·P'(S) over sets S of outcomes, in the worse order."""
+    raised = math.exp(epsilon)
+    return max(
+        sum(max(0.0, one[each] - raised * other[each]) for each in one),
+        sum(max(0.0, other[each] - raised * one[each]) for each in one),
+    )
+
+
+DELTAS = ("1/3", "1/5", "1/20", "1/1000")
+
+
+def spec(more: str, protect: str = "unbounded", keys: str = "") -> str:
+    return (
+        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
+        f"  - {{name: a, reads: rows, {more}}}\nreport: {{delta: [{', '.join(DELTAS)}]}}\n{keys}"
+    )
+
+
+def epsilons(more: str, protect: str = "unbounded") -> list[float]:
+    """ε at each of DELTAS."""
+    found = dpcompose.analyze(spec(more, protect))
+    assert found.status == "ok"
+    return [float(each.value) for each in found.at_delta if each.value is not None]
+
+
+#: Scores of neighbours one step apart: in any direction, or all in one.
+MOVED: list[tuple[Scores, Scores, bool]] = [
+    ((0, 0), (1, -1), False),
+    ((2, 0, 1), (1, 1, 2), False),
+    ((0, 3, 3, -1), (1, 2, 4, 0), False),
+    ((0, 0), (1, 0), True),
+    ((5, 5, 5, 4), (5, 6, 6, 5), True),
+    ((2, 0, 1), (2, 1, 1), True),
+]
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel", "geometric"])
+@pytest.mark.parametrize("epsilon", [F(1, 2), F(2)])
+@pytest.mark.parametrize(("one", "other", "monotone"), MOVED)
+def test_noisy_max_against_the_law_of_its_names(
+    one: Scores, other: Scores, monotone: bool, epsilon: Fraction, noise: str
+) -> None:
+    rate = float(epsilon) / (1 if monotone else 2)
+    laws = largest(one, noise, rate), largest(other, noise, rate)
+    assert sum(laws[0].values()) == pytest.approx(1, abs=1e-9)
+    stated = f"noise: {noise}, epsilon: {epsilon}, monotone: {str(monotone).lower()}"
+    for mechanism in ("noisy-max", "top-k, k: 1"):
+        found = epsilons(f"mechanism: {mechanism}, {stated}")
+        for delta, bound in zip(DELTAS, found, strict=True):
+            assert stick(*laws, bound) <= float(F(delta)) + 1e-9
+    loss = max(abs(math.log(laws[0][each] / laws[1][each])) for each in laws[0])
+    assert loss <= float(epsilon) + 1e-9
+
+
+@pytest.mark.parametrize(("one", "other", "monotone"), MOVED)
+def test_permute_and_flip_against_the_law_of_its_names(
+    one: Scores, other: Scores, monotone: bool
+) -> None:
+    rate = 1.0 if monotone else 0.5
+    laws = permuted_and_flipped(one, rate), permuted_and_flipped(other, rate)
+    same = largest(one, "exponential", rate)
+    assert laws[0] == pytest.approx(same, abs=1e-9)
+    stated = f"mechanism: permute-and-flip, epsilon: 1, monotone: {str(monotone).lower()}"
+    for delta, bound in zip(DELTAS, epsilons(stated), strict=True):
+        assert stick(*laws, bound) <= float(F(delta)) + 1e-9
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gumbel", "geometric"])
+@pytest.mark.parametrize(("one", "other", "monotone"), MOVED)
+def test_peeling_against_the_law_of_its_names(
+    one: Scores, other: Scores, monotone: bool, noise: str
+) -> None:
+    rate = 1.0 if monotone else 0.5
+
+    def each(scores: Scores) -> Law:
+        return largest(scores, noise, rate)
+
+    laws = peeled(one, 2, each), peeled(other, 2, each)
+    stated = f"mechanism: top-k, k: 2, noise: {noise}, epsilon: 1, peeling: true"
+    found = epsilons(f"{stated}, monotone: {str(monotone).lower()}")
+    for delta, bound in zip(DELTAS, found, strict=True):
+        assert stick(*laws, bound) <= float(F(delta)) + 1e-9
+    if noise == "gumbel":
+        once = stated.replace("true", "false")
+        assert epsilons(f"{once}, monotone: {str(monotone).lower()}") == found
+
+
+def test_geometric_noise_added_once_needs_all_of_k_epsilon() -> None:
+    ratio = math.exp(-0.3)
+
+    def at_most(x: int) -> float:
+        return ratio**-x / (1 + ratio) if x < 0 else 1 - ratio ** (x + 1) / (1 + ratio)
+
+    def first_two_win(two: int, three: int) -> float:
+        """The chance that both of score `two` are above all three of score `three`."""
+        chances = (
+            (x, at_most(x - three) ** 3 - at_most(x - 1 - three) ** 3) for x in range(-90, 91)
+        )
+        return sum(chance * (1 - at_most(x - two)) ** 2 for x, chance in chances)
+
+    loss = math.log(first_two_win(1, 11) / first_two_win(0, 12))
+    assert 1.19 < loss <= 1.2
+    found = TopK(F(3, 5), "geometric", k=2)
+    assert found.epsilon(F(1)) == F(6, 5)
+    assert float(found.rho(F(1))) == pytest.approx(1.2 * math.tanh(0.6), rel=1e-9)
+
+
+def test_values_of_the_contract() -> None:
+    for noise in ("laplace", "exponential"):
+        found = NoisyMax(F(1), noise)
+        assert found.epsilon(F(1)) == 1
+        assert float(found.rho(F(1))) == pytest.approx(0.367879441171, rel=1e-11)
+    assert PermuteAndFlip(F(1)).rho(F(1)) == NoisyMax(F(1)).rho(F(1))
+    assert float(TopK(F(1), "gumbel", k=5).rho(F(1))) == pytest.approx(0.616507807411, rel=1e-11)
+    assert TopK(F(1), "gumbel", k=5).epsilon(F(1)) == 5
+    text = spec("mechanism: noisy-max, epsilon: 1").replace("1/3", "0.221199216929")
+    at = dpcompose.analyze(text).at_delta[0].value
+    assert at is not None and float(at) == pytest.approx(0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
+@pytest.mark.parametrize("keys", ["", "budget: {rho: 9}\n", "budget: {mu: 9}\n"])
+@pytest.mark.parametrize("distance", [1, 3])
+def test_a_group_costs_as_noise_for_its_distance(mechanism: str, keys: str, distance: int) -> None:
+    """Scores of a group of t rows move t times as far, which noise of t·ε gives as well."""
+    far = f"{{relation: unbounded, distance: {distance}}}"
+    one = dpcompose.analyze(spec(f"mechanism: {mechanism}, epsilon: 1/2", far, keys))
+    same = spec(f"mechanism: {mechanism}, epsilon: {F(distance, 2)}", keys=keys)
+    other = dpcompose.analyze(same)
+    assert one.bound is not None and other.bound is not None
+    assert float(one.bound.value) == pytest.approx(float(other.bound.value), rel=1e-9)
+    for here, there in zip(one.at_delta, other.at_delta, strict=True):
+        assert here.value is not None and there.value is not None
+        assert float(here.value) == pytest.approx(float(there.value), rel=1e-6)
+
+
+@pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
+@pytest.mark.parametrize("protect", ["bounded", "free-lunch"])
+def test_monotone_scores_are_refused_where_rows_are_replaced(mechanism: str, protect: str) -> None:
+    text = spec(f"mechanism: {mechanism}, epsilon: 1, monotone: true", protect)
+    found = dpcompose.analyze(text)
+    assert found.status == "invalid"
+    (fault,) = [each for each in found.findings if each.code == "DPC105"]
+    assert "monotone" in fault.message and fault.span is not None and fault.span.line == 5
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("mechanism: noisy-max, epsilon: 1, noise: gaussian", "gaussian"),
+        ("mechanism: noisy-max, epsilon: 1, noise: 3", "noise"),
+        ("mechanism: noisy-max, epsilon: 0", "epsilon"),
+        ("mechanism: top-k, epsilon: 1", "k"),
+        ("mechanism: top-k, epsilon: 1, k: 0", "k"),
+        ("mechanism: top-k, epsilon: 1, k: 3/2", "k"),
+        ("mechanism: permute-and-flip, epsilon: 1, noise: laplace", "noise"),
+        ("mechanism: noisy-max, epsilon: 1, scale: 2", "scale"),
+    ],
+)
+def test_wrong_parameters_are_refused(more: str, says: str) -> None:
+    found = dpcompose.analyze(spec(more))
+    assert found.status == "invalid"
+    (fault,) = [each for each in found.findings if each.level == "error"]
+    assert says in fault.message and fault.span is not None and fault.span.line == 5
