@@ -34,9 +34,11 @@ def _of_mechanism(
     noises = [each.guarantee.noise for each in mechanism.statements]
     noise = next((each for each in noises if each is not None), None)
     found = None if noise is None else accuracy_of(noise, level)
-    if noise is None or found is None:
+    if noise is None:
         return AnswerNoise(mechanism.name, "", None, None, level, place)
     alone = getattr(noise, "noise", noise)
     form = form_of(alone)
+    if found is None:
+        return AnswerNoise(mechanism.name, form.name, None, None, level, place)
     words = f"{form.name}, {form.key.name} {number(getattr(alone, form.key.name))}"
     return AnswerNoise(mechanism.name, words, *found, level, place)

@@ -12,6 +12,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
+import axe_core_python
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -249,25 +250,59 @@ for (const width of [360, 1280]) {{
 </script>"""
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(_CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
-@pytest.mark.parametrize(
-    "name", ["census-2020-redistricting-persons.yaml", "dp-sgd.yaml", "parallel-trap.yaml"]
-)
-def test_a_browser_shows_it_without_messages_or_scrolling(name: str, tmp_path: Path) -> None:
-    shown, frames = tmp_path / "page.html", tmp_path / "frames.html"
-    shown.write_text(page([report_of(name)]), encoding="utf-8")
-    frames.write_text(_FRAMES.format(page=shown.as_uri()), encoding="utf-8")
-    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-web-security"]
-    flags += ["--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}"]
-    flags += ["--enable-logging=stderr", "--virtual-time-budget=8000", "--dump-dom"]
-    found = subprocess.run(
-        [str(_CHROMIUM), *flags, frames.as_uri()],
+_PAGES = ["census-2020-redistricting-persons.yaml", "dp-sgd.yaml", "parallel-trap.yaml"]
+#: A script that checks a page with axe-core and prints what it finds.
+_AXE = """<script>{axe}</script><script>
+axe.run().then(found => {{
+  const says = found.violations.flatMap(rule => rule.nodes.map(
+    node => rule.id + " at " + node.html.slice(0, 200) + " " + node.failureSummary));
+  document.body.textContent =
+    "RULES " + found.passes.length + " FOUND [" + says.join("; ") + "] END";
+}});
+</script>"""
+
+
+def browsed(file: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Opens a file in Chromium; prints its elements, and on stderr the messages of its console."""
+    each = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-web-security"]
+    each += ["--allow-file-access-from-files", f"--user-data-dir={file.parent / 'profile'}"]
+    each += ["--enable-logging=stderr", "--virtual-time-budget=8000", "--dump-dom", *flags]
+    return subprocess.run(
+        [str(_CHROMIUM), *each, file.as_uri()],
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_CHROMIUM is None, reason="Chromium is not installed: .ci/browser")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("names", [*([each] for each in _PAGES), _PAGES])
+def test_axe_finds_nothing_that_keeps_a_reader_out(
+    names: list[str], dark: bool, tmp_path: Path
+) -> None:
+    rules = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    text = page([report_of(each) for each in names])
+    text = re.sub("<meta http-equiv=[^>]*>", "", text)
+    shown = tmp_path / "page.html"
+    shown.write_text(text.replace("</body>", f"{_AXE.format(axe=rules)}</body>"), encoding="utf-8")
+    scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    found = re.search(r"RULES (\d+) FOUND \[(.*)\] END", browsed(shown, *scheme).stdout, re.DOTALL)
+    assert found is not None
+    assert int(found[1]) > 20
+    assert not found[2]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_CHROMIUM is None, reason="Chromium is not installed: .ci/browser")
+@pytest.mark.parametrize("name", _PAGES)
+def test_a_browser_shows_it_without_messages_or_scrolling(name: str, tmp_path: Path) -> None:
+    shown, frames = tmp_path / "page.html", tmp_path / "frames.html"
+    shown.write_text(page([report_of(name)]), encoding="utf-8")
+    frames.write_text(_FRAMES.format(page=shown.as_uri()), encoding="utf-8")
+    found = browsed(frames)
     widths = re.search("WIDTHS (.*) END", found.stdout)
     assert widths is not None
     for each in widths[1].split():
