@@ -131,7 +131,7 @@ _RESULT: Schema = mapping(
                 "What the noise of a mechanism does to each answer, in its units.",
                 mechanism=TEXT,
                 line=LINE,
-                noise=maybe(TEXT, "The mechanism, with its parameter if it adds noise to numbers; null: not known."),
+                noise=maybe(TEXT, "The mechanism, with its noise on numbers; null: not known."),
                 standard_deviation=maybe(AMOUNT, "Rounded up."),
                 level=PROBABILITY,
                 within=maybe(AMOUNT, "The noise is at most this with the chance `level`."),
