@@ -270,7 +270,13 @@ class ConcreteMechanisms:
         if place is None or relation is None:
             return None
         fine = self._meanings.hold(relation, place, at if given else (*path, "reads"), given)
-        why = form.refusal(other, relation.kind.value) if form.refusal else None
+        values = {
+            key.name: value if isinstance(value, Fraction) else None
+            for key, value in zip(form.numbers, parameters or (), strict=False)
+        }
+        why = None
+        if form.refusal and parameters is not None:
+            why = form.refusal({**other, **values}, relation.kind.value)
         if why is not None:
             key, message, hint = why
             self._faults.add("DPC105", (*path, key), message, hint)

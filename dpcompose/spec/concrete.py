@@ -155,10 +155,11 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
 
 #: The model of each family by its name.
 CONCRETE: dict[str, type[ReadingEntry]] = {name: _model(form) for name, form in FORMS.items()}
-#: Keys that only concrete mechanisms have; ε is also one of a stated guarantee, and people write
+#: Keys that only concrete mechanisms have; ε and δ are also of stated guarantees, and people write
 #: `noise` for `mechanism`.
 NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys}) - {
     "epsilon",
+    "delta",
     "noise",
 } | {"sensitivity"}
 

@@ -8,6 +8,7 @@ from dpcompose.core.mechanisms import (
     gaussian,
     geometric,
     laplace,
+    noisy_histogram,
     noisy_max,
     randomized_response,
     skellam,
@@ -31,6 +32,8 @@ FORMS: dict[str, FamilyForm] = {
         noisy_max.FORM,
         noisy_max.PERMUTE_AND_FLIP,
         noisy_max.TOP_K,
+        noisy_histogram.FORM,
+        noisy_histogram.KEY_SELECTION,
     )
 }
 

@@ -108,8 +108,8 @@ class Family(ABC):
         """Returns the least ε at δ = 0, None if there is none."""
 
     @abstractmethod
-    def rho(self, shift: Fraction) -> Fraction:
-        """Returns the least ρ of zCDP that is known, rounded up."""
+    def rho(self, shift: Fraction) -> Fraction | None:
+        """Returns the least ρ of zCDP that is known, rounded up; None if none is."""
 
     @abstractmethod
     def mu(self, shift: Fraction) -> Fraction | None:
@@ -122,6 +122,10 @@ class Family(ABC):
         """
         mu = self.mu(shift)
         return None if mu is None else mu * mu
+
+    def pair(self) -> tuple[Fraction, Fraction]:
+        """Returns the (ε, δ) of one step, of a family that is stated in approximate DP."""
+        raise NotImplementedError
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:
@@ -162,7 +166,7 @@ class FamilyForm(NamedTuple):
     keys: tuple[FormKey, ...]
     sensitivity: Need | None
     norm: Literal["L1", "L2"] | None
-    states: tuple[Literal["pure", "zcdp", "gdp"], ...]
+    states: tuple[Literal["pure", "zcdp", "gdp", "approx"], ...]
     trusted: Trusted
     relative: bool = False
     whole: bool = False
@@ -187,18 +191,18 @@ class FamilyForm(NamedTuple):
         return make(*(values[each.name] for each in self.keys))
 
 
-def drawn_by(family: type[Family]) -> Test:
-    """Returns the check that the mechanism charged is of a family.
+def drawn_by(*families: type[Family]) -> Test:
+    """Returns the check that the mechanism charged is of one of the families.
 
     The check raises Refused otherwise.
     """
 
     def holds(touch: ChargedStep) -> None:
-        """Raises `Refused` unless the first statement has noise of the family."""
+        """Raises `Refused` unless the first statement has noise of one of the families."""
         noise = touch.first.statement.guarantee.noise
         # `OneHot` has the noise of every coordinate.
-        if not isinstance(getattr(noise, "noise", noise), family):
-            raise Refused(f"the mechanism is not known to be {family.__name__}")
+        if not isinstance(getattr(noise, "noise", noise), families):
+            raise Refused(f"the mechanism is not known to be {families[0].__name__}")
 
     return holds
 

@@ -39,9 +39,9 @@ class OneHot(Family):
         one, other = map(self.noise.epsilon, self._halves(shift))
         return None if one is None or other is None else one + other
 
-    def rho(self, shift: Fraction) -> Fraction:
+    def rho(self, shift: Fraction) -> Fraction | None:
         one, other = map(self.noise.rho, self._halves(shift))
-        return one + other
+        return None if one is None or other is None else one + other
 
     def mu(self, shift: Fraction) -> Fraction | None:
         square = self.mu_squared(shift)
@@ -105,7 +105,8 @@ def _is_within(one: Family, shift: Fraction, other: Family, moved: Fraction) -> 
             told, "L2"
         ):
             # By its ρ alone.
-            return sigma == told and one.rho(shift) <= other.rho(moved)
+            mine, its = one.rho(shift), other.rho(moved)
+            return sigma == told and mine is not None and its is not None and mine <= its
         case OneHot(noise, _, less), _:
             return noise == other and shift - less <= moved
         case _, OneHot(noise):

@@ -39,6 +39,8 @@ class Guarantee(NamedTuple):
 
 def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
     """Returns the guarantee of a concrete mechanism at a shift, in a notion that it has."""
+    if notion is Notion.APPROX:
+        return Guarantee(notion, *noise.pair(), noise=noise, shift=shift)
     numbers = {Notion.PURE: noise.epsilon, Notion.ZCDP: noise.rho, Notion.GDP: noise.mu}
     value = numbers[notion](shift)
     assert value is not None

@@ -143,7 +143,7 @@ def test_numbers(
     moved = F(shift)
     if epsilon is not None:
         assert float(noise.epsilon(moved) or 0) == pytest.approx(epsilon, rel=1e-12)
-    assert float(noise.rho(moved)) == pytest.approx(rho, rel=1e-9)
+    assert float(noise.rho(moved) or 0) == pytest.approx(rho, rel=1e-9)
     if mu is not None:
         assert float(noise.mu(moved) or 0) == pytest.approx(mu, rel=1e-7)
 

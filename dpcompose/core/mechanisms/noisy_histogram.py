@@ -1,0 +1,294 @@
+"""Keys that are not known beforehand: histograms with a threshold, and the choice of keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcompose.core.mechanisms.family import (
+    BY_FAMILY,
+    NOISE,
+    ONE_DIRECTION,
+    Family,
+    FamilyForm,
+    FormKey,
+    Need,
+    Sort,
+    Trusted,
+    drawn_by,
+)
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.curves import Curve, Grouped, Response, curve_of
+from dpcompose.curves.families import GeometricLoss, LaplaceLoss
+from dpcompose.curves.rounding import (
+    MAX_EXPONENT,
+    ZERO,
+    exp_up,
+    number,
+    plural,
+    power_down,
+)
+
+_ONE = Fraction(1)
+#: Up to so many units all numbers of them that share a key are tried.
+_MOST_UNITS = 100
+
+
+class _ByKey(Family):
+    """A release over unknown keys. A shift is a number of units that come or go; δ is above 0."""
+
+    __slots__ = ()
+
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        return None if shift else ZERO
+
+    def rho(self, shift: Fraction) -> Fraction | None:
+        return None if shift else ZERO
+
+    def mu(self, shift: Fraction) -> Fraction | None:
+        return None if shift else ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyHistogram(_ByKey):
+    """Adds noise to the value of each key that is present, and releases those above a threshold.
+
+    `law`: the name of the noise; `scale`: its scale or σ. A unit has at most `max_keys` keys and
+    moves the value of each by at most `max_per_key`.
+    """
+
+    law: str
+    scale: Fraction
+    threshold: Fraction
+    max_keys: int
+    max_per_key: Fraction
+
+    def loss(self, shift: Fraction) -> Curve:
+        units = math.ceil(shift)
+        no_failure = 1 - self._failure(units)
+        keys, moved = self.max_keys, units * self.max_per_key
+        if self.law == "gaussian":
+            return Curve((), keys * (moved / self.scale) ** 2, no_failure)
+        if units > 1:
+            # The units' keys may coincide: all of their sensitivity in one key is the worst.
+            keys, moved = 1, self.max_keys * moved
+        if self.law == "geometric":
+            steps = units * self.max_keys // keys * math.ceil(self.max_per_key)
+            return Curve(((GeometricLoss(steps, self.scale), keys),), ZERO, no_failure)
+        return Curve(((LaplaceLoss(moved / self.scale), keys),), ZERO, no_failure)
+
+    def pair(self) -> tuple[Fraction, Fraction]:
+        failure = self._failure(1)
+        if self.law != "gaussian":
+            whole = self.max_per_key if self.law == "laplace" else math.ceil(self.max_per_key)
+            return self.max_keys * whole / self.scale, failure
+        # Gaussian noise has no ε of its own: that at which it needs as much δ as the threshold.
+        found = Curve((), self.loss(_ONE).gaussian).epsilon(delta=failure)
+        return (ZERO, _ONE) if found is None else (found.upper, unknown_keys(failure, failure, 1))
+
+    def describe(self, shift: Fraction) -> str:
+        name = "σ" if self.law == "gaussian" else "scale"
+        noise = f"{self.law} noise of {name} {number(self.scale)}"
+        keys = f"{plural(self.max_keys, 'key')} a unit"
+        return f"{noise}, threshold {number(self.threshold)}, {keys}"
+
+    def _failure(self, units: int) -> Fraction:
+        """Returns the chance that a key of so many units alone is released, rounded up.
+
+        A key that n of them have counts as n of their keys.
+        """
+        if units == 1:
+            return unknown_keys(self._released(1), ZERO, self.max_keys)
+        shared = range(1, units + 1) if units <= _MOST_UNITS else [units]
+        worst = max(self._released(each) / (each if units <= _MOST_UNITS else 1) for each in shared)
+        return min(_ONE, units * self.max_keys * worst)
+
+    def _released(self, units: int) -> Fraction:
+        """Returns the chance that a key of so many units alone is released, rounded up."""
+        room = self.threshold - units * self.max_per_key
+        if room <= 0:
+            return _ONE
+        match self.law:
+            case "gaussian":
+                # P(|Z| ≤ z) is the δ at ε = 0 of a Gaussian mechanism with μ = 2z.
+                inside = Curve((), 4 * (room / self.scale) ** 2).delta(epsilon=0).lower
+                return _ONE if inside is None else (1 - inside) / 2
+            case "geometric":
+                steps = math.ceil(self.threshold) - units * math.ceil(self.max_per_key)
+                ratio = 1 / exp_up(1 / self.scale) if self.scale * MAX_EXPONENT >= 1 else ZERO
+                return min(_ONE, exp_up(-max(steps, 0) / self.scale) / (1 + ratio))
+        return exp_up(-room / self.scale) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class KeySelection(_ByKey):
+    """Releases keys without values, each kept with the chance that (ε, δ)-DP at most allows."""
+
+    each_epsilon: Fraction
+    each_delta: Fraction
+    max_keys: int
+
+    def loss(self, shift: Fraction) -> Curve:
+        units = math.ceil(shift)
+        failure = self.pair()[1]
+        once = Curve(((Response(self.each_epsilon), self.max_keys),), ZERO, 1 - failure)
+        return once if units == 1 else curve_of(Grouped(once, units))
+
+    def pair(self) -> tuple[Fraction, Fraction]:
+        failure = unknown_keys(self.each_delta, ZERO, self.max_keys)
+        return self.max_keys * self.each_epsilon, failure
+
+    def describe(self, shift: Fraction) -> str:
+        each = f"ε = {number(self.each_epsilon)}, δ = {number(self.each_delta)} each"
+        return f"selection of keys, {each}, {plural(self.max_keys, 'key')} a unit"
+
+
+@theorem(
+    "unknown-keys",
+    title="Histograms over unknown keys, and the selection of keys",
+    place="Documentation",
+    source="dpcompose",
+    formula="δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε))",
+    notion=Notion.APPROX,
+    uses=BY_FAMILY,
+    hypotheses=(
+        Hypothesis(
+            "noise of each key present",
+            "a unit has at most L keys and moves the value of each by at most B; each key present "
+            "has independent noise, and is released if its noisy value is at least the threshold, "
+            "a constant; or, without values, each key is kept with a chance that is (ε, δ₁)-DP",
+            "declared",
+            test=drawn_by(NoisyHistogram, KeySelection),
+        ),
+    ),
+    example=Example(
+        (Fraction(1, 10), Fraction(1, 2), Fraction(1)),
+        Fraction(11, 20),
+        "Laplace noise of scale 1, L = B = 1, a threshold of 15: δ₁ = e^-14/2, about 4.2e-7.",
+    ),
+    statement="""\
+    Let δ₁ be the chance that B + noise reaches the threshold, and δ' the profile of noise on L keys
+    that move by B each. For one unit that comes or goes, δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε)).
+
+    Proof. A key that others have too is noise on a value that moves by at most B, and
+    post-processing. A key that the unit alone has is released with a chance of at most δ₁, and
+    without the unit it is surely absent: in both orders δ is at most that of a pair that tells
+    everything with chance δ₁ and nothing else. Each of the L keys is of one of these kinds, so that
+    the composition of both pairs is worse than either; noise is independent, and L such pairs
+    compose. Over t units the values move by t·L·B in all (L1; Gaussian: t·B·√L in L2), and a key
+    that n of them alone have is released with chance p(n): since it counts for n of their t·L keys,
+    all such chances add up to at most t·L·max p(n)/n. That (1-δ₁)^L holds for keys that all are new
+    is also Lemma 1 of Google's "Delta Calculation for Thresholding".
+
+    Without values, a key with n units is kept with chance π(n): π(0) = 0, π(n+1) = min(e^ε·π(n) +
+    δ₁, 1 - e^-ε·(1 - π(n) - δ₁), 1). One unit is one step, (ε, δ₁)-DP, and no mechanism keeps more
+    (Desfontaines, Voss, Gipson and Mandayam 2022); L keys compose.
+
+    Not private are noise on present keys without a threshold; a threshold on true values, before
+    the noise; and one that depends on the data.
+    """,
+)
+def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
+    """Returns δ at an ε. `new`: the chance that a key of one unit alone is released; `noise`: the
+    δ of the noise at this ε; `keys`: how many a unit has at most."""
+    return 1 - power_down(1 - new, int(keys)) * (1 - noise)
+
+
+def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+    """Returns why a histogram's values do not fit a relation, as (key, message, hint), or None."""
+    law, threshold, most = values.get("noise"), values.get("threshold"), values.get("max_per_key")
+    if relation not in ONE_DIRECTION:
+        return (
+            "mechanism",
+            f"keys of one unit that comes or goes do not go with `relation: {relation}`",
+            "a unit replaced is one that goes and one that comes: state the mechanism for these, "
+            "with `relation: unbounded`",
+        )
+    if law is not None:
+        key, other = ("sigma", "scale") if law == "gaussian" else ("scale", "sigma")
+        if values[other] != ZERO:
+            return other, f"`noise: {law}` has `{key}`, not `{other}`", f"write `{key}`"
+        if values[key] == ZERO:
+            return (
+                "mechanism",
+                f"`noise: {law}` needs `{key}`",
+                "without noise nothing is protected",
+            )
+    if isinstance(threshold, Fraction) and isinstance(most, Fraction) and threshold <= most:
+        return (
+            "threshold",
+            f"a threshold of {number(threshold)} is no more than one unit adds to a key: "
+            f"{number(most)}",
+            "a key of one person alone would be released half of the time or more often: raise it "
+            "well above `max_per_key`",
+        )
+    return None
+
+
+_MAX_KEYS = FormKey("max_keys", Sort.WHOLE, "How many keys one unit is in at most.")
+_DELTA = Need("from 0 to below 1", "DPC111", "δ is a chance", lambda value: value < 1)
+
+FORM = FamilyForm(
+    name="noisy-histogram",
+    family=NoisyHistogram,
+    about="Noisy values of the keys that are present, where they reach a threshold.",
+    keys=(
+        FormKey(
+            "scale",
+            Sort.NUMBER,
+            "Of laplace or geometric noise on each key.",
+            default=None,
+            need=NOISE,
+            noise=True,
+        ),
+        FormKey(
+            "sigma",
+            Sort.NUMBER,
+            "The standard deviation of gaussian noise on each key.",
+            default=None,
+            need=NOISE,
+            noise=True,
+        ),
+        FormKey(
+            "noise",
+            Sort.CHOICE,
+            "The noise on each key.",
+            "laplace",
+            choices=("laplace", "gaussian", "geometric"),
+        ),
+        FormKey("threshold", Sort.NUMBER, "The least noisy value that is released."),
+        _MAX_KEYS,
+        FormKey("max_per_key", Sort.NUMBER, "How far one unit moves the value of a key at most."),
+    ),
+    sensitivity=None,
+    norm=None,
+    states=("approx",),
+    trusted=Trusted(
+        "{}: keys have the noise stated, and a unit's keys and its part in each are limited",
+        "noise as stated, keys of a unit limited",
+    ),
+    by_steps=True,
+    make=lambda scale, sigma, noise, threshold, max_keys, max_per_key: NoisyHistogram(
+        noise, scale or sigma, threshold, max_keys, max_per_key
+    ),
+    refusal=_refusal,
+)
+KEY_SELECTION = FamilyForm(
+    name="key-selection",
+    family=KeySelection,
+    about="The keys that enough units have, without values, as many as (ε, δ)-DP allows.",
+    keys=(
+        FormKey("epsilon", Sort.NUMBER, "Of the choice of one key.", need=NOISE),
+        FormKey("delta", Sort.NUMBER, "Of the choice of one key.", need=_DELTA),
+        _MAX_KEYS,
+    ),
+    sensitivity=None,
+    norm=None,
+    states=("approx",),
+    trusted=Trusted("{}: a unit's keys are limited as stated", "keys of a unit limited as stated"),
+    by_steps=True,
+    refusal=_refusal,
+)
