@@ -58,9 +58,9 @@ PAPER = """
     VI.20 VI.21 VI.22 VI.23 VI.24 VI.25 VI.26 A.17 A.18 VII.1 VII.2 VII.3
 """
 BEYOND = """
-    exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp unknown-keys noisy-max
-    randomized-response-zcdp randomized-response-gdp skellam-zcdp sparse-vector
-    gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
+    exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
+    unknown-keys noisy-max randomized-response-zcdp randomized-response-gdp skellam-zcdp
+    sparse-vector gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     dominating-pairs optimal-composition profile-on-disjoint
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     pure-filter approx-filter zcdp-filter zcdp-filter-aside gdp-filter
