@@ -60,7 +60,8 @@ PAPER = """
 BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
     unknown-keys noisy-max randomized-response-zcdp randomized-response-gdp skellam-zcdp
-    sparse-vector gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
+    sparse-vector
+    gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     dominating-pairs optimal-composition profile-on-disjoint
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     pure-filter approx-filter zcdp-filter zcdp-filter-aside gdp-filter
