@@ -34,7 +34,7 @@ def shortly(stated: Guarantee) -> str:
         return text
     form = form_of(stated.noise)
     parameter = getattr(stated.noise, form.key.name, None)
-    if not isinstance(parameter, Fraction) or form.sensitivity is None:
+    if not isinstance(parameter, Fraction) or form.sensitivity is None or len(form.keys) > 1:
         return guarantee(stated)
     key = form.key.name.replace("sigma", "σ")
     unit = getattr(stated.noise, "unit", Fraction(1))  # the square of a unit of sensitivity

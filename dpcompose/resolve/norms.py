@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.family import NUMBER, STEPS, WHOLE_L2, Family, FamilyForm, Need
 from dpcompose.core.mechanisms.gaussian import Gaussian
+from dpcompose.core.mechanisms.matrix import Matrix, Tree
 from dpcompose.core.mechanisms.one_hot import OneHot
 from dpcompose.curves.rounding import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path
@@ -56,7 +58,7 @@ class Moves(NamedTuple):
             return OneHot(made, self.each)
         if isinstance(made, DiscreteGaussian) and self.norm is not None:
             return DiscreteGaussian(made.sigma, self.norm, self.unit)
-        return Gaussian(made.sigma, self.unit) if isinstance(made, Gaussian) else made
+        return replace(made, unit=self.unit) if isinstance(made, Gaussian | Tree | Matrix) else made
 
     def inside(self, unit: Fraction) -> Moves:
         """Returns the sensitivity in L2 and in another unit, rounded up.

@@ -85,6 +85,11 @@ Sensitivity = Annotated[
 ]
 
 
+#: What the key `sensitivity` says.
+SENSITIVITY = (
+    "How far one row moves it: a number (for one row added or removed, where rows come and go), or "
+    "`{unbounded: …, bounded: …}`."
+)
 #: What the key `mechanism` says.
 MECHANISM = "What is drawn: the family of the noise, of the choice or of the answers."
 
@@ -94,10 +99,7 @@ class Concrete(ReadingEntry):
 
     what = "a concrete mechanism"
     mechanism: str = Field(description=MECHANISM)
-    sensitivity: Sensitivity = Field(
-        description="How far one row moves it: a number (for one row added or removed, "
-        "where rows come and go), or `{unbounded: …, bounded: …}`."
-    )
+    sensitivity: Sensitivity = Field(description=SENSITIVITY)
     relation: Optional[Relation] = Field(
         default=None, description="With a number for sensitivity: the change that it is for."
     )
@@ -149,6 +151,10 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
         default: Any = ... if key.default is REQUIRED else key.default
         space["__annotations__"][key.name] = may_be_left_out[held] if key.default is None else held
         space[key.name] = Field(default, description=key.says)
+    if form.moved is not None:
+        space["__annotations__"]["sensitivity"] = Sensitivity
+        about = f"{SENSITIVITY} Default: {form.moved}."
+        space["sensitivity"] = Field(default=form.moved, description=about)
     name = form.name.title().replace("-", "")
     return new_class(name, (base,), exec_body=lambda own: own.update(space))
 
@@ -156,11 +162,12 @@ def _model(form: FamilyForm) -> type[ReadingEntry]:
 #: The model of each family by its name.
 CONCRETE: dict[str, type[ReadingEntry]] = {name: _model(form) for name, form in FORMS.items()}
 #: Keys that only concrete mechanisms have; ε and δ are also of stated guarantees, and people write
-#: `noise` for `mechanism`.
+#: `noise` for `mechanism`, `steps` for `count`.
 NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys}) - {
     "epsilon",
     "delta",
     "noise",
+    "steps",
 } | {"sensitivity"}
 
 

@@ -17,6 +17,7 @@ from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
+from dpcompose.core.mechanisms.matrix import Tree
 from dpcompose.core.mechanisms.noisy_histogram import NoisyHistogram
 from dpcompose.core.mechanisms.noisy_max import NoisyMax
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
@@ -180,6 +181,7 @@ NOISES = {
     "randomized-response-gdp": ("the odds", RandomizedResponse(2, F(1))),
     "noisy-max": ("noise of noisy max", NoisyMax(F(1))),
     "unknown-keys": ("noise of each key present", NoisyHistogram("laplace", F(1), F(9), 1, F(1))),
+    "correlated-noise": ("noise over steps", Tree(F(3), 7)),
     "skellam-zcdp": ("Skellam noise", Skellam(F(4))),
     "sparse-vector": ("noise of sparse vector", SparseVector(F(1), F(1), F(0), 1, False)),
 }

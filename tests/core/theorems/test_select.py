@@ -223,6 +223,7 @@ RUNS: list[str] = [
     ),
     spec("s", PURE, datasets="s: {from: t, map: {kind: limit, per: k, rows: 1, keep: random}}"),
     spec("t", "mechanism: noisy-max, epsilon: 1"),
+    spec("t", "mechanism: tree, steps: 7, sigma: 3, sensitivity: 1"),
     spec("t", "mechanism: key-selection, epsilon: 1, delta: 1e-6, max_keys: 1"),
     spec("t", "mechanism: sparse-vector, threshold_epsilon: 1, answer_epsilon: 1, positives: 1"),
     *(

@@ -59,7 +59,8 @@ PAPER = """
 """
 BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
-    unknown-keys noisy-max randomized-response-zcdp randomized-response-gdp skellam-zcdp
+    correlated-noise unknown-keys noisy-max randomized-response-zcdp
+    randomized-response-gdp skellam-zcdp
     sparse-vector
     gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     dominating-pairs optimal-composition profile-on-disjoint

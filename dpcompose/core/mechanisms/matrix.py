@@ -1,0 +1,250 @@
+"""Gaussian noise that is correlated over steps: tree aggregation and matrix mechanisms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+
+from dpcompose.core.mechanisms.family import (
+    BY_FAMILY,
+    NOISE,
+    NUMBER,
+    Family,
+    FamilyForm,
+    FormKey,
+    Sort,
+    Trusted,
+    drawn_by,
+)
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.curves import Curve
+from dpcompose.curves.rounding import number, plural, sqrt_up
+
+#: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
+_MOST_SEARCHED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Tree(Family):
+    """Adds Gaussian noise of standard deviation `sigma` to the sum at each node of a binary tree.
+
+    A row adds a vector to at most `participations` steps, at least `min_separation` apart; a shift
+    is the L2 norm of one such vector, in units of the root of `unit`. The tree has `steps` leaves
+    and is begun anew `restarts` times.
+    """
+
+    sigma: Fraction
+    steps: int
+    participations: int = 1
+    min_separation: int = 1
+    restarts: int = 0
+    unit: Fraction = Fraction(1)
+
+    def epsilon(self, shift: Fraction) -> None:
+        return None
+
+    def rho(self, shift: Fraction) -> Fraction:
+        return self.mu_squared(shift) / 2
+
+    def mu(self, shift: Fraction) -> Fraction:
+        return sqrt_up(self.mu_squared(shift))
+
+    def mu_squared(self, shift: Fraction) -> Fraction:
+        return correlated_noise((shift / self.sigma) ** 2 * self.unit, Fraction(self._moved))
+
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve((), self.mu_squared(shift))
+
+    def describe(self, shift: Fraction) -> str:
+        norm = number(sqrt_up(shift * shift * self.unit * self._moved))
+        tree = f"tree of {plural(self.steps, 'step')}"
+        return f"{tree}, Gaussian noise of σ = {number(self.sigma)}, sensitivity {norm} in all"
+
+    @property
+    def _moved(self) -> int:
+        """The sum of the squares of the numbers of participations in the nodes."""
+        return squares_in_tree(
+            self.steps, self.participations, self.min_separation, self.restarts + 1
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix(Family):
+    """Releases C·x plus Gaussian noise of standard deviation `sigma`, C lower triangular.
+
+    x has a row for each step. A table row adds a vector to at most `participations` of them, at
+    least `min_separation` apart; a shift is the L2 norm of one such vector, in units of the root of
+    `unit`. C has `bands` bands (None: any number) and columns of norm at most `column_norm`.
+    """
+
+    sigma: Fraction
+    column_norm: Fraction
+    participations: int = 1
+    min_separation: int = 1
+    bands: int | None = None
+    unit: Fraction = Fraction(1)
+
+    def epsilon(self, shift: Fraction) -> None:
+        return None
+
+    def rho(self, shift: Fraction) -> Fraction:
+        return self.mu_squared(shift) / 2
+
+    def mu(self, shift: Fraction) -> Fraction:
+        return sqrt_up(self.mu_squared(shift))
+
+    def mu_squared(self, shift: Fraction) -> Fraction:
+        return correlated_noise((shift / self.sigma) ** 2 * self.unit, self._moved)
+
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve((), self.mu_squared(shift))
+
+    def describe(self, shift: Fraction) -> str:
+        norm = number(sqrt_up(shift * shift * self.unit * self._moved))
+        noise = f"matrix mechanism, Gaussian noise of σ = {number(self.sigma)}"
+        return f"{noise}, sensitivity {norm} in all"
+
+    @property
+    def _moved(self) -> Fraction:
+        """The square of how far one row moves C·x, for vectors of norm 1."""
+        apart = self.bands is not None and self.bands <= self.min_separation
+        times = self.participations if apart else self.participations**2
+        return times * self.column_norm**2
+
+
+@theorem(
+    "correlated-noise",
+    title="Tree aggregation and matrix mechanisms as one Gaussian",
+    place="Documentation",
+    source="dpcompose",
+    formula="μ² = Δ²·s²/σ²",
+    notion=Notion.GDP,
+    uses=BY_FAMILY,
+    hypotheses=(
+        Hypothesis(
+            "noise over steps",
+            "a row comes or goes and all others keep their steps; it adds vectors of norm at most "
+            "Δ to as many steps as stated, so far apart; nodes of the tree, or rows of C·x, have "
+            "independent Gaussian noise of σ in each coordinate, and all else is computed from "
+            "them; C is lower triangular with columns and bands as stated",
+            "declared",
+            test=drawn_by(Tree, Matrix),
+        ),
+    ),
+    example=Example(
+        (Fraction(1, 100), Fraction(12)),
+        Fraction(12, 100),
+        "4 095 steps, σ = 10, Δ = 1: a step is in 12 nodes, and μ² = 12/100.",
+    ),
+    statement="""\
+    What is released is one Gaussian mechanism with μ = Δ·s/σ, where Δ·s is the greatest L2 norm by
+    which a row moves the noiseless values. Vectors may be chosen from earlier releases.
+
+    Proof. Given what was released before, a step moves the mean of the next values by a vector that
+    is then fixed. Likelihood ratios of Gaussian noise multiply, and the squares of these moves add
+    up to at most Δ²s² on every way: the loss is that of a Brownian motion with drift, stopped at
+    the latest at time Δ²s²/σ², which is the Gaussian one.
+
+    Tree: a node moves by at most Δ times the number of the row's steps below it, and s² is the
+    largest sum of their squares. For one step it is the number of nodes above it, ⌊log₂T⌋ + 1. The
+    nodes are the dyadic intervals that end by T; a node of 2^h steps has at most ⌈2^h/separation⌉
+    of a row. Steps next to each other share nodes: two of 1 000 steps are s² = 38, not 20.
+
+    Matrix: s is at most the sum of the norms of the columns of the row's k steps, k·(column norm).
+    With at most as many bands as steps between two participations, these columns have no common
+    row, and s² is the sum of k squares.
+    """,
+)
+def correlated_noise(each: Fraction, moved: Fraction) -> Fraction:
+    """Returns μ². `each`: (Δ/σ)²; `moved`: s², of vectors of norm 1."""
+    return each * moved
+
+
+@lru_cache(maxsize=256)
+def squares_in_tree(steps: int, participations: int, separation: int, trees: int) -> int:
+    """Returns the largest sum over nodes of the square of how many participations are below them.
+
+    `steps`: leaves of each of so many trees. Participations in one tree are `separation` apart.
+    """
+    heights = range(steps.bit_length())
+    caps = [min(participations, -((-1 << height) // separation)) for height in heights]
+    if participations > _MOST_SEARCHED:
+        # At each height the participations of all nodes are so many, and those of one at most cap.
+        return participations * sum(caps)
+    # For each number of participations below a node the largest sum, by its height.
+    below: list[list[int]] = []
+    for cap in caps:
+        two = _together(below[-1], below[-1], cap) if below else [0, 0]
+        below.append([most + count * count for count, most in enumerate(two[: cap + 1])])
+    roots = [below[height] for height in heights if steps >> height & 1]
+    tree = reduce(lambda one, other: _together(one, other, participations), roots)
+    found = [0]
+    while trees:
+        if trees & 1:
+            found = _together(found, tree, participations)
+        tree = _together(tree, tree, participations)
+        trees >>= 1
+    return max(found)
+
+
+def _together(one: list[int], other: list[int], most: int) -> list[int]:
+    """Returns the largest sums where participations are divided between two parts of a tree."""
+    return [
+        max(
+            one[count] + other[both - count]
+            for count in range(max(0, both - len(other) + 1), min(both, len(one) - 1) + 1)
+        )
+        for both in range(min(most, len(one) + len(other) - 2) + 1)
+    ]
+
+
+_SIGMA = FormKey(
+    "sigma", Sort.NUMBER, "The standard deviation of the noise.", need=NOISE, noise=True
+)
+_PARTICIPATIONS = FormKey("participations", Sort.WHOLE, "In how many steps one row is at most.", 1)
+_SEPARATION = FormKey(
+    "min_separation", Sort.WHOLE, "How many steps later a row takes part again, at least.", 1
+)
+_TRUSTED = Trusted(
+    "{}: rows take part in steps as stated, and the noise is drawn from exactly the law stated",
+    "noise and participations as stated",
+)
+
+FORM = FamilyForm(
+    name="tree",
+    family=Tree,
+    about="Gaussian noise on the nodes of a binary tree over steps, for all running sums.",
+    keys=(
+        _SIGMA,
+        FormKey("steps", Sort.WHOLE, "How many steps a tree has."),
+        _PARTICIPATIONS,
+        _SEPARATION,
+        FormKey("restarts", Sort.WHOLE, "How many times a new tree of as many steps begins.", None),
+    ),
+    sensitivity=NUMBER,
+    norm="L2",
+    states=("gdp",),
+    trusted=_TRUSTED,
+    make=lambda sigma, steps, participations, min_separation, restarts: Tree(
+        sigma, steps, participations, min_separation, restarts or 0
+    ),
+)
+MATRIX = FamilyForm(
+    name="matrix",
+    family=Matrix,
+    about="Gaussian noise on C·x, for a lower triangular matrix C and a row of x for each step.",
+    keys=(
+        _SIGMA,
+        FormKey("column_norm", Sort.NUMBER, "The largest L2 norm of a column of C.", need=NUMBER),
+        _PARTICIPATIONS,
+        _SEPARATION,
+        FormKey("bands", Sort.WHOLE, "How many diagonals of C are not 0.", None),
+    ),
+    sensitivity=NUMBER,
+    norm="L2",
+    states=("gdp",),
+    trusted=_TRUSTED,
+    moved="1",
+)

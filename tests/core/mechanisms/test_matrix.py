@@ -1,0 +1,139 @@
+"""Trees and matrix mechanisms: their sensitivities against all ways of taking part."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+
+import dpcompose
+from dpcompose.core.mechanisms.matrix import Matrix, Tree, squares_in_tree
+
+F = Fraction
+
+
+def all_ways(steps: int, participations: int, separation: int) -> int:
+    """The largest sum of squares of the participations in dyadic intervals that end by `steps`."""
+    nodes = [
+        (place << height, (place + 1) << height)
+        for height in range(steps.bit_length())
+        for place in range(steps >> height)
+    ]
+    return max(
+        sum(sum(low <= each < high for each in taken) ** 2 for low, high in nodes)
+        for count in range(1, participations + 1)
+        for taken in combinations(range(steps), count)
+        if all(two - one >= separation for one, two in zip(taken, taken[1:], strict=False))
+    )
+
+
+@pytest.mark.parametrize("steps", range(1, 13))
+@pytest.mark.parametrize("participations", [1, 2, 3, 4])
+@pytest.mark.parametrize("separation", [1, 2, 3, 5])
+def test_a_tree_against_all_ways_of_taking_part(
+    steps: int, participations: int, separation: int
+) -> None:
+    found = squares_in_tree(steps, participations, separation, 1)
+    wanted = all_ways(steps, participations, separation) if participations <= steps else 0
+    assert found >= wanted
+    if separation == 1 and participations <= steps:
+        assert found == wanted
+
+
+@pytest.mark.parametrize("steps", [2, 3, 5])
+def test_a_second_tree_is_as_if_the_steps_had_no_common_node(steps: int) -> None:
+    for taken in (1, 2, 3, 4):
+        alone = [squares_in_tree(steps, each, 1, 1) if each else 0 for each in range(taken + 1)]
+        wanted = max(alone[each] + alone[taken - each] for each in range(taken + 1))
+        assert squares_in_tree(steps, taken, 1, 2) == wanted
+
+
+def test_many_participations_are_bounded_without_a_search() -> None:
+    searched = squares_in_tree(4096, 200, 1, 1)
+    assert searched <= squares_in_tree(4096, 201, 1, 1) <= searched * 1.1
+    assert squares_in_tree(10**9, 10**9, 1, 10**9) >= 10**18
+
+
+def test_values_of_the_contract() -> None:
+    assert squares_in_tree(1000, 1, 1, 1) == 10
+    assert squares_in_tree(1000, 2, 1, 1) == 38
+    assert squares_in_tree(4, 2, 1, 1) == 10
+    assert float(Tree(F(10), 4095).mu(F(1))) == pytest.approx(0.346410161514)
+    assert Tree(F(10), 1000).mu_squared(F(1)) == F(1, 10)
+    for steps, epsilon in ((4095, 1.50977101377), (1000, 1.36757147508)):
+        found = Tree(F(10), steps).loss(F(1)).epsilon(delta="1e-6")
+        assert found is not None and float(found.upper) == pytest.approx(epsilon, rel=1e-10)
+
+
+def test_columns_that_overlap_add_up_without_signs() -> None:
+    """C = I - shift/2, 3 steps, all three: |CᵀC| gives √5.5, and the bound is 3·√1.25."""
+    bound = Matrix(F(1), F(11180339888, 10**10), 3, 1, 2)
+    rows = [[1 if i == j else -0.5 if i == j + 1 else 0 for j in range(3)] for i in range(3)]
+    products = [sum(abs(sum(row[s] * row[t] for row in rows)) for t in range(3)) for s in range(3)]
+    assert math.sqrt(sum(products)) == pytest.approx(2.34520787991)
+    assert float(bound.mu(F(1))) >= 2.34520787991
+
+
+def test_columns_of_separate_bands_add_their_squares() -> None:
+    """Bands (1, 1/2), two participations two steps apart: √2.5, as by all signs of the vectors."""
+    rows = [[1 if i == j else 0.5 if i == j + 1 else 0 for j in range(4)] for i in range(5)]
+    worst = max(
+        math.hypot(*(row[0] * one + row[2] * other for row in rows))
+        for one in (-1, 1)
+        for other in (-1, 1)
+    )
+    found = Matrix(F(1), F(11180339888, 10**10), 2, 2, 2)
+    assert worst == pytest.approx(1.58113883008)
+    assert float(found.mu(F(1))) == pytest.approx(worst, rel=1e-9)
+    overlapping = Matrix(F(1), F(1), 2, 1, 2), Matrix(F(1), F(1), 2, 9)
+    assert all(each.mu_squared(F(1)) == 4 for each in overlapping)
+
+
+def spec(more: str, protect: str = "unbounded") -> str:
+    return (
+        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
+        f"  - {{name: a, reads: rows, {more}}}\nreport: {{delta: 1e-6}}\n"
+    )
+
+
+@pytest.mark.parametrize("protect", ["unbounded", "bounded", "{relation: unbounded, distance: 3}"])
+def test_it_is_gaussian_noise_of_the_sensitivity_in_all(protect: str) -> None:
+    for more, plain in (
+        ("mechanism: tree, steps: 1023, sigma: 5, sensitivity: 3", "sensitivity: {l2_squared: 90}"),
+        ("mechanism: tree, steps: 8, participations: 2, sigma: 5, sensitivity: {l2: 1}", "14"),
+        ("mechanism: tree, steps: 8, restarts: 1, participations: 2, sigma: 5, sensitivity: 1", ""),
+        ("mechanism: matrix, column_norm: 2, sigma: 5", "sensitivity: 2"),
+        ("mechanism: matrix, column_norm: 1, participations: 3, sigma: 5", "sensitivity: 3"),
+    ):
+        stated = plain if plain.startswith("sens") else "sensitivity: {l2_squared: 14}"
+        found = dpcompose.analyze(spec(more, protect))
+        other = dpcompose.analyze(spec(f"mechanism: gaussian, sigma: 5, {stated}", protect))
+        assert found.status == other.status == "ok"
+        assert found.bound is not None and other.bound is not None
+        assert found.bound.value == other.bound.value
+        assert found.at_delta[0].value == other.at_delta[0].value
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("mechanism: tree, steps: 8, sigma: 1", "sensitivity"),
+        ("mechanism: tree, steps: 0, sigma: 1, sensitivity: 1", "steps"),
+        ("mechanism: tree, sigma: 1, sensitivity: 1", "steps"),
+        ("mechanism: tree, steps: 8, sigma: 0, sensitivity: 1", "sigma"),
+        (
+            "mechanism: tree, steps: 8, sigma: 1, sensitivity: 1, participations: 0",
+            "participations",
+        ),
+        ("mechanism: matrix, sigma: 1", "column_norm"),
+        ("mechanism: matrix, sigma: 1, column_norm: -1", "column_norm"),
+        ("mechanism: matrix, sigma: 1, column_norm: 1, min_separation: 0", "min_separation"),
+    ],
+)
+def test_wrong_parameters_are_refused(more: str, says: str) -> None:
+    found = dpcompose.analyze(spec(more))
+    assert found.status == "invalid"
+    (fault,) = [each for each in found.findings if each.level == "error"]
+    assert says in fault.message and fault.span is not None and fault.span.line == 5
