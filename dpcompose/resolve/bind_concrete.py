@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
+from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED, Relation, RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms import FORMS
@@ -20,7 +21,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.forest import SpecPlace
+from dpcompose.resolve.forest import SpecPlace, lineage
 from dpcompose.resolve.norms import Moves, in_one_norm, plain, read_norms
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft, Parameter
@@ -101,7 +102,7 @@ class ConcreteMechanisms:
         moved = None if place is None else self._bound_sensitivities(mechanism, path, place)
         if place is None or moved is None:
             return None
-        fine = True
+        fine = not (form.over_steps and self._reads_sample(form, place, path))
         for each in moved:
             fine &= self._meanings.hold(each.relation, place, each.at, each.given, movable=False)
         euclidean = moved[0].relation.kind is RelationKind.EUCLIDEAN
@@ -129,6 +130,20 @@ class ConcreteMechanisms:
             for own in moves
             for i, notion in enumerate(states)
         ]
+
+    def _reads_sample(self, form: FamilyForm, place: SpecPlace, path: Path) -> bool:
+        """Returns whether a place is drawn at random, which is reported as an error."""
+        drawn = next((each for each in lineage(place) if isinstance(each.made_by, Sample)), None)
+        if drawn is None:
+            return False
+        self._faults.add(
+            "DPC105",
+            (*path, "reads"),
+            f"`mechanism: {form.name}` reads {quoted(drawn.name)}, one sample for all of its steps",
+            "where each step draws rows anew, the noise of the steps must be independent for a "
+            f"sample to amplify: let `{form.name}` read the rows that the samples are drawn from",
+        )
+        return True
 
     def _parameters(
         self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None

@@ -218,9 +218,14 @@ def is_above(upper: SpecPlace | Splitting, place: SpecPlace) -> bool:
     return upper is place or upper.enter <= place.enter < upper.leave
 
 
-def ancestors(place: SpecPlace) -> Iterator[str]:
-    """Yields the name of a place and those of the datasets that it is made from, nearest first."""
+def lineage(place: SpecPlace) -> Iterator[SpecPlace]:
+    """Yields a place and the datasets that it is made from, nearest first."""
     at: SpecPlace | None = place
     while at is not None:
-        yield at.name
+        yield at
         at = at.parent
+
+
+def ancestors(place: SpecPlace) -> Iterator[str]:
+    """Yields the name of a place and those of the datasets that it is made from, nearest first."""
+    return (each.name for each in lineage(place))

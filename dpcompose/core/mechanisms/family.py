@@ -153,12 +153,13 @@ class FamilyForm(NamedTuple):
     mechanism from their values, in this order, where `family` itself does not. `about`: one
     sentence about the family. `sensitivity`: the requirement on sensitivities; None for a mechanism
     without one, in which every row answers by itself, or which is stated for one step of a relation
-    (`by_steps`); `moved` is the sensitivity where a spec leaves it out. `norm`: the default norm of
-    the sensitivities of vectors; None where they are no distances. `whole`: the noise is on whole
-    numbers. `relative`: shifts are in units of the least sensitivity. `states`: the notions that it
-    guarantees, the strongest first. `giving`: returns the least parameter with which it has a
-    stated guarantee in pure DP or zCDP, at a sensitivity of 1. `refusal`: returns why the values of
-    its keys do not fit the changes of a relation, or None.
+    (`by_steps`); `moved` is the sensitivity where a spec leaves it out. `over_steps`: one run
+    releases values over many steps, so that it must not read a sample, which would be one and the
+    same for all. `norm`: the default norm of the sensitivities of vectors; None where they are no
+    distances. `whole`: the noise is on whole numbers. `relative`: shifts are in units of the least
+    sensitivity. `states`: the notions that it guarantees, the strongest first. `giving`: returns
+    the least parameter with which it has a stated guarantee in pure DP or zCDP, at a sensitivity of
+    1. `refusal`: returns why the values of its keys do not fit the changes of a relation, or None.
     """
 
     name: str
@@ -173,6 +174,7 @@ class FamilyForm(NamedTuple):
     whole: bool = False
     by_steps: bool = False
     moved: str | None = None
+    over_steps: bool = False
     make: Callable[..., Family] | None = None
     giving: Callable[[StatedNumbers], Fraction] | None = None
     refusal: Callable[[Mapping[str, object], str], tuple[str, str, str] | None] | None = None

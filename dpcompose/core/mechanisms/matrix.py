@@ -227,6 +227,7 @@ FORM = FamilyForm(
     norm="L2",
     states=("gdp",),
     trusted=_TRUSTED,
+    over_steps=True,
     make=lambda sigma, steps, participations, min_separation, restarts: Tree(
         sigma, steps, participations, min_separation, restarts or 0
     ),
@@ -246,5 +247,6 @@ MATRIX = FamilyForm(
     norm="L2",
     states=("gdp",),
     trusted=_TRUSTED,
+    over_steps=True,
     moved="1",
 )

@@ -137,3 +137,23 @@ def test_wrong_parameters_are_refused(more: str, says: str) -> None:
     assert found.status == "invalid"
     (fault,) = [each for each in found.findings if each.level == "error"]
     assert says in fault.message and fault.span is not None and fault.span.line == 5
+
+
+@pytest.mark.parametrize("maps", ["poisson: 1/10", "poisson: 1/10, shared: true"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "mechanism: tree, steps: 8, sigma: 1, sensitivity: 1",
+        "mechanism: matrix, sigma: 1, column_norm: 1",
+    ],
+)
+def test_a_sample_is_not_one_draw_for_all_steps(more: str, maps: str) -> None:
+    """A row that each step may draw is in some step far more often than in one draw."""
+    datasets = f"{{rows: {{}}, s: {{from: rows, map: {{kind: sample, {maps}}}}}, t: {{from: s}}}}"
+    for read in ("s", "t"):
+        text = spec(more).replace("{rows: {}}", datasets).replace("reads: rows", f"reads: {read}")
+        found = dpcompose.analyze(text)
+        assert found.status == "invalid"
+        (fault,) = [each for each in found.findings if each.level == "error"]
+        assert "one sample for all of its steps" in fault.message
+        assert fault.span is not None and fault.span.line == 5
