@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -25,7 +25,7 @@ def all_ways(steps: int, participations: int, separation: int) -> int:
         sum(sum(low <= each < high for each in taken) ** 2 for low, high in nodes)
         for count in range(1, participations + 1)
         for taken in combinations(range(steps), count)
-        if all(two - one >= separation for one, two in zip(taken, taken[1:], strict=False))
+        if all(two - one >= separation for one, two in pairwise(taken))
     )
 
 
@@ -139,7 +139,7 @@ def test_wrong_parameters_are_refused(more: str, says: str) -> None:
     assert says in fault.message and fault.span is not None and fault.span.line == 5
 
 
-@pytest.mark.parametrize("maps", ["poisson: 1/10", "poisson: 1/10, shared: true"])
+@pytest.mark.parametrize("maps", ["poisson: 1/10", "poisson: 1/10, draws: one"])
 @pytest.mark.parametrize(
     "more",
     [
@@ -149,7 +149,8 @@ def test_wrong_parameters_are_refused(more: str, says: str) -> None:
 )
 def test_a_sample_is_not_one_draw_for_all_steps(more: str, maps: str) -> None:
     """A row that each step may draw is in some step far more often than in one draw."""
-    datasets = f"{{rows: {{}}, s: {{from: rows, map: {{kind: sample, {maps}}}}}, t: {{from: s}}}}"
+    sample = f"s: {{from: rows, map: {{kind: sample, {maps}}}}}"
+    datasets = f"{{rows: {{}}, {sample}, t: {{from: s, map: {{kind: filter}}}}}}"
     for read in ("s", "t"):
         text = spec(more).replace("{rows: {}}", datasets).replace("reads: rows", f"reads: {read}")
         found = dpcompose.analyze(text)
