@@ -85,6 +85,16 @@ _MECHANISMS = _table(
         "discrete-gaussian": "dgauss discrete-gauss dgaussian",
         "exponential": "exponential-mechanism exp-mech exp em",
         "randomized-response": "rr randomised-response warner k-rr krr",
+        "sparse-vector": "svt sparse-vector-technique above-threshold abovethreshold",
+        "noisy-max": "report-noisy-max rnm noisy-argmax report-noisy-argmax noisymax",
+        "permute-and-flip": "permute-flip pf",
+        "top-k": "topk noisy-top-k gumbel-top-k peeling",
+        "noisy-histogram": "threshold-histogram thresholded-histogram stability-histogram "
+        "laplace-threshold gaussian-threshold noisy-threshold",
+        "key-selection": "partition-selection keyset-selection group-selection",
+        "tree": "tree-aggregation binary-tree binary-mechanism tree-mechanism dp-ftrl ftrl",
+        "matrix": "matrix-mechanism matrix-factorization matrix-factorisation mf dp-mf bandmf "
+        "banded-matrix-factorization",
     }
 )
 _MAPS = _table(
