@@ -71,7 +71,7 @@ def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
     """Yields the parameters of one guarantee: of its noise, or its losses and points."""
     form = FORMS.get(str(entry.get("mechanism")))
     if form is not None:
-        for each in form.numbers:
+        for each in (key for key in form.numbers if not key.fact):
             yield from _scalars(entry.get(each.name), (*path, each.name), each.noise)
         return
     for key in _LOSSES:

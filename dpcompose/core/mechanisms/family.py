@@ -82,7 +82,8 @@ class FormKey(NamedTuple):
 
     `default`: REQUIRED, or the value where the key is left out. `choices`: the words of a choice.
     `need`: the requirement on numbers. `noise`: a larger value is more noise, so that the value is
-    divided where losses are scaled up.
+    divided where losses are scaled up. `fact`: not scaled, as a
+    limit of the data or a δ is not.
     """
 
     name: str
@@ -92,6 +93,7 @@ class FormKey(NamedTuple):
     choices: tuple[str, ...] = ()
     need: Need = NUMBER
     noise: bool = False
+    fact: bool = False
 
 
 class Family(ABC):

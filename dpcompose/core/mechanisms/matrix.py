@@ -238,7 +238,7 @@ MATRIX = FamilyForm(
     about="Gaussian noise on C·x, for a lower triangular matrix C and a row of x for each step.",
     keys=(
         _SIGMA,
-        FormKey("column_norm", Sort.NUMBER, "The largest L2 norm of a column of C.", need=NUMBER),
+        FormKey("column_norm", Sort.NUMBER, "The largest L2 norm of a column of C.", fact=True),
         _PARTICIPATIONS,
         _SEPARATION,
         FormKey("bands", Sort.WHOLE, "How many diagonals of C are not 0.", None),

@@ -15,6 +15,7 @@ from dpcompose.core.mechanisms.family import (
     Family,
     FamilyForm,
     FormKey,
+    Need,
     Sort,
     Trusted,
     drawn_by,
@@ -205,7 +206,18 @@ def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
-    """Returns why `monotone` does not fit a relation, as (key, message, hint); None if it does."""
+    """Returns why values do not fit each other or a relation, as (key, message, hint), or None."""
+    epsilon, scale, moved = (values[each] != ZERO for each in ("epsilon", "scale", "sensitivity"))
+    if epsilon and (scale or moved):
+        other = "scale" if scale else "sensitivity"
+        return other, f"`{other}` and `epsilon` exclude each other", "ε is 2·sensitivity/scale"
+    if not epsilon and not (scale and moved):
+        missing = "sensitivity" if scale else "scale" if moved else "epsilon"
+        return (
+            "mechanism",
+            f"a selection by noisy scores needs `{missing}`",
+            "`epsilon`, or the `scale` of the noise and the `sensitivity` of each score",
+        )
     if not values.get("monotone") or relation in ONE_DIRECTION:
         return None
     return (
@@ -216,12 +228,36 @@ def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str
     )
 
 
+def _range_epsilon(
+    epsilon: Fraction, scale: Fraction, sensitivity: Fraction, monotone: bool
+) -> Fraction:
+    """Returns the ε of one pick; 0 stands for numbers that a spec leaves out."""
+    return epsilon or (1 if monotone else 2) * sensitivity / scale
+
+
 _EPSILON = FormKey(
     "epsilon",
     Sort.NUMBER,
     "The scale of the noise is 2Δ/epsilon, or Δ/epsilon if `monotone`, Δ the sensitivity of each "
     "score.",
+    default=None,
     need=NOISE,
+)
+_SCALE = FormKey(
+    "scale",
+    Sort.NUMBER,
+    "In place of `epsilon`: the scale of the noise on each score.",
+    default=None,
+    need=NOISE,
+    noise=True,
+)
+_MOVED = FormKey(
+    "sensitivity",
+    Sort.NUMBER,
+    "With `scale`: how far each score moves for two neighbours.",
+    default=None,
+    need=Need("above 0", "DPC111", None, lambda value: value > 0),
+    fact=True,
 )
 _NOISE = FormKey("noise", Sort.CHOICE, "The noise on each score.", "laplace", choices=NOISES)
 _MONOTONE = FormKey(
@@ -239,25 +275,30 @@ FORM = FamilyForm(
     name="noisy-max",
     family=NoisyMax,
     about="The candidate whose score is largest after noise, by name.",
-    keys=(_EPSILON, _NOISE, _MONOTONE),
+    keys=(_EPSILON, _SCALE, _MOVED, _NOISE, _MONOTONE),
     sensitivity=None,
     norm=None,
     states=("pure",),
     trusted=_TRUSTED,
     by_steps=True,
+    make=lambda epsilon, scale, sensitivity, noise, monotone: NoisyMax(
+        _range_epsilon(epsilon, scale, sensitivity, monotone), noise, monotone
+    ),
     refusal=_refusal,
 )
 PERMUTE_AND_FLIP = FamilyForm(
     name="permute-and-flip",
     family=PermuteAndFlip,
     about="A candidate that is tossed for in random order, likelier the higher its score.",
-    keys=(_EPSILON, _MONOTONE),
+    keys=(_EPSILON, _SCALE, _MOVED, _MONOTONE),
     sensitivity=None,
     norm=None,
     states=("pure",),
     trusted=_TRUSTED,
     by_steps=True,
-    make=lambda epsilon, monotone: PermuteAndFlip(epsilon, monotone=monotone),
+    make=lambda epsilon, scale, sensitivity, monotone: PermuteAndFlip(
+        _range_epsilon(epsilon, scale, sensitivity, monotone), monotone=monotone
+    ),
     refusal=_refusal,
 )
 TOP_K = FamilyForm(
@@ -266,6 +307,8 @@ TOP_K = FamilyForm(
     about="The k candidates whose scores are largest after noise, by name and in order.",
     keys=(
         _EPSILON._replace(says=f"Of each pick. {_EPSILON.says}"),
+        _SCALE,
+        _MOVED,
         _NOISE._replace(default="gumbel"),
         _MONOTONE,
         FormKey("k", Sort.WHOLE, "How many candidates are named."),
@@ -276,5 +319,8 @@ TOP_K = FamilyForm(
     states=("pure",),
     trusted=_TRUSTED,
     by_steps=True,
+    make=lambda epsilon, scale, sensitivity, noise, monotone, k, peeling: TopK(
+        _range_epsilon(epsilon, scale, sensitivity, monotone), noise, monotone, k, peeling
+    ),
     refusal=_refusal,
 )

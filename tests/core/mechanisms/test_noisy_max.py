@@ -241,6 +241,16 @@ def test_a_group_costs_as_noise_for_its_distance(mechanism: str, keys: str, dist
 
 
 @pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
+@pytest.mark.parametrize(("monotone", "epsilon"), [("false", "3/4"), ("true", "3/8")])
+def test_a_scale_and_a_sensitivity_say_epsilon(mechanism: str, monotone: str, epsilon: str) -> None:
+    more = f"mechanism: {mechanism}, monotone: {monotone}"
+    found = dpcompose.analyze(spec(f"{more}, scale: 4, sensitivity: 3/2"))
+    other = dpcompose.analyze(spec(f"{more}, epsilon: {epsilon}"))
+    assert found.status == "ok" and found.bound == other.bound
+    assert [each.value for each in found.at_delta] == [each.value for each in other.at_delta]
+
+
+@pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
 @pytest.mark.parametrize("protect", ["bounded", "free-lunch"])
 def test_monotone_scores_are_refused_where_rows_are_replaced(mechanism: str, protect: str) -> None:
     text = spec(f"mechanism: {mechanism}, epsilon: 1, monotone: true", protect)
@@ -260,7 +270,13 @@ def test_monotone_scores_are_refused_where_rows_are_replaced(mechanism: str, pro
         ("mechanism: top-k, epsilon: 1, k: 0", "k"),
         ("mechanism: top-k, epsilon: 1, k: 3/2", "k"),
         ("mechanism: permute-and-flip, epsilon: 1, noise: laplace", "noise"),
-        ("mechanism: noisy-max, epsilon: 1, scale: 2", "scale"),
+        ("mechanism: noisy-max, epsilon: 1, scale: 2", "`scale` and `epsilon` exclude"),
+        ("mechanism: noisy-max, epsilon: 1, sensitivity: 2", "`sensitivity` and `epsilon`"),
+        ("mechanism: noisy-max, scale: 2", "needs `sensitivity`"),
+        ("mechanism: top-k, k: 2, sensitivity: 2", "needs `scale`"),
+        ("mechanism: permute-and-flip", "needs `epsilon`"),
+        ("mechanism: noisy-max, scale: 0, sensitivity: 1", "`scale` must be above 0"),
+        ("mechanism: noisy-max, scale: 1, sensitivity: 0", "`sensitivity` must be above 0"),
     ],
 )
 def test_wrong_parameters_are_refused(more: str, says: str) -> None:
