@@ -177,6 +177,7 @@ PARTITION_SHAPES: dict[str, Shape] = {
     "kinds": {"kinds": lambda kinds: [[integer(n) for n in kinds[name]] for name in kinds]},
 }
 _NOISE: Shape = {"sigma": positive, "unit": positive}
+_CHOICE: Shape = {"range_epsilon": number, "law": word, "monotone": flag}
 NOISE_SHAPES: dict[str, Shape] = {
     "Laplace": {"scale": positive},
     "Geometric": {"scale": positive},
@@ -184,6 +185,21 @@ NOISE_SHAPES: dict[str, Shape] = {
     "RandomizedResponse": {"odds": number, "k": once},
     "Gaussian": _NOISE,
     "DiscreteGaussian": {**_NOISE, "norm": word},
+    "SparseVector": {
+        **dict.fromkeys(("threshold_epsilon", "answer_epsilon", "value_epsilon"), number),
+        "positives": once,
+        "monotone": flag,
+    },
+    "NoisyMax": _CHOICE,
+    "PermuteAndFlip": _CHOICE,
+    "TopK": {**_CHOICE, "k": once, "peeling": flag},
+    "Matrix": {
+        **_NOISE,
+        "column_norm": number,
+        "participations": once,
+        "min_separation": once,
+        "bands": maybe(once),
+    },
 }
 ROOT_SHAPE: Shape = {
     "domain": word,
@@ -1101,19 +1117,43 @@ def steps(v: View, unit: Unit) -> int | None:
     return 1 if of == kind else table.get(f"{of}>{kind}")
 
 
+def matrix_moves(noise: Line) -> F:
+    """Returns the square of how far vectors of norm 1 in all of a row's steps move C·x."""
+    times, bands = int(noise["participations"]), noise["bands"]
+    apart = bands is not None and int(bands) <= int(noise["min_separation"])
+    return (times if apart else times * times) * number(noise["column_norm"]) ** 2
+
+
+def _squared(noise: Line, shift: F) -> F:
+    """Returns the μ² of Gaussian noise of σ at a shift in its unit."""
+    return (shift / number(noise["sigma"])) ** 2 * number(noise["unit"])
+
+
 #: ε of pure DP, ρ, and μ² of noise with known parameters at a shift s.
 NOISES: dict[str, dict[str, Callable[[Line, F], F]]] = {
     "Laplace": {"pure": lambda p, s: s / number(p["scale"])},
     "Geometric": {"pure": lambda p, s: s / number(p["scale"])},
     "Exponential": {"pure": lambda p, s: number(p["range"]) * s},
     "RandomizedResponse": {"pure": lambda p, s: number(p["odds"]) * math.ceil(s)},
-    "Gaussian": {
-        "zcdp": lambda p, s: (s / number(p["sigma"])) ** 2 * number(p["unit"]) / 2,
-        "gdp": lambda p, s: (s / number(p["sigma"])) ** 2 * number(p["unit"]),
+    "SparseVector": {
+        "pure": lambda p, s: (
+            (
+                number(p["threshold_epsilon"])
+                + number(p["answer_epsilon"])
+                + number(p["value_epsilon"])
+            )
+            * math.ceil(s)
+        )
     },
-    "DiscreteGaussian": {
-        "zcdp": lambda p, s: (s / number(p["sigma"])) ** 2 * number(p["unit"]) / 2
+    "NoisyMax": {"pure": lambda p, s: number(p["range_epsilon"]) * math.ceil(s)},
+    "PermuteAndFlip": {"pure": lambda p, s: number(p["range_epsilon"]) * math.ceil(s)},
+    "TopK": {"pure": lambda p, s: number(p["range_epsilon"]) * int(p["k"]) * math.ceil(s)},
+    "Gaussian": {"zcdp": lambda p, s: _squared(p, s) / 2, "gdp": _squared},
+    "Matrix": {
+        "zcdp": lambda p, s: _squared(p, s) * matrix_moves(p) / 2,
+        "gdp": lambda p, s: _squared(p, s) * matrix_moves(p),
     },
+    "DiscreteGaussian": {"zcdp": lambda p, s: _squared(p, s) / 2},
 }
 
 

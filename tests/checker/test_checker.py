@@ -112,6 +112,45 @@ def test_kept_and_random_specs_are_confirmed() -> None:
     assert checked > 500 and left <= checked / 20
 
 
+#: Mechanisms, and a parameter of their noise that the checker must read, made weaker.
+_SELECTIONS = [
+    ("noisy-max, epsilon: 1/2", "range_epsilon", "3/5"),
+    ("permute-and-flip, epsilon: 1/2", "range_epsilon", "3/5"),
+    ("top-k, k: 3, epsilon: 1/2", "k", 4),
+    ("top-k, k: 3, epsilon: 1/2, peeling: true", "range_epsilon", "3/5"),
+    ("sparse-vector, threshold_epsilon: 1, answer_epsilon: 1, positives: 2", "answer_epsilon", "2"),
+    ("matrix, sigma: 2, column_norm: 3/2", "column_norm", "2"),
+    ("matrix, sigma: 2, column_norm: 1, participations: 3", "participations", 4),
+    (
+        "matrix, sigma: 2, column_norm: 1, participations: 3, min_separation: 4, bands: 4",
+        "min_separation",
+        3,
+    ),
+    (
+        "matrix, sigma: 2, column_norm: 1, participations: 3, min_separation: 4, bands: 4",
+        "bands",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "key", "weaker"), _SELECTIONS)
+@pytest.mark.parametrize("protect", ["unbounded", "{relation: unbounded, distance: 2}"])
+def test_selections_and_matrices_give_what_they_say(
+    mechanism: str, key: str, weaker: str | int | None, protect: str
+) -> None:
+    text = (
+        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\n"
+        f"mechanisms: [{{name: a, reads: rows, mechanism: {mechanism}}}]\n"
+    )
+    lines = certificate_of(text)
+    assert verdict(lines) == "yes"
+    forged = json.dumps(lines)
+    (kind,) = re.findall(r'"noise": (\{[^}]*\})', forged)
+    noise = {**json.loads(kind), key: weaker}
+    assert verdict(json.loads(forged.replace(kind, json.dumps(noise)))) != "yes"
+
+
 def test_each_line_is_what_its_schema_says() -> None:
     schema = json.loads(CliRunner().invoke(app, ["schema", "certificate"]).stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
