@@ -233,6 +233,31 @@ class ConcreteMechanisms:
         self._faults.add("DPC153", at, message, hint)
         return None
 
+    def _fit(
+        self,
+        form: FamilyForm,
+        parameters: list[Parameter] | None,
+        other: Values,
+        relation: Relation,
+        path: Path,
+    ) -> bool:
+        """Returns whether the values of a mechanism fit each other and a relation; reports if not.
+
+        A number that differs between blocks is known as None.
+        """
+        if form.refusal is None or parameters is None:
+            return True
+        numbers = {
+            key.name: value if isinstance(value, Fraction) else None
+            for key, value in zip(form.numbers, parameters, strict=True)
+        }
+        why = form.refusal({**other, **numbers}, relation.kind.value)
+        if why is None:
+            return True
+        key, message, hint = why
+        self._faults.add("DPC105", (*path, key), message, hint)
+        return False
+
     # every row by itself
 
     def _by_rows(
@@ -262,7 +287,8 @@ class ConcreteMechanisms:
             hint = "protect `bounded` neighbours, or release noisy counts instead"
             self._faults.add("DPC154", (*path, "mechanism"), message, hint)
             fine = False
-        if not fine or parameters is None:
+        fits = self._fit(form, parameters, other, BOUNDED, path)
+        if not fine or not fits or parameters is None:
             return None
         make = partial(_guarantee, form, form.states[0], other, None)
         return [Draft(BOUNDED, 0, tuple(parameters), make, path, True)]
@@ -285,17 +311,8 @@ class ConcreteMechanisms:
         if place is None or relation is None:
             return None
         fine = self._meanings.hold(relation, place, at if given else (*path, "reads"), given)
-        values = {
-            key.name: value if isinstance(value, Fraction) else None
-            for key, value in zip(form.numbers, parameters or (), strict=False)
-        }
-        why = None
-        if form.refusal and parameters is not None:
-            why = form.refusal({**other, **values}, relation.kind.value)
-        if why is not None:
-            key, message, hint = why
-            self._faults.add("DPC105", (*path, key), message, hint)
-        if not fine or why is not None or parameters is None:
+        fits = self._fit(form, parameters, other, relation, path)
+        if not fine or not fits or parameters is None:
             return None
         return [
             Draft(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from dpcompose.core.mechanisms.family import (
     Family,
     FamilyForm,
     FormKey,
+    Need,
     Sort,
     Trusted,
     drawn_by,
@@ -19,7 +21,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves import Curve
 from dpcompose.curves.families import KaryResponse, kary_mu, kary_rho
-from dpcompose.curves.rounding import ZERO, plural, sqrt_up, tanh_up
+from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up, tanh_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +123,53 @@ def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
     return kary_mu(k, epsilon)
 
 
+def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
+    """Returns the ε of one answer, rounded up; 0 stands for a number that a spec leaves out."""
+    return log_inverse_up(lie / (lie + k * (1 - lie))) if lie else epsilon
+
+
+def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+    """Returns why values do not fit each other, as (key, message, hint); None if they do."""
+    epsilon, lie = (values[each] != ZERO for each in ("epsilon", "lie"))
+    if epsilon and lie:
+        return "lie", "`lie` and `epsilon` exclude each other", "either gives the other"
+    if not epsilon and not lie:
+        message = "`mechanism: randomized-response` needs `epsilon` or `lie`"
+        return "mechanism", message, "without lies nothing is protected"
+    return None
+
+
 FORM = FamilyForm(
     name="randomized-response",
     family=RandomizedResponse,
     about="Every row answers by itself, with one of k values, mostly the true one.",
     keys=(
-        FormKey("epsilon", Sort.NUMBER, "The odds of the true value to each other are e^epsilon."),
+        FormKey(
+            "epsilon",
+            Sort.NUMBER,
+            "The odds of the true value to each other are e^epsilon.",
+            default=None,
+            need=Need("above 0", "DPC111", None, lambda value: value > 0),
+        ),
+        FormKey(
+            "lie",
+            Sort.NUMBER,
+            "In place of `epsilon`: with this chance one of the k values is drawn uniformly.",
+            default=None,
+            need=Need(
+                "above 0 and at most 1",
+                "DPC111",
+                "without lies nothing is protected",
+                lambda value: 0 < value <= 1,
+            ),
+            fact=True,
+        ),
         FormKey("k", Sort.SEVERAL, "How many values there are.", default=2),
     ),
-    make=lambda odds, k: RandomizedResponse(k, odds),
+    make=lambda epsilon, lie, k: RandomizedResponse(k, _odds(epsilon, lie, k)),
     sensitivity=None,
     norm=None,
     states=("pure",),
     trusted=Trusted("{}: each row is answered by itself, with exactly the odds stated"),
+    refusal=_refusal,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from mpmath import mp
 from reference import orders
 
+import dpcompose
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
+from dpcompose.report import Report
 
 CASES = [(2, "1"), (3, "1"), (4, "1"), (10, "1"), (50, "1.5"), (1000, "0.01"), (10**6, "3")]
 
@@ -44,3 +47,35 @@ def test_rows_answer_by_themselves() -> None:
     noise = RandomizedResponse(4, Fraction(1))
     assert noise.rho(Fraction(9)) == 9 * one.rho()
     assert noise.mu(Fraction(9)) == 3 * one.mu()
+
+
+def answered(more: str) -> Report:
+    return dpcompose.analyze(
+        "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
+        f"  - {{name: a, reads: rows, mechanism: randomized-response, {more}}}\n"
+    )
+
+
+@pytest.mark.parametrize(("k", "lie"), [(2, "1/2"), (4, "1/5"), (10, "1/100"), (3, "1")])
+def test_a_chance_to_lie_gives_the_odds(k: int, lie: str) -> None:
+    found = answered(f"k: {k}, lie: {lie}")
+    uniform = float(Fraction(lie)) / k
+    odds = (1 - float(Fraction(lie)) + uniform) / uniform
+    assert found.bound is not None
+    assert float(found.bound.value) == pytest.approx(math.log(odds), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("k: 2", "needs `epsilon` or `lie`"),
+        ("k: 2, lie: 0", "`lie` must be above 0"),
+        ("k: 2, lie: 3/2", "at most 1"),
+        ("k: 2, lie: 1/2, epsilon: 1", "exclude each other"),
+    ],
+)
+def test_what_is_no_answer_is_refused(more: str, says: str) -> None:
+    found = answered(more)
+    assert found.status == "invalid"
+    (fault,) = [each for each in found.findings if each.level == "error"]
+    assert says in fault.message and fault.span is not None and fault.span.line == 5
