@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,15 +19,10 @@ from dpcompose.curves import Curve
 from dpcompose.curves.rounding import number, sqrt_up
 
 
-@dataclass(frozen=True, slots=True)
-class Gaussian(Family):
-    """Adds normal noise of standard deviation `sigma`; sensitivities in L2.
+class OneGaussian(Family):
+    """A mechanism with the loss of one Gaussian: `mu_squared` says all about it."""
 
-    `unit`: the square of the unit of shifts, for sensitivities that are not rational.
-    """
-
-    sigma: Fraction
-    unit: Fraction = Fraction(1)
+    __slots__ = ()
 
     def epsilon(self, shift: Fraction) -> None:
         return None
@@ -37,11 +33,26 @@ class Gaussian(Family):
     def mu(self, shift: Fraction) -> Fraction:
         return sqrt_up(self.mu_squared(shift))
 
+    @abstractmethod
     def mu_squared(self, shift: Fraction) -> Fraction:
-        return (shift / self.sigma) ** 2 * self.unit
+        """Returns μ², exactly."""
 
     def loss(self, shift: Fraction) -> Curve:
         return Curve((), self.mu_squared(shift))
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(OneGaussian):
+    """Adds normal noise of standard deviation `sigma`; sensitivities in L2.
+
+    `unit`: the square of the unit of shifts, for sensitivities that are not rational.
+    """
+
+    sigma: Fraction
+    unit: Fraction = Fraction(1)
+
+    def mu_squared(self, shift: Fraction) -> Fraction:
+        return (shift / self.sigma) ** 2 * self.unit
 
     def describe(self, shift: Fraction) -> str:
         moved = number(sqrt_up(shift * shift * self.unit))

@@ -10,16 +10,15 @@ from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
     NOISE,
     NUMBER,
-    Family,
     FamilyForm,
     FormKey,
     Sort,
     Trusted,
     drawn_by,
 )
+from dpcompose.core.mechanisms.gaussian import OneGaussian
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve
 from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
@@ -27,7 +26,7 @@ _MOST_SEARCHED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Tree(Family):
+class Tree(OneGaussian):
     """Adds Gaussian noise of standard deviation `sigma` to the sum at each node of a binary tree.
 
     A row adds a vector to at most `participations` steps, at least `min_separation` apart; a shift
@@ -42,28 +41,16 @@ class Tree(Family):
     restarts: int = 0
     unit: Fraction = Fraction(1)
 
-    def epsilon(self, shift: Fraction) -> None:
-        return None
-
-    def rho(self, shift: Fraction) -> Fraction:
-        return self.mu_squared(shift) / 2
-
-    def mu(self, shift: Fraction) -> Fraction:
-        return sqrt_up(self.mu_squared(shift))
-
     def mu_squared(self, shift: Fraction) -> Fraction:
-        return correlated_noise((shift / self.sigma) ** 2 * self.unit, Fraction(self._moved))
-
-    def loss(self, shift: Fraction) -> Curve:
-        return Curve((), self.mu_squared(shift))
+        return correlated_noise((shift / self.sigma) ** 2 * self.unit, Fraction(self._squares))
 
     def describe(self, shift: Fraction) -> str:
-        norm = number(sqrt_up(shift * shift * self.unit * self._moved))
+        norm = number(sqrt_up(shift * shift * self.unit * self._squares))
         tree = f"tree of {plural(self.steps, 'step')}"
         return f"{tree}, Gaussian noise of σ = {number(self.sigma)}, sensitivity {norm} in all"
 
     @property
-    def _moved(self) -> int:
+    def _squares(self) -> int:
         """The sum of the squares of the numbers of participations in the nodes."""
         return squares_in_tree(
             self.steps, self.participations, self.min_separation, self.restarts + 1
@@ -71,7 +58,7 @@ class Tree(Family):
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix(Family):
+class Matrix(OneGaussian):
     """Releases C·x plus Gaussian noise of standard deviation `sigma`, C lower triangular.
 
     x has a row for each step. A table row adds a vector to at most `participations` of them, at
@@ -86,28 +73,16 @@ class Matrix(Family):
     bands: int | None = None
     unit: Fraction = Fraction(1)
 
-    def epsilon(self, shift: Fraction) -> None:
-        return None
-
-    def rho(self, shift: Fraction) -> Fraction:
-        return self.mu_squared(shift) / 2
-
-    def mu(self, shift: Fraction) -> Fraction:
-        return sqrt_up(self.mu_squared(shift))
-
     def mu_squared(self, shift: Fraction) -> Fraction:
-        return correlated_noise((shift / self.sigma) ** 2 * self.unit, self._moved)
-
-    def loss(self, shift: Fraction) -> Curve:
-        return Curve((), self.mu_squared(shift))
+        return correlated_noise((shift / self.sigma) ** 2 * self.unit, self._squares)
 
     def describe(self, shift: Fraction) -> str:
-        norm = number(sqrt_up(shift * shift * self.unit * self._moved))
+        norm = number(sqrt_up(shift * shift * self.unit * self._squares))
         noise = f"matrix mechanism, Gaussian noise of σ = {number(self.sigma)}"
         return f"{noise}, sensitivity {norm} in all"
 
     @property
-    def _moved(self) -> Fraction:
+    def _squares(self) -> Fraction:
         """The square of how far one row moves C·x, for vectors of norm 1."""
         apart = self.bands is not None and self.bands <= self.min_separation
         times = self.participations if apart else self.participations**2
