@@ -19,7 +19,7 @@ NOISE_PARAMETERS = {name: tuple(key.name for key in form.keys) for name, form in
 #: Parameters that may be a mapping by block.
 BY_BLOCK = frozenset(
     {"epsilon", "delta", "rho", "mu", "alpha", "unbounded", "bounded"}
-    | {key.name for form in FORMS.values() for key in form.numbers}
+    | {key.name for form in FORMS.values() for key in form.numbers if key.name != "sensitivity"}
 )
 BUDGET_FORMS = (
     "`{epsilon}`, `{epsilon, delta}`, `{rho}`, `{mu}`, `{advantage}` or `{success, baseline}`"
