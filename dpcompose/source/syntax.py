@@ -40,6 +40,13 @@ _SYNTAX = tuple(
             "indent this line like its neighbours, or quote a text that holds `: `",
         ),
         (
+            # PyYAML's own limit, which it meets first where nothing but brackets is read.
+            "exceeded maximum nesting depth",
+            "lists and mappings are nested too deep",
+            None,
+            "DPC008",
+        ),
+        (
             "(block )?sequence entries are not allowed",
             "a `-` item cannot start here",
             "start the list on a line of its own",
