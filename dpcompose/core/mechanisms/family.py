@@ -38,6 +38,7 @@ class Need(NamedTuple):
 
 
 NUMBER = Need("0 or more", "DPC111", None)
+POSITIVE = Need("above 0", "DPC111", None, lambda value: value > 0)
 NOISE = Need("above 0", "DPC114", "without noise nothing is protected", lambda value: value > 0)
 STEPS = Need(
     "a whole number",
@@ -82,8 +83,7 @@ class FormKey(NamedTuple):
 
     `default`: REQUIRED, or the value where the key is left out. `choices`: the words of a choice.
     `need`: the requirement on numbers. `noise`: a larger value is more noise, so that the value is
-    divided where losses are scaled up. `fact`: not scaled, as a
-    limit of the data or a δ is not.
+    divided where losses are scaled up. `fact`: a limit of the data, or a δ, which is never scaled.
     """
 
     name: str
@@ -125,9 +125,9 @@ class Family(ABC):
         mu = self.mu(shift)
         return None if mu is None else mu * mu
 
-    def pair(self) -> tuple[Fraction, Fraction]:
-        """Returns the (ε, δ) of one step, of a family that is stated in approximate DP."""
-        raise NotImplementedError
+    def pair(self) -> tuple[Fraction, Fraction] | None:
+        """Returns an (ε, δ) of one step, where the mechanism is stated in approximate DP."""
+        return None
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:
@@ -204,7 +204,7 @@ def drawn_by(*families: type[Family]) -> Test:
     """
 
     def holds(touch: ChargedStep) -> None:
-        """Raises `Refused` unless the first statement has noise of one of the families."""
+        """Raises `Refused` unless the mechanism's first statement is one of these families."""
         noise = touch.first.statement.guarantee.noise
         # `OneHot` has the noise of every coordinate.
         if not isinstance(getattr(noise, "noise", noise), families):

@@ -51,7 +51,7 @@ class Tree(OneGaussian):
 
     @property
     def _squares(self) -> int:
-        """The sum of the squares of the numbers of participations in the nodes."""
+        """The largest sum, over the nodes of the tree, of the square of a row's participations."""
         return squares_in_tree(
             self.steps, self.participations, self.min_separation, self.restarts + 1
         )
@@ -207,7 +207,7 @@ FORM = FamilyForm(
         sigma, steps, participations, min_separation, restarts or 0
     ),
 )
-MATRIX = FamilyForm(
+MATRIX = FORM._replace(
     name="matrix",
     family=Matrix,
     about="Gaussian noise on C·x, for a lower triangular matrix C and a row of x for each step.",
@@ -218,10 +218,6 @@ MATRIX = FamilyForm(
         _SEPARATION,
         FormKey("bands", Sort.WHOLE, "How many diagonals of C are not 0.", None),
     ),
-    sensitivity=NUMBER,
-    norm="L2",
-    states=("gdp",),
-    trusted=_TRUSTED,
-    over_steps=True,
     moved="1",
+    make=None,
 )

@@ -102,8 +102,10 @@ class NoisyHistogram(_ByKey):
         """
         if units == 1:
             return unknown_keys(self._released(1), ZERO, self.max_keys)
-        shared = range(1, units + 1) if units <= _MOST_UNITS else [units]
-        worst = max(self._released(each) / (each if units <= _MOST_UNITS else 1) for each in shared)
+        if units > _MOST_UNITS:
+            worst = self._released(units)
+        else:
+            worst = max(self._released(each) / each for each in range(1, units + 1))
         return min(_ONE, units * self.max_keys * worst)
 
     def _released(self, units: int) -> Fraction:
@@ -125,7 +127,8 @@ class NoisyHistogram(_ByKey):
 
 @dataclass(frozen=True, slots=True)
 class KeySelection(_ByKey):
-    """Releases keys without values, each kept with the chance that (ε, δ)-DP at most allows."""
+    """Releases keys without their values; each key is kept with the largest chance, by its number
+    of units, that (ε, δ)-DP allows."""
 
     each_epsilon: Fraction
     each_delta: Fraction
@@ -192,8 +195,11 @@ class KeySelection(_ByKey):
     """,
 )
 def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
-    """Returns δ at an ε. `new`: the chance that a key of one unit alone is released; `noise`: the
-    δ of the noise at this ε; `keys`: how many a unit has at most."""
+    """Returns the δ at some ε of a histogram over unknown keys.
+
+    `new`: the chance that a key of one unit alone is released; `noise`: the δ of the noise at this
+    ε; `keys`: how many keys a unit has at most.
+    """
     return 1 - power_down(1 - new, int(keys)) * (1 - noise)
 
 
@@ -281,7 +287,7 @@ FORM = FamilyForm(
     ),
     refusal=_refusal,
 )
-KEY_SELECTION = FamilyForm(
+KEY_SELECTION = FORM._replace(
     name="key-selection",
     family=KeySelection,
     about="The keys that enough units have, without values, as many as (ε, δ)-DP allows.",
@@ -290,10 +296,6 @@ KEY_SELECTION = FamilyForm(
         FormKey("delta", Sort.NUMBER, "Of the choice of one key.", need=_DELTA, fact=True),
         _MAX_KEYS,
     ),
-    sensitivity=None,
-    norm=None,
-    states=("approx",),
     trusted=Trusted("{}: a unit's keys are limited as stated", "keys of a unit limited as stated"),
-    by_steps=True,
-    refusal=_refusal,
+    make=None,
 )

@@ -12,28 +12,18 @@ from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
     NOISE,
     ONE_DIRECTION,
+    POSITIVE,
     Family,
     FamilyForm,
     FormKey,
-    Need,
     Sort,
     Trusted,
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve, Part, curve_of
-from dpcompose.curves.families import (
-    BoundedRange,
-    LaplaceLoss,
-    bounded_range_mu,
-    bounded_range_rho,
-    equal_steps,
-    geometric_mu,
-    geometric_rho,
-    laplace_mu,
-    laplace_rho,
-)
+from dpcompose.curves import Curve
+from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss, equal_steps
 from dpcompose.curves.rounding import ZERO, number, plural, sqrt_up
 
 #: The noise that scores may get.
@@ -42,11 +32,11 @@ NOISES = ("laplace", "exponential", "gumbel", "geometric")
 
 @dataclass(frozen=True, slots=True)
 class NoisyMax(Family):
-    """Names the candidate whose score is largest after noise; `range_epsilon` is the ε of one pick.
+    """Releases the name of the candidate with the largest noisy score.
 
     A shift is a number of steps of the relation; over several steps the ranges of the scores add
     up. `law`: the name of the noise on each score. `range_epsilon`: how far two scores may move
-    apart in one step, divided by the scale of the noise.
+    apart in one step, divided by the scale of the noise; this is the ε of one pick.
     """
 
     range_epsilon: Fraction
@@ -61,15 +51,8 @@ class NoisyMax(Family):
     def rho(self, shift: Fraction) -> Fraction:
         if not shift:
             return ZERO
-        moved = self.range_epsilon * math.ceil(shift)
-        match self._pair:
-            case "gumbel":
-                return self._count * bounded_range_rho(moved)
-            case "geometric":
-                return self._count * geometric_rho(*self._lattice(shift))
-            case "pure":
-                return geometric_rho(math.ceil(shift), 1 / (self._count * self.range_epsilon))
-        return self._count * laplace_rho(moved)
+        part, picks = self._picked(shift)
+        return picks * part.rho()
 
     def mu(self, shift: Fraction) -> Fraction:
         return sqrt_up(self.mu_squared(shift))
@@ -78,53 +61,47 @@ class NoisyMax(Family):
         """Returns the square of the least μ that is known, rounded up."""
         if not shift:
             return ZERO
-        moved = self.range_epsilon * math.ceil(shift)
-        match self._pair:
-            case "gumbel":
-                return self._count * bounded_range_mu(moved) ** 2
-            case "geometric":
-                return self._count * geometric_mu(*self._lattice(shift)) ** 2
-            case "pure":
-                return geometric_mu(math.ceil(shift), 1 / (self._count * self.range_epsilon)) ** 2
-        return self._count * laplace_mu(moved) ** 2
+        part, picks = self._picked(shift)
+        return picks * part.mu() ** 2
 
     def loss(self, shift: Fraction) -> Curve:
-        moved = self.range_epsilon * math.ceil(shift)
-        part: Part
-        match self._pair:
-            case "gumbel":
-                part = BoundedRange(moved)
-            case "geometric":
-                steps, scale = self._lattice(shift)
-                part = equal_steps(1 / scale, steps)
-            case "pure":
-                return curve_of(equal_steps(self._count * self.range_epsilon, math.ceil(shift)))
-            case _:
-                part = LaplaceLoss(moved)
-        return Curve(((part, self._count),))
+        part, picks = self._picked(shift)
+        if isinstance(part, GeometricLoss):
+            return Curve(((equal_steps(1 / part.scale, part.shift), picks),))
+        return Curve(((part, picks),))
 
     def describe(self, shift: Fraction) -> str:
         return f"noisy max, {self.law} noise, ε = {number(self.range_epsilon)}"
 
     @property
     def _count(self) -> int:
-        """The number of picks."""
+        """The number of candidates that are named."""
         return self.picks
 
     @property
     def _pair(self) -> str:
-        """The pair that bounds each pick, by its noise: `pure` if only ε-DP of all is known."""
+        """The noise whose pair bounds each pick; `pure` if only the ε of all picks is known."""
         return self.law
 
-    def _lattice(self, shift: Fraction) -> tuple[int, Fraction]:
-        """Returns whole steps of the range, and the scale of geometric noise, for Δ = 1."""
-        each = 1 if self.monotone else 2
-        return each * math.ceil(shift), each / self.range_epsilon
+    def _picked(self, shift: Fraction) -> tuple[LaplaceLoss | BoundedRange | GeometricLoss, int]:
+        """Returns a dominating pair of one pick, and how many of them compose."""
+        steps = math.ceil(shift)
+        match self._pair:
+            case "gumbel":
+                return BoundedRange(self.range_epsilon * steps), self._count
+            case "geometric":
+                # In units of Δ: scores move apart by 2, or by 1 if all move in one direction.
+                apart = 1 if self.monotone else 2
+                return GeometricLoss(apart * steps, apart / self.range_epsilon), self._count
+            case "pure":
+                return GeometricLoss(steps, 1 / (self._count * self.range_epsilon)), 1
+        return LaplaceLoss(self.range_epsilon * steps), self._count
 
 
 @dataclass(frozen=True, slots=True)
 class PermuteAndFlip(NoisyMax):
-    """Noisy max with exponential noise, drawn in another way (Ding and others 2021)."""
+    """Permute-and-flip, which has the law of noisy max with exponential noise (Ding and others
+    2021)."""
 
     law: str = "exponential"
 
@@ -206,7 +183,11 @@ def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
-    """Returns why values do not fit each other or a relation, as (key, message, hint), or None."""
+    """Returns why a selection is refused, as (key, message, hint); None if it is not.
+
+    Either `epsilon` or `scale` and `sensitivity` are given; `monotone` needs a relation under which
+    all scores move in one direction.
+    """
     epsilon, scale, moved = (values[each] != ZERO for each in ("epsilon", "scale", "sensitivity"))
     if epsilon and (scale or moved):
         other = "scale" if scale else "sensitivity"
@@ -231,7 +212,10 @@ def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str
 def _range_epsilon(
     epsilon: Fraction, scale: Fraction, sensitivity: Fraction, monotone: bool
 ) -> Fraction:
-    """Returns the ε of one pick; 0 stands for numbers that a spec leaves out."""
+    """Returns the ε of one pick of a selection: as given, or from the noise on each score.
+
+    Numbers that a spec leaves out are 0.
+    """
     return epsilon or (1 if monotone else 2) * sensitivity / scale
 
 
@@ -256,7 +240,7 @@ _MOVED = FormKey(
     Sort.NUMBER,
     "With `scale`: how far each score moves for two neighbours.",
     default=None,
-    need=Need("above 0", "DPC111", None, lambda value: value > 0),
+    need=POSITIVE,
     fact=True,
 )
 _NOISE = FormKey("noise", Sort.CHOICE, "The noise on each score.", "laplace", choices=NOISES)
@@ -286,22 +270,16 @@ FORM = FamilyForm(
     ),
     refusal=_refusal,
 )
-PERMUTE_AND_FLIP = FamilyForm(
+PERMUTE_AND_FLIP = FORM._replace(
     name="permute-and-flip",
     family=PermuteAndFlip,
     about="A candidate that is tossed for in random order, likelier the higher its score.",
     keys=(_EPSILON, _SCALE, _MOVED, _MONOTONE),
-    sensitivity=None,
-    norm=None,
-    states=("pure",),
-    trusted=_TRUSTED,
-    by_steps=True,
     make=lambda epsilon, scale, sensitivity, monotone: PermuteAndFlip(
         _range_epsilon(epsilon, scale, sensitivity, monotone), monotone=monotone
     ),
-    refusal=_refusal,
 )
-TOP_K = FamilyForm(
+TOP_K = FORM._replace(
     name="top-k",
     family=TopK,
     about="The k candidates whose scores are largest after noise, by name and in order.",
@@ -314,13 +292,7 @@ TOP_K = FamilyForm(
         FormKey("k", Sort.WHOLE, "How many candidates are named."),
         FormKey("peeling", Sort.FLAG, "Each pick draws all noise anew.", default=False),
     ),
-    sensitivity=None,
-    norm=None,
-    states=("pure",),
-    trusted=_TRUSTED,
-    by_steps=True,
     make=lambda epsilon, scale, sensitivity, noise, monotone, k, peeling: TopK(
         _range_epsilon(epsilon, scale, sensitivity, monotone), noise, monotone, k, peeling
     ),
-    refusal=_refusal,
 )

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
+    POSITIVE,
     Family,
     FamilyForm,
     FormKey,
@@ -124,12 +125,14 @@ def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
 
 
 def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
-    """Returns the ε of one answer, rounded up; 0 stands for a number that a spec leaves out."""
+    """Returns the ε of one randomized answer among k values, rounded up: as given, or from the
+    chance to lie. A number that a spec leaves out is 0."""
     return log_inverse_up(lie / (lie + k * (1 - lie))) if lie else epsilon
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
-    """Returns why values do not fit each other, as (key, message, hint); None if they do."""
+    """Returns why randomized response is refused, as (key, message, hint); None if it is not: it
+    needs `epsilon` or `lie`, and not both."""
     epsilon, lie = (values[each] != ZERO for each in ("epsilon", "lie"))
     if epsilon and lie:
         return "lie", "`lie` and `epsilon` exclude each other", "either gives the other"
@@ -149,7 +152,7 @@ FORM = FamilyForm(
             Sort.NUMBER,
             "The odds of the true value to each other are e^epsilon.",
             default=None,
-            need=Need("above 0", "DPC111", None, lambda value: value > 0),
+            need=POSITIVE,
         ),
         FormKey(
             "lie",

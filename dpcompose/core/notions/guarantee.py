@@ -40,7 +40,9 @@ class Guarantee(NamedTuple):
 def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
     """Returns the guarantee of a concrete mechanism at a shift, in a notion that it has."""
     if notion is Notion.APPROX:
-        return Guarantee(notion, *noise.pair(), noise=noise, shift=shift)
+        pair = noise.pair()
+        assert pair is not None
+        return Guarantee(notion, *pair, noise=noise, shift=shift)
     numbers = {Notion.PURE: noise.epsilon, Notion.ZCDP: noise.rho, Notion.GDP: noise.mu}
     value = numbers[notion](shift)
     assert value is not None

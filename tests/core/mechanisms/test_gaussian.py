@@ -89,7 +89,8 @@ def test_every_family_answers(form: FamilyForm) -> None:
     assert noise.loss(F(1)) is not None and noise.describe(F(1))
     if "approx" in form.states:
         assert rho is mu is epsilon is None
-        assert 0 < noise.pair()[1] <= 1
+        pair = noise.pair()
+        assert pair is not None and 0 < pair[1] <= 1
         return
     assert rho is not None and rho > 0
     # The least ρ is no larger than what pure and Gaussian DP give.
