@@ -70,6 +70,12 @@ def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
     """Yields the parameters of one guarantee: of its noise, or its losses and points."""
     form = FORMS.get(str(entry.get("mechanism")))
+    runs = entry.get("of") if form is not None and form.name == "select" else None
+    for i, run in enumerate(runs) if isinstance(runs, list) else ():
+        if isinstance(run, dict):
+            yield from _stated(run, (*path, "of", i))
+    if isinstance(runs, dict):
+        yield from _stated(runs, (*path, "of"))
     if form is not None:
         for each in (key for key in form.numbers if not key.fact):
             yield from _scalars(entry.get(each.name), (*path, each.name), each.noise)

@@ -9,6 +9,7 @@ from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.family import Trusted
+from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
 from dpcompose.core.notions.guarantee import Guarantee
@@ -300,6 +301,9 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
         return
     form = form_of(guarantee.noise)
     yield form.trusted
+    if isinstance(guarantee.noise, Selected):
+        for run in guarantee.noise.of:
+            yield from _trusted(statement._replace(guarantee=run))
     if form.sensitivity is None:
         return
     # A name may contain braces.

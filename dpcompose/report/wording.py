@@ -33,8 +33,10 @@ def shortly(stated: Guarantee) -> str:
     if stated.noise is None:
         return text
     form = form_of(stated.noise)
+    if form.sensitivity is None or len(form.keys) > 1:
+        return guarantee(stated)
     parameter = getattr(stated.noise, form.key.name, None)
-    if not isinstance(parameter, Fraction) or form.sensitivity is None or len(form.keys) > 1:
+    if not isinstance(parameter, Fraction):
         return guarantee(stated)
     key = form.key.name.replace("sigma", "σ")
     unit = getattr(stated.noise, "unit", Fraction(1))  # the square of a unit of sensitivity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
@@ -10,14 +11,16 @@ from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.bind_selections import SELECT, selections
 from dpcompose.resolve.forest import Names, SpecPlace
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
 from dpcompose.spec import mechanisms as written
 from dpcompose.spec.concrete import AnyConcrete
-from dpcompose.spec.guarantees import Stated
+from dpcompose.spec.guarantees import Approx, Gdp, Profile, Pure, Rdp, Zcdp
 from dpcompose.spec.mechanism_entry import ReadingEntry
+from dpcompose.spec.models import Model
 
 
 class Mechanisms:
@@ -36,6 +39,7 @@ class Mechanisms:
         self.post_processing: list[Derived] = []
         self._names = names
         self._faults = faults
+        self._numbers = numbers
         meanings = Meanings(relations, goal, faults)
         self._stated = StatedGuarantees(names, meanings, numbers, faults)
         self._concrete = ConcreteMechanisms(meanings, numbers, faults)
@@ -66,16 +70,15 @@ class Mechanisms:
         if isinstance(reads := entry.get("reads"), str):
             self._read(reads, path)
 
-    def _drafts(
-        self,
-        mechanism: written.AnyStated | AnyConcrete | written.SeveralMechanism,
-        path: Path,
-        place: SpecPlace | None,
-    ) -> list[Draft] | None:
+    def _drafts(self, mechanism: Model, path: Path, place: SpecPlace | None) -> list[Draft] | None:
         """Returns the guarantees of a mechanism, as drafts; None after an error."""
+        if isinstance(mechanism, SELECT):
+            drafts = partial(self._drafts, place=place)
+            return selections(mechanism, path, drafts, self._numbers, self._faults)
         if not isinstance(mechanism, written.SeveralMechanism):
-            if isinstance(mechanism, Stated):
+            if isinstance(mechanism, Pure | Approx | Zcdp | Gdp | Rdp | Profile):
                 return self._stated.drafts(mechanism, path, place)
+            assert isinstance(mechanism, AnyConcrete)
             return self._concrete.drafts(mechanism, path, place)
         listed = [
             self._stated.drafts(each, (*path, "guarantees", i), place)
@@ -116,6 +119,8 @@ class Mechanisms:
         """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
         its partition's scope."""
         name, count = mechanism.name, mechanism.count
+        if isinstance(mechanism, SELECT):
+            count *= mechanism.runs.fixed or 1
         if varying(drafts):
             assert place.scope is not None
             each = Varied(name, drafts, count, path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Discriminator, Field, Tag
 
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, AnyConcrete
+from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS
 from dpcompose.spec.fields import Because, Name
 from dpcompose.spec.guarantees import NOTIONS, Approx, Gdp, Guarantee, Profile, Pure, Rdp, Zcdp
 from dpcompose.spec.mechanism_entry import ReadingEntry
@@ -107,7 +107,7 @@ _MODELS: dict[str, type[Model]] = {
 }
 
 if TYPE_CHECKING:
-    Mechanism = AnyStated | AnyConcrete | SeveralMechanism | PostProcessing
+    Mechanism = ReadingEntry | PostProcessing
 else:
     Mechanism = Annotated[
         reduce(or_, (Annotated[model, Tag(tag)] for tag, model in _MODELS.items())),

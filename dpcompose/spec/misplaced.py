@@ -15,10 +15,19 @@ from dpcompose.spec.asked import (
     SuccessBudget,
     ZcdpBudget,
 )
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, ByRows, BySteps, Concrete, noise_keys
+from dpcompose.spec.concrete import (
+    CONCRETE,
+    NOISE_KEYS,
+    ByRows,
+    BySteps,
+    Concrete,
+    kind_of,
+    noise_keys,
+)
 from dpcompose.spec.datasets import Graph, Mapped, Split, Table
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.maps import MAP_KINDS, AnyMap
+from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.mechanisms import PostProcessing, SeveralMechanism
 from dpcompose.spec.models import Model
 from dpcompose.spec.partitions import PARTITION_KINDS, AnyPartition
@@ -58,8 +67,9 @@ def misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
             return f"{name} and `guarantees` exclude each other", hint
     if issubclass(model, Stated):
         return _misplaced_in_guarantee(model, key)
-    if model in CONCRETE.values():
-        return _misplaced_in_concrete(model, key)
+    own = kind_of(model)
+    if own is not None:
+        return _misplaced_in_concrete(model, own, key)
     if model in _BUDGETS and key in {*_PARAMETERS, *RISKS}:
         return f"{name} does not fit {model.what}", f"a budget is {BUDGET_FORMS}"
     if model is LongRelation and key == "distance":
@@ -90,15 +100,18 @@ def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | 
     return None
 
 
-def _misplaced_in_concrete(model: type[Model], key: str) -> tuple[str, str] | None:
+def _misplaced_in_concrete(model: type[Model], own: str, key: str) -> tuple[str, str] | None:
     """Returns the message and the hint for a key that belongs to a notion or another mechanism;
     None for an unknown key."""
     name = quoted(key)
-    own = next(each for each, base in CONCRETE.items() if model is base)
     says = f"{name} does not belong to `mechanism: {own}`"
     if key == "notion":
         hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
         return "`notion` and `mechanism` exclude each other", hint
+    if not issubclass(model, ReadingEntry) and key in ReadingEntry.model_fields:
+        return f"a run of `select` has no {name} of its own", "it belongs to the selection"
+    if own == "select" and key in NOISE_KEYS | _STATEMENT:
+        return says, f"{name} belongs to the run: `of: {{…, {key}: …}}`"
     if key == "stated_on":
         hint = (
             "sensitivities speak of the dataset that is read; "

@@ -16,7 +16,7 @@ from dpcompose.spec.asked import (
     WrittenBudget,
     ZcdpBudget,
 )
-from dpcompose.spec.concrete import CONCRETE, Normed, Sensitivities
+from dpcompose.spec.concrete import CONCRETE, RUNS_OF, Normed, Sensitivities
 from dpcompose.spec.datasets import Dataset, Graph, Mapped, Split, Table
 from dpcompose.spec.fields import Name, Optional, ReadBy, Scalar, expected
 from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
@@ -127,6 +127,7 @@ TAGS: dict[str, type[Model]] = {
     "<rdp mechanism>": RdpMechanism,
     "<profile mechanism>": ProfileMechanism,
     **{f"<{kind} noise>": model for kind, model in CONCRETE.items()},
+    **{f"<run of {kind}>": model for kind, model in RUNS_OF.items()},
     "<sensitivities>": Sensitivities,
     "<normed>": Normed,
     "<several>": SeveralMechanism,
@@ -156,5 +157,7 @@ PLAIN_TAGS = frozenset(
         "<hypotheses>",
         "<hypothesis>",
         "<mixture>",
+        "<run>",
+        "<runs>",
     }
 )

@@ -9,6 +9,7 @@ from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
 from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
+from dpcompose.spec.concrete import Binomial, NegativeBinomial, Runs, UntilThreshold
 from dpcompose.spec.model import TAGS, Spec
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
@@ -27,6 +28,13 @@ BUDGET_FORMS = (
 
 #: The models that stand in no union, by their top-level key.
 _SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Reporting}
+
+#: The models of the laws of a number of runs.
+_LAWS: dict[str | int, type[Model]] = {
+    "negative_binomial": NegativeBinomial,
+    "binomial": Binomial,
+    "until_threshold": UntilThreshold,
+}
 
 
 def value_text(value: object) -> str:
@@ -67,6 +75,8 @@ def model_at(loc: Path) -> type[Model]:
         return Adversary
     if "<adversary budget>" in loc and "adversary" in loc[:-1]:
         return AdversaryLimit
+    if "<select noise>" in loc and "runs" in loc[:-1]:
+        return next((_LAWS[step] for step in loc[:-1] if step in _LAWS), Runs)
     ends = [step for step in loc if step in TAGS]
     return TAGS[str(ends[-1])] if ends else Spec
 

@@ -9,6 +9,7 @@ from typing import Any
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.errors import Path, meant
 from dpcompose.faults import Faults
+from dpcompose.source import Number
 from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, wrapping, writing
 from dpcompose.spec import synonyms
 from dpcompose.spec.keys import example_of, missing_keys
@@ -25,6 +26,7 @@ _SHAPES = {
     "relation": "a relation, or a mapping such as `{relation: bounded, keeps: [user_id]}`",
     "mechanisms": "a mapping such as `{name: count, reads: people, notion: pure, epsilon: 1}`",
     "guarantees": "a mapping such as `{notion: pure, epsilon: 1}`",
+    "of": "a mapping such as `{mechanism: gaussian, sigma: 1, sensitivity: 1}`, or a list of such",
     "points": "a list of pairs, such as `[[2, 0.1], [4, 0.3]]`",
     "point": "a pair of numbers such as `[2, 0.1]`",
     "budget": "a mapping such as `{epsilon: 1}`",
@@ -94,6 +96,9 @@ def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         fix = None if said is None else writing(path, said)
     elif path[-1] == "alpha" and isinstance(value, list):
         hint = "several orders are points: `points: [[2, 0.1], [4, 0.3]]`, each with its ε"
+    elif path[-1] == "runs":
+        given = f"fixed: {value}" if isinstance(value, Number) else "geometric: 10"
+        hint = f"the law of the number of runs, such as `runs: {{{given}}}`"
     elif error["type"] == "list_type":
         hint, fix, certain = _list_due(value, path)
     elif error["type"] == "dict_type" and isinstance(value, list):

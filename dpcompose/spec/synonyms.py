@@ -93,6 +93,8 @@ _MECHANISMS = _table(
         "laplace-threshold gaussian-threshold noisy-threshold",
         "key-selection": "partition-selection keyset-selection group-selection",
         "tree": "tree-aggregation binary-tree binary-mechanism tree-mechanism dp-ftrl ftrl",
+        "select": "private-selection tuning hyperparameter-tuning repeat-and-select tune "
+        "select-private-candidate liu-talwar papernot-steinke best-of",
         "matrix": "matrix-mechanism matrix-factorization matrix-factorisation mf dp-mf bandmf "
         "banded-matrix-factorization",
     }

@@ -13,7 +13,7 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
 from dpcompose.source.rewriting import Rewrite, is_plain, renamed, renaming, rewritten, with_entry
-from dpcompose.spec.concrete import CONCRETE, Concrete
+from dpcompose.spec.concrete import Concrete, kind_of
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.mechanism_entry import ReadingEntry
 from dpcompose.spec.models import Model
@@ -60,7 +60,7 @@ def in_other_words(
         return InOtherWords("write `poisson`", hint, renaming(path, "poisson"), False)
     if not issubclass(model, ReadingEntry):
         return None
-    form = next((FORMS[name] for name, own in CONCRETE.items() if model is own), None)
+    form = FORMS.get(kind_of(model) or "")
     if form is not None and form.sensitivity is not None:
         in_other_norm = _norm(name, form.name, path)
         if in_other_norm is not None:

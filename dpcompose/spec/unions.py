@@ -205,6 +205,11 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         hint = _beside("mechanism", kind, CONCRETE) or f"one of {listing(CONCRETE)}"
         faults.add("DPC103", at, message, hint)
         return
+    if kind == "select":
+        message = "a run of `select` is no selection itself"
+        hint = "one selection over all runs is `select` of the mechanism that is run"
+        faults.add("DPC104", at, message, hint)
+        return
     message = f"unknown concrete mechanism {quoted(kind)}"
     if kind in NOTIONS and "notion" not in value:
         hint = f"{quoted(kind)} is a notion: what is stated has `notion`, and no `mechanism`"
@@ -285,7 +290,10 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     hint = f"notions: {listing(NOTIONS)}"
     best = _meant(value, "notion", PARAMETERS)
     needs = "a guarantee needs `notion`"
-    if not inside:
+    if "of" in path:
+        needs = "a run needs `mechanism` or `notion`"
+        hint = f"{hint}; concrete mechanisms: {listing(CONCRETE)}"
+    elif not inside:
         needs = "a mechanism needs `notion`, `mechanism`, `guarantees` or `post_processes`"
         if not best and (best := _meant(value, "mechanism", NOISE_PARAMETERS)):
             hint = f"concrete mechanisms: {listing(CONCRETE)}"

@@ -30,7 +30,13 @@ from dpcompose.source.rewriting import (
     renaming,
     wrapping,
 )
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, Concrete, Sensitivities, noise_keys
+from dpcompose.spec.concrete import (
+    NOISE_KEYS,
+    Concrete,
+    Sensitivities,
+    kind_of,
+    noise_keys,
+)
 from dpcompose.spec.datasets import Mapped, Split, Table
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.keys import entries_of, required
@@ -75,7 +81,7 @@ class _Key(NamedTuple):
     @property
     def noise(self) -> str | None:
         """Returns the concrete mechanism that the mapping is; None if it is another mapping."""
-        return next((each for each, own in CONCRETE.items() if self.model is own), None)
+        return kind_of(self.model)
 
     @property
     def unknown(self) -> str:

@@ -17,7 +17,7 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
 from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
-from dpcompose.spec.concrete import CONCRETE
+from dpcompose.spec.concrete import CONCRETE, Binomial, NegativeBinomial, Runs, UntilThreshold
 from dpcompose.spec.datasets import DOMAINS, Table
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.maps import MAP_KINDS
@@ -94,6 +94,10 @@ def models() -> list[type[Model]]:
         WrittenRisk,
         Adversary,
         AdversaryLimit,
+        Runs,
+        NegativeBinomial,
+        Binomial,
+        UntilThreshold,
     ]
     found: list[type[Model]] = [Spec, Table, *TAGS.values(), *alone]
     return list(dict.fromkeys(found))

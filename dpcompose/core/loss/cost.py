@@ -165,12 +165,13 @@ class Coster:
         usable = tuple(source for source in sources if target in CONVERTS[source])
         if len(usable) > 1:
             found.append(self.native(placed, state, target, usable))
-        if target in (Notion.ZCDP, Notion.GDP):
-            drawn = [each for each in placed if each.usable]
+        drawn = [each for each in placed if each.usable]
+        if target in (Notion.PURE, Notion.ZCDP, Notion.GDP):
             found.extend(
                 amount_of(mechanism, shift, target)
                 for mechanism, shift in shifts(self, drawn, state)
             )
+        if target in (Notion.ZCDP, Notion.GDP):
             found.extend(
                 convert_over_steps(epsilon, steps, target)
                 for epsilon, steps in pure_paths(self, drawn, state)

@@ -11,6 +11,7 @@ from dpcompose.core.mechanisms import (
     matrix,
     noisy_histogram,
     noisy_max,
+    private_selection,
     randomized_response,
     skellam,
     sparse_vector,
@@ -37,6 +38,7 @@ FORMS: dict[str, FamilyForm] = {
         noisy_max.TOP_K,
         noisy_histogram.FORM,
         noisy_histogram.KEY_SELECTION,
+        private_selection.FORM,
     )
 }
 

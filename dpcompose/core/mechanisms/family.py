@@ -72,6 +72,8 @@ class Sort(Enum):
     MOVES = "a number, or one for rows added and one for rows replaced"
     BLOCKS = "a number of blocks, or their names"
     FEEDS = "for each kind of row the names of blocks"
+    RUN = "a mechanism, or a list of mechanisms, without names"
+    RUNS = "a law of a number of runs"
 
 
 #: The default of a key that must be given.

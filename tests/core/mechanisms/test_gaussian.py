@@ -73,7 +73,7 @@ def test_what_numbers_must_be() -> None:
     assert STEPS.fits is not None and STEPS.fits(F(3)) and not STEPS.fits(F(1, 2))
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("form", [each for each in FORMS.values() if each.numbers])
 def test_every_family_answers(form: FamilyForm) -> None:
     values = {
         Sort.NUMBER: F(1, 2),

@@ -20,6 +20,7 @@ from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.matrix import Tree
 from dpcompose.core.mechanisms.noisy_histogram import NoisyHistogram
 from dpcompose.core.mechanisms.noisy_max import NoisyMax
+from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.core.mechanisms.sparse_vector import SparseVector
@@ -180,6 +181,10 @@ NOISES = {
     "exponential-zcdp": ("bounded range", Exponential(F(1))),
     "randomized-response-gdp": ("the odds", RandomizedResponse(2, F(1))),
     "noisy-max": ("noise of noisy max", NoisyMax(F(1))),
+    "private-selection": (
+        "public law, private number",
+        Selected("poisson", F(9), F(0), F(0), (Guarantee(Notion.PURE, F(1)),)),
+    ),
     "unknown-keys": ("noise of each key present", NoisyHistogram("laplace", F(1), F(9), 1, F(1))),
     "correlated-noise": ("noise over steps", Tree(F(3), 7)),
     "skellam-zcdp": ("Skellam noise", Skellam(F(4))),

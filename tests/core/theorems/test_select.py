@@ -84,6 +84,7 @@ def spec(
 
 BLOCKS = "b: {from: t, partition: {by: value, blocks: [x, y, z]}}"
 PURE = "notion: pure, epsilon: 1"
+RUN = "{notion: approx, epsilon: 1, delta: 1e-7}"
 LOSSES = {
     Notion.PURE: ("epsilon: 0.5", "epsilon: 0.7", "epsilon: 1"),
     Notion.APPROX: (
@@ -227,6 +228,10 @@ RUNS: list[str] = [
     spec("t", "mechanism: noisy-max, epsilon: 1"),
     spec("t", "mechanism: tree, steps: 7, sigma: 3, sensitivity: 1"),
     spec("t", "mechanism: key-selection, epsilon: 1, delta: 1e-6, max_keys: 1"),
+    spec(
+        "t",
+        "mechanism: select, of: {notion: approx, epsilon: 1, delta: 1e-7}, runs: {geometric: 9}",
+    ),
     spec("t", "mechanism: sparse-vector, threshold_epsilon: 1, answer_epsilon: 1, positives: 1"),
     *(
         spec("t", noise, f"notion: {notion.value}, {LOSSES[notion][0]}", protect="bounded")

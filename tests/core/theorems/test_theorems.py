@@ -59,7 +59,7 @@ PAPER = """
 """
 BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
-    correlated-noise unknown-keys noisy-max randomized-response-zcdp
+    correlated-noise unknown-keys noisy-max private-selection randomized-response-zcdp
     randomized-response-gdp skellam-zcdp
     sparse-vector
     gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline

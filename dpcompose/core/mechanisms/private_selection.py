@@ -1,0 +1,361 @@
+"""Private selection: the best of a random number of runs of a mechanism, as in tuning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from dpcompose import curves
+from dpcompose.core.mechanisms.family import (
+    BY_FAMILY,
+    Family,
+    FamilyForm,
+    FormKey,
+    Sort,
+    Trusted,
+    drawn_by,
+)
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.curves import Curve, Grouped, Points, Response
+from dpcompose.curves.families import GeometricLoss
+from dpcompose.curves.rounding import (
+    ZERO,
+    bits_up,
+    exp_up,
+    gaussian_mean_up,
+    log1p_up,
+    number,
+    tanh_up,
+)
+
+_ONE = Fraction(1)
+#: The δ at which selections without a loss that is bounded are stated.
+_STATED_DELTA = Fraction(1, 10**6)
+#: The share of the profile of the runs that is left to the δ of its last point.
+_REST = Fraction(1, 10**15)
+#: How many points a profile has.
+_POINTS = 512
+#: Slopes of the power function that are nearer to each other than this share are not split.
+_NEAR = Fraction(1, 1 << 30)
+_BITS = 100
+
+#: A line `intercept + slope·x` above a power function; `at` is the logarithm of the slope.
+_Line = tuple[Fraction, Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Selected(Family):
+    """Releases the best of a random number of runs. A shift is a number of steps of a relation.
+
+    `law` is the law of that number: `negative_binomial` (truncated; `shape` η, 1 is geometric and 0
+    logarithmic), `poisson`, `binomial` (`shape` trials), or `until_threshold`. `mean`: its mean, or
+    the factor of δ. `stop`: γ. `of`: the guarantees of one run for one step; all of them together.
+    """
+
+    law: str
+    mean: Fraction
+    shape: Fraction
+    stop: Fraction
+    of: tuple[Guarantee, ...]
+
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        if not shift:
+            return ZERO
+        run, steps = self._run(shift), math.ceil(shift)
+        known = [
+            each.value * steps if each.noise is None else each.noise.epsilon(each.shift * shift)
+            for each in self.of
+            if each.notion is Notion.PURE or each.noise is not None
+        ]
+        losses = [each for each in known if each is not None]
+        if len(losses) < len(self.of) or run.no_failure < 1:
+            return None
+        loss = sum(losses, ZERO)
+        return 2 * loss if self._endless else loss + _cost(self, run)
+
+    def rho(self, shift: Fraction) -> Fraction | None:
+        epsilon = self.epsilon(shift)
+        return None if epsilon is None else epsilon * tanh_up(epsilon / 2)
+
+    def mu(self, shift: Fraction) -> Fraction | None:
+        epsilon = self.epsilon(shift)
+        return None if epsilon is None else gaussian_mean_up(epsilon)
+
+    def pair(self) -> tuple[Fraction, Fraction]:
+        failure = self.mean * (1 - self._run(_ONE).no_failure)
+        delta = max(failure, _STATED_DELTA)
+        found = self.loss(_ONE).epsilon(delta=delta) if delta < 1 else None
+        return (ZERO, _ONE) if found is None else (found.upper, delta)
+
+    def loss(self, shift: Fraction) -> Curve:
+        if self._endless:
+            epsilon = self.epsilon(shift)
+            return Curve((), ZERO, ZERO) if epsilon is None else curves.pure(epsilon)
+        return _profile(self, self._run(shift))
+
+    @property
+    def _endless(self) -> bool:
+        """Whether runs never stop before one is good enough."""
+        return self.law == "until_threshold" and not self.stop
+
+    def describe(self, shift: Fraction) -> str:
+        runs = " and ".join(
+            each.notion.facts.describe(each)
+            if each.noise is None
+            else each.noise.describe(each.shift)
+            for each in self.of
+        )
+        return f"the best of {self._number()} of {runs}"
+
+    def _number(self) -> str:
+        """Returns the number of runs in words."""
+        if self.law == "until_threshold":
+            return f"runs until a threshold, stopped with chance {number(self.stop)} each,"
+        law = self.law.replace("_", " ")
+        if self.law == "negative_binomial" and self.shape in (0, 1):
+            law = "geometric" if self.shape else "logarithmic"
+        return f"about {number(self.mean)} runs ({law})"
+
+    def _run(self, shift: Fraction) -> Curve:
+        """Returns the loss of one run at a shift."""
+        return Curve().compose(*(_run_loss(each, shift) for each in self.of))
+
+
+def _run_loss(said: Guarantee, shift: Fraction) -> Curve:
+    """Returns the loss of one guarantee of a run, so many steps of its relation apart."""
+    if said.noise is not None:
+        return said.noise.loss(said.shift * shift) if said.shift else Curve()
+    steps = math.ceil(shift)
+    match said.notion:
+        case Notion.PURE:
+            if steps > 1 and said.value:
+                # Group privacy of pure DP: the geometric mechanism is the worst.
+                return Curve(((GeometricLoss(steps, 1 / said.value), 1),))
+            once = curves.pure(said.value)
+        case Notion.APPROX:
+            once = curves.approx(said.value, said.delta)
+        case Notion.ZCDP:
+            return curves.zcdp(said.value * steps**2)
+        case Notion.GDP:
+            return curves.gdp(said.value * steps)
+        case Notion.RDP:
+            once = curves.rdp(said.points)
+        case Notion.PROFILE:
+            once = curves.profile(said.points)
+    return once if steps == 1 or once == Curve() else Curve(((Grouped(once, steps), 1),))
+
+
+# --- the theorem ----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _cost(selected: Selected, run: Curve) -> Fraction:
+    """Returns c of the theorem, rounded up.
+
+    Lines above the power function of the run are added where they make c smaller.
+    """
+    if selected.law == "poisson":
+        return selected.mean * run.delta(epsilon=0).upper
+    top = _top(run)
+    slopes = {at: run.delta(epsilon=at).upper for at in (ZERO, top)}
+    while True:
+        worst, left, right = max(_corners(selected, slopes))
+        middle = bits_up(abs(left + right) / 2, _BITS)
+        if abs(left - right) <= top * _NEAR or middle in slopes:
+            break
+        slopes[middle] = run.delta(epsilon=middle).upper
+    factor = selected.shape + 1 if selected.law == "negative_binomial" else _ONE
+    if selected.law == "binomial":
+        factor = selected.shape - 1
+    return bits_up(factor * log1p_up(worst), _BITS)
+
+
+def _corners(
+    selected: Selected, slopes: dict[Fraction, Fraction]
+) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+    """Yields for each corner of the least of the lines how far φ' falls there, as a ratio less 1,
+    with the logarithms of the slopes at its two sides.
+
+    `slopes`: ε's with the δ of the run. The ratio is monotone between corners.
+    """
+    lines = [(ZERO, _ONE, -max(slopes))]
+    for epsilon, delta in slopes.items():
+        steep = exp_up(epsilon)
+        lines += [(steep, delta, epsilon), (1 / steep, 1 - (1 - delta) / steep, -epsilon)]
+    lines.sort(key=lambda line: (-line[0], line[1]))
+    hull: list[tuple[Fraction, Fraction, Fraction, Fraction]] = []  # with where each begins
+    for slope, intercept, at in lines:
+        begins = ZERO
+        while hull:
+            last, height, _, start = hull[-1]
+            if last > slope:
+                begins = (intercept - height) / (last - slope)
+                if begins > start:
+                    break
+            elif height <= intercept:
+                begins = _ONE
+                break
+            hull.pop()
+        if begins < 1:
+            hull.append((slope, intercept, at, max(begins, ZERO)))
+    before = hull[0][2]
+    for slope, intercept, at, x in hull:
+        y = min(_ONE, intercept + slope * x)
+        yield _fall(selected, x, max(x, y)), before, at
+        before = at
+
+
+def _fall(selected: Selected, x: Fraction, y: Fraction) -> Fraction:
+    """Returns φ'(1-x)/φ'(1-y) - 1, without the power of the law, for x ≤ y."""
+    if selected.law == "binomial":
+        chance = selected.mean / selected.shape
+        return chance * (y - x) / (1 - chance * y)
+    return (1 - selected.stop) * (y - x) / (selected.stop + (1 - selected.stop) * x)
+
+
+def _top(run: Curve) -> Fraction:
+    """Returns the ε beyond which the δ of a run is taken as constant."""
+    failure = 1 - run.no_failure
+    for rest in (ZERO, _REST, _STATED_DELTA):
+        found = run.epsilon(delta=failure + run.no_failure * rest)
+        if found is not None:
+            return max(bits_up(found.upper, _BITS), _NEAR)
+    return _ONE
+
+
+@lru_cache(maxsize=64)
+def _profile(selected: Selected, run: Curve) -> Curve:
+    """Returns the loss of a selection, by certified points of its profile."""
+    cost = _cost(selected, run)
+    if len(run.parts) == 1 and not run.gaussian and run.no_failure == 1:
+        [(part, count)] = run.parts
+        if isinstance(part, Response) and count == 1:
+            return Curve(((Response(part.epsilon + cost), 1),))
+    failure = selected.mean * (1 - run.no_failure)
+    if failure >= 1:
+        return Curve((), ZERO, ZERO)
+    if not run.parts and not run.gaussian:
+        return Curve((), ZERO, 1 - failure)
+    step = (cost + _top(run)) / _POINTS
+    found: list[tuple[Fraction, Fraction]] = []
+    for i in range(_POINTS + 1):
+        delta = over_runs(_delta(run, i * step - cost), selected.mean)
+        rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
+        if rest < 1 and (not found or rest < found[-1][1]):
+            found.append((i * step, rest))
+    parts = ((Points(tuple(found)), 1),) if found else ()
+    return Curve(parts, ZERO, 1 - failure if found else ZERO)
+
+
+def _delta(run: Curve, epsilon: Fraction) -> Fraction:
+    """Returns δ at a real ε, for both orders of the tables."""
+    rest = replace(run, no_failure=_ONE).delta(epsilon=abs(epsilon)).upper
+    at = 1 - run.no_failure * (1 - rest)
+    return at if epsilon >= 0 else 1 - (1 - at) / exp_up(-epsilon)
+
+
+@theorem(
+    "private-selection",
+    title="The best of a random number of runs",
+    place="Theorem",
+    source="dpcompose",
+    formula="δ_A(ε+c) ≤ m·δ_Q(ε)",
+    notion=Notion.APPROX,
+    uses=BY_FAMILY,
+    hypotheses=(
+        Hypothesis(
+            "public law, private number",
+            "the number of runs is drawn from the law stated, which is public and does not depend "
+            "on the data; it is neither released nor to be seen in time or cost; scores are "
+            "computed from the output of a run, and settings are drawn anew in each run",
+            "declared",
+            test=drawn_by(Selected),
+        ),
+    ),
+    example=Example(
+        (Fraction(1, 10**6), Fraction(10)),
+        Fraction(1, 10**5),
+        "(1, 1e-6)-DP, 10 runs in the mean: δ is 1e-5, at ε = 1 + c.",
+    ),
+    statement="""\
+    A number K of runs is drawn from a public law of mean m, Q is run K times, and the output of the
+    highest score is released, or nothing if K is 0. Let φ be the generating function of K and β the
+    most hits of a test between neighbours by its false alarms, under Q. Then δ_A(ε+c) ≤ m·δ_Q(ε)
+    for every ε, where c = sup ln[φ'(1-x)/φ'(1-β(x))] over x. For the truncated negative binomial
+    law (η = 1 is geometric, η = 0 logarithmic) c = (η+1)·sup ln[(γ+(1-γ)β(x))/(γ+(1-γ)x)]; for
+    Poisson c = m·δ_Q(0); for n trials with chance p, c = (n-1)·sup ln[(1-px)/(1-pβ(x))].
+
+    Proof. Let y lie at score level ℓ and q_s = Q(below ℓ) + s·Q(ℓ). With ties at random, A(y) =
+    Q(y)·∫φ'(q_s)ds over s from 0 to 1. "Above ℓ, or at ℓ with chance 1-s" is a test, so that 1-q'_s
+    ≤ β(1-q_s) for the neighbour's q'. Since φ' does not fall, φ'(q'_s) ≥ φ'(1-β(1-q_s)) ≥
+    e^-c·φ'(q_s), so that (A - e^(ε+c)·A')₊(y) ≤ ∫φ'(q_s)(Q - e^ε·Q')₊(y)ds ≤ m·(Q - e^ε·Q')₊(y).
+    Sum over y; nothing is released with the same chance in both.
+
+    Until a threshold: released is the first output whose score is in a fixed set; after each
+    failure the search ends with chance γ. With p the chance of that set, A(y) = Q(y)/(γ+(1-γ)p) and
+    A(nothing) = γ(1-p)/(γ+(1-γ)p). So δ_A(ε+c) ≤ δ_Q(ε)/γ, with c as at η = 0; for γ = 0 and ε-DP
+    runs c ≤ ε, which is 2ε-DP.
+
+    β is taken as the least of lines by certified (ε, δ), between whose corners the ratio is
+    monotone. Sources: Liu and Talwar 2019, Papernot and Steinke 2022. Not private is the best of a
+    fixed number of runs that costs as one, or a search that adapts to earlier runs.
+    """,
+)
+def over_runs(once: Fraction, mean: Fraction) -> Fraction:
+    """Returns the δ of a selection at ε + c, from that of one run at ε and the mean of runs."""
+    return min(_ONE, mean * once)
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+
+def stop_of(shape: Fraction, mean: Fraction) -> Fraction:
+    """Returns γ of the truncated negative binomial law with this η and mean, rounded down.
+
+    A smaller γ has a larger mean and a larger c, so that c is safe; the mean is as stated.
+    """
+    if shape == 1:
+        return 1 / mean
+
+    def runs(stop: float) -> float:
+        if shape == 0:
+            return (1 - stop) / (stop * -math.log(stop))
+        eta = float(shape)
+        return eta * (1 - stop) / (stop * -math.expm1(eta * math.log(stop)))
+
+    low, high = 1e-300, 1.0
+    for _ in range(2000):
+        middle = math.sqrt(low * high)
+        if not low < middle < high:
+            break
+        if runs(middle) > mean:
+            low = middle
+        else:
+            high = middle
+    # The mean is computed to a few ulps for every double below 1.
+    return Fraction(low) * (1 - Fraction(1, 10**9))
+
+
+FORM = FamilyForm(
+    name="select",
+    family=Selected,
+    about="The best of a random number of runs of a mechanism, as in the tuning of a model.",
+    keys=(
+        FormKey("of", Sort.RUN, "One run: a mechanism without a name, or a list of them."),
+        FormKey("runs", Sort.RUNS, "The law of the number of runs, with its mean."),
+    ),
+    sensitivity=None,
+    norm=None,
+    states=("pure", "approx"),
+    trusted=Trusted(
+        "the number of runs of {} is drawn from the law stated and never revealed, scores are "
+        "computed from the outputs of runs, and each run draws its settings anew",
+        "number of runs as stated, kept secret",
+    ),
+    by_steps=True,
+)

@@ -1,0 +1,330 @@
+"""The best of a random number of runs: against the contract's numbers and against exact laws."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+import dpcompose
+from dpcompose.core.mechanisms import private_selection
+from dpcompose.core.mechanisms.private_selection import Selected, stop_of
+from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.notions.notion import Notion
+from dpcompose.curves import Curve
+from dpcompose.planning import scaling
+from dpcompose.source import load
+
+F = Fraction
+_DELTA = F(1, 10**6)
+
+
+def spec(of: str, runs: str, protect: str = "unbounded", more: str = "") -> str:
+    return (
+        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
+        f"  - {{name: a, reads: rows, mechanism: select, of: {of}, runs: {runs}}}\n{more}"
+    )
+
+
+def selected(law: str, mean: float | Fraction, shape: Fraction, *of: Guarantee) -> Selected:
+    stop = stop_of(shape, F(mean)) if law == "negative_binomial" else F(0)
+    return Selected(law, F(mean), shape, stop, of)
+
+
+def pure(epsilon: str) -> Guarantee:
+    return Guarantee(Notion.PURE, F(epsilon))
+
+
+# --- numbers computed elsewhere, by the formulas at 25 digits -------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mu", "law", "mean", "shape", "epsilon"),
+    [
+        ("1/4", "negative_binomial", 10, 0, 1.52616102527),
+        ("1/4", "negative_binomial", 100, 1, 2.15083973456),
+        ("1/2", "negative_binomial", 10, 1, 3.38251250884),
+        ("1", "negative_binomial", 10, 1, 7.08031123566),
+        ("1", "negative_binomial", 100, 0, 7.99579156889),
+        ("1", "negative_binomial", 100, 1, 9.08238943415),
+        ("1", "poisson", 10, 0, 9.17859463126),
+        ("1/4", "poisson", 100, 0, 11.2403250198),
+    ],
+)
+def test_the_best_of_gaussian_mechanisms(
+    mu: str, law: str, mean: int, shape: int, epsilon: float
+) -> None:
+    one = selected(law, mean, F(shape), Guarantee(Notion.GDP, F(mu)))
+    found = one.loss(F(1)).epsilon(delta=_DELTA)
+    assert found is not None
+    assert epsilon <= float(found.upper) * (1 + 1e-11) <= epsilon * 1.0002
+
+
+@pytest.mark.parametrize(
+    ("runs", "epsilon"),
+    [
+        ("{geometric: 10}", 2.59134407832),
+        ("{geometric: 100}", 2.95370423426),
+        ("{until_threshold: {stop: 0.1}}", 1.79567203916),
+        ("{until_threshold: {stop: 0}}", 2),
+        ("{logarithmic: 3.90865033712927}", 1.79567203916),
+        ("{negative_binomial: {shape: 1/2, mean: 6.58113883008419}}", 2.19350805874),
+        ("{poisson: 5}", 3.31058578630),
+    ],
+)
+def test_the_best_of_pure_runs(runs: str, epsilon: float) -> None:
+    found = dpcompose.analyze(spec("{notion: pure, epsilon: 1}", runs))
+    assert found.bound is not None
+    assert float(found.bound.value) == pytest.approx(epsilon, abs=1e-9)
+
+
+def test_an_approximate_run() -> None:
+    found = dpcompose.analyze(spec("{notion: approx, epsilon: 1, delta: 1e-6}", "{geometric: 10}"))
+    assert found.bound is not None and found.bound.delta == F(1, 10**5)
+    assert float(found.bound.value) == pytest.approx(2.59134613229, abs=1e-9)
+
+
+def test_two_steps_are_less_than_twice_one() -> None:
+    """β∘β of ε = 1 has corners at 1/(e(1+e)) and 1/(1+e); the first one is the worst."""
+    e = math.e
+    x, y = 1 / (e * (1 + e)), e / (1 + e)
+    cost = 2 * math.log((0.1 + 0.9 * y) / (0.1 + 0.9 * x))
+    found = dpcompose.analyze(
+        spec("{notion: pure, epsilon: 1}", "{geometric: 10}", "{relation: unbounded, distance: 2}")
+    )
+    assert found.bound is not None
+    assert float(found.bound.value) == pytest.approx(2 + cost, abs=1e-7)
+
+
+# --- exact laws -----------------------------------------------------------------------------------
+
+LAWS: dict[str, tuple[Callable[[float], float], Callable[[Guarantee], Selected]]] = {}
+
+
+def _add(name: str, law: str, mean: Fraction, shape: str, phi: Callable[[float], float]) -> None:
+    LAWS[name] = phi, lambda said: selected(law, mean, F(shape), said)
+
+
+def _binomial(eta: float, stop: float) -> Callable[[float], float]:
+    return lambda z: ((1 - (1 - stop) * z) ** -eta - 1) / (stop**-eta - 1)
+
+
+for _stop in (0.5, 0.1, 0.01):
+    _add(f"geometric {_stop}", "negative_binomial", 1 / F(_stop), "1", _binomial(1, _stop))
+    _mean = F((1 - _stop) / (_stop * -math.log(_stop)))
+    _add(
+        f"logarithmic {_stop}",
+        "negative_binomial",
+        _mean,
+        "0",
+        lambda z, g=_stop: math.log(1 - (1 - g) * z) / math.log(g),  # type: ignore[misc]
+    )
+    for _eta in (0.5, 3.0):
+        _mean = F(_eta * (1 - _stop) / (_stop * (1 - _stop**_eta)))
+        name = f"negative binomial {_eta} {_stop}"
+        _add(name, "negative_binomial", _mean, str(_eta), _binomial(_eta, _stop))
+for _m in (0.5, 5.0):
+    _add(f"poisson {_m}", "poisson", F(_m), "0", lambda z, m=_m: math.exp(m * (z - 1)))  # type: ignore[misc]
+    _add(
+        f"binomial {_m}",
+        "binomial",
+        F(_m),
+        "8",
+        lambda z, p=_m / 8: (1 - p + p * z) ** 8,  # type: ignore[misc]
+    )
+
+
+def _profile(one: list[float], other: list[float], epsilon: float) -> float:
+    both = ((one, other), (other, one))
+    return max(
+        sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(a, b, strict=True)) for a, b in both
+    )
+
+
+def _best(law: list[float], levels: list[int], phi: Callable[[float], float]) -> list[float]:
+    """The law of the best output, ties at random; the last chance is that of no run."""
+    found = [0.0] * len(law)
+    below = 0.0
+    for level in sorted(set(levels)):
+        at = [i for i, each in enumerate(levels) if each == level]
+        mass = sum(law[i] for i in at)
+        for i in at:
+            found[i] = law[i] / mass * (phi(min(1.0, below + mass)) - phi(below)) if mass else 0.0
+        below += mass
+    return [*found, phi(0.0)]
+
+
+def _laws(rng: random.Random) -> tuple[list[float], list[float], list[int]]:
+    size = rng.randint(2, 6)
+    one = [rng.random() ** 3 + 1e-4 for _ in range(size)]
+    other = [p * math.exp(rng.uniform(-1, 1)) for p in one]
+    one, other = ([p / sum(law) for p in law] for law in (one, other))
+    return one, other, [rng.randint(0, size) for _ in range(size)]
+
+
+def _curve_of_profile(
+    one: list[float], other: list[float]
+) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Points of a profile at all of its corners, rounded up."""
+    corners = {abs(math.log(p / q)) for p, q in zip(one, other, strict=True)} | {0.0}
+    points: dict[Fraction, Fraction] = {}
+    for epsilon in sorted(corners):
+        delta = _profile(one, other, epsilon)
+        points[F(epsilon)] = F(delta * (1 + 1e-12)) if delta > 1e-14 else F(0)
+    kept: list[tuple[Fraction, Fraction]] = []
+    for point in sorted(points.items()):
+        if not kept or point[1] < kept[-1][1]:
+            kept.append(point)
+    return tuple(kept)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_no_bound_is_below_exact_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Truth: the law of the best output, by the generating function; a run is known by its
+    profile."""
+    monkeypatch.setattr(private_selection, "_POINTS", 40)
+    phi, make = LAWS[name]
+    rng = random.Random(name)
+    for _ in range(3):
+        one, other, levels = _laws(rng)
+        points = _curve_of_profile(one, other)
+        curve = make(Guarantee(Notion.PROFILE, F(0), points=points)).loss(F(1))
+        for epsilon in (F(0), F(1, 4), F(1, 2), F(1), F(3, 2), F(2)):
+            truth = _profile(_best(one, levels, phi), _best(other, levels, phi), float(epsilon))
+            bound = float(curve.delta(epsilon=epsilon).upper)
+            assert truth <= bound * (1 + 1e-9) + 1e-12
+
+
+def test_randomized_response_attains_it() -> None:
+    """Two outputs, the better one likelier by e^ε: the pure bound is met from many runs."""
+    e, stop = math.e, 0.01
+    one, other = [e / (1 + e), 1 / (1 + e)], [1 / (1 + e), e / (1 + e)]
+    phi = _binomial(1, stop)
+    best, worst = _best(one, [0, 1], phi), _best(other, [0, 1], phi)
+    truth = max(abs(math.log(p / q)) for p, q in zip(best[:2], worst[:2], strict=True))
+    bound = selected("negative_binomial", F(100), F(1), pure("1")).epsilon(F(1))
+    assert bound is not None and truth <= float(bound) <= truth * 1.5
+
+
+def test_a_search_until_a_threshold() -> None:
+    """Exactly: the first output in a set, or nothing with chance γ after each failure."""
+    rng = random.Random(5)
+    for stop in (0.5, 0.1):
+        one, other, levels = _laws(rng)
+        points = _curve_of_profile(one, other)
+        good = [each > 1 for each in levels]
+
+        def law(run: list[float], good: list[bool] = good, stop: float = stop) -> list[float]:
+            p = sum(q for q, each in zip(run, good, strict=True) if each)
+            ends = stop + (1 - stop) * p
+            found = [q / ends if each else 0.0 for q, each in zip(run, good, strict=True)]
+            return [*found, stop * (1 - p) / ends]
+
+        said = Guarantee(Notion.PROFILE, F(0), points=points)
+        curve = Selected("until_threshold", 1 / F(stop), F(0), F(stop), (said,)).loss(F(1))
+        for epsilon in (F(0), F(1, 2), F(1), F(2)):
+            truth = _profile(law(one), law(other), float(epsilon))
+            assert truth <= float(curve.delta(epsilon=epsilon).upper) * (1 + 1e-9) + 1e-12
+
+
+# --- laws of the tool -----------------------------------------------------------------------------
+
+
+def test_the_mean_of_a_law_is_that_of_its_gamma() -> None:
+    for shape in (F(0), F(1, 2), F(3)):
+        for mean in (F(1), F(101, 100), F(7), F(10**6)):
+            stop = float(stop_of(shape, mean))
+            eta = float(shape)
+            runs = (
+                (1 - stop) / (stop * -math.log(stop))
+                if not eta
+                else eta * (1 - stop) / (stop * -math.expm1(eta * math.log(stop)))
+            )
+            assert float(mean) <= runs <= float(mean) * 1.0000001
+
+
+def test_more_runs_cost_more_and_one_costs_as_one() -> None:
+    costs = [
+        selected("negative_binomial", mean, F(1), pure("1")).epsilon(F(1)) for mean in (1, 2, 9)
+    ]
+    assert costs[0] == 1 and costs == sorted(costs, key=lambda each: each or 0)
+    assert selected("poisson", 3, F(0), pure("0")).loss(F(1)) == Curve()
+
+
+def test_a_fixed_number_is_composition() -> None:
+    fixed = dpcompose.analyze(spec("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{fixed: 9}"))
+    assert fixed.bound is not None
+    assert (fixed.bound.notion.value, fixed.bound.value) == ("gdp", F(1))
+
+
+def test_together_costs_no_less_than_either() -> None:
+    alone = [
+        dpcompose.analyze(spec(f"[{run}]", "{geometric: 4}", more="report: {delta: 1e-6}\n"))
+        for run in (
+            "{notion: pure, epsilon: 1/2}",
+            "{mechanism: gaussian, sigma: 3, sensitivity: 1}",
+            "{notion: pure, epsilon: 1/2}, {mechanism: gaussian, sigma: 3, sensitivity: 1}",
+        )
+    ]
+    one, other, both = (each.at_delta[0].value for each in alone)
+    assert one is not None and other is not None and both is not None
+    assert max(one, other) < both < one + other * 2
+
+
+def test_a_sample_amplifies_a_selection() -> None:
+    text = spec("{notion: pure, epsilon: 1}", "{geometric: 10}").replace(
+        "{rows: {}}", "{people: {}, rows: {from: people, map: {kind: sample, poisson: 1/10}}}"
+    )
+    found = dpcompose.analyze(text)
+    assert found.bound is not None
+    assert float(found.bound.value) == pytest.approx(
+        math.log1p(0.1 * math.expm1(2.59134407832)), abs=1e-6
+    )
+
+
+def test_parameters_of_runs_are_scaled() -> None:
+    text = spec("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{geometric: 4}")
+    assert "sigma: 6" in scaling.scaled(load(text, "a.yaml"), {"a": F(1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("of", "runs", "message"),
+    [
+        ("{notion: pure, epsilon: 1}", "{}", "`runs` needs one law"),
+        ("{notion: pure, epsilon: 1}", "{poisson: 2, geometric: 2}", "exclude each other"),
+        ("{notion: pure, epsilon: 1}", "12", "`runs` must be a mapping"),
+        ("{notion: pure, epsilon: 1}", "{geometric: 1/2}", "`geometric` must be 1 or more"),
+        (
+            "{notion: pure, epsilon: 1}",
+            "{until_threshold: {stop: 2}}",
+            "must be from 0 to 1",
+        ),
+        ("{notion: pure, epsilon: 1}", "{binomial: {trials: 3, mean: 3}}", "the mean of 3 trials"),
+        ("{notion: approx, epsilon: 1, delta: 0.1}", "{until_threshold: {stop: 0}}", "`stop: 0`"),
+        (
+            "{mechanism: gaussian, sigma: 1, sensitivity: 1}",
+            "{until_threshold: {stop: 0}}",
+            "for ever",
+        ),
+        ("[{notion: pure, epsilon: 1}]", "{fixed: 2}", "a fixed number of runs of several"),
+        ("{mechanism: select}", "{geometric: 2}", "a run of `select` is no selection"),
+        ("{name: b, mechanism: gaussian, sigma: 1, sensitivity: 1}", "{geometric: 2}", "no `name`"),
+        ("{name: b, notion: pure, epsilon: 1}", "{geometric: 2}", "`name`"),
+        ("{epsilon: 1}", "{geometric: 2}", "a run needs `mechanism` or `notion`"),
+        ("gaussian", "{geometric: 2}", "`of` must be a mapping"),
+        ("[]", "{geometric: 2}", "`of` must not be empty"),
+        (
+            "[{notion: pure, epsilon: 1}, {notion: pure, epsilon: 1, relation: bounded}]",
+            "{geometric: 2}",
+            "no relation in common",
+        ),
+    ],
+)
+def test_wrong_selections_are_refused(of: str, runs: str, message: str) -> None:
+    found = dpcompose.analyze(spec(of, runs))
+    assert found.status == "invalid"
+    (fault,) = [each for each in found.findings if each.level == "error"]
+    assert message in fault.message and fault.span is not None and fault.span.line == 5
