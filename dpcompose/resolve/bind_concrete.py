@@ -276,22 +276,27 @@ class ConcreteMechanisms:
         """
         if place is None:
             return None
-        at = (*path, "reads")
-        fine = self._meanings.hold(BOUNDED, place, at, given=True, movable=False)
-        if fine and self._counts_rows(place):
-            relation = quoted(str(self._meanings.goal.relation)) if self._meanings.goal else ""
-            message = (
-                f"an answer for every row of {quoted(place.name)} reveals how many rows there are, "
-                f"and {relation} neighbours differ in that"
-            )
-            hint = "protect `bounded` neighbours, or release noisy counts instead"
-            self._faults.add("DPC154", (*path, "mechanism"), message, hint)
-            fine = False
+        fine = self.answers_every_row(place, path, "mechanism")
         fits = self._fit(form, parameters, other, BOUNDED, path)
         if not fine or not fits or parameters is None:
             return None
         make = partial(_guarantee, form, form.states[0], other, None)
         return [Draft(BOUNDED, 0, tuple(parameters), make, path, True)]
+
+    def answers_every_row(self, place: SpecPlace, path: Path, key: str) -> bool:
+        """Returns whether every row of a place may give an answer, for one row replaced; reports an
+        error at `key` if not."""
+        fine = self._meanings.hold(BOUNDED, place, (*path, "reads"), given=True, movable=False)
+        if not fine or not self._counts_rows(place):
+            return fine
+        relation = quoted(str(self._meanings.goal.relation)) if self._meanings.goal else ""
+        message = (
+            f"an answer for every row of {quoted(place.name)} reveals how many rows there are, "
+            f"and {relation} neighbours differ in that"
+        )
+        hint = "protect `bounded` neighbours, or release noisy counts instead"
+        self._faults.add("DPC154", (*path, key), message, hint)
+        return False
 
     # for one step of a relation
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.shuffle import Shuffle
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.mechanisms.shuffled_reports import shuffled
 from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
@@ -12,7 +16,7 @@ from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.bind_selections import SELECT, selections
-from dpcompose.resolve.forest import Names, SpecPlace
+from dpcompose.resolve.forest import Names, SpecPlace, lineage
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
@@ -72,6 +76,13 @@ class Mechanisms:
 
     def _drafts(self, mechanism: Model, path: Path, place: SpecPlace | None) -> list[Draft] | None:
         """Returns the guarantees of a mechanism, as drafts; None after an error."""
+        if place is not None and isinstance(place.made_by, Shuffle):
+            return self._shuffled(mechanism, path, place, place.made_by.reports)
+        if getattr(mechanism, "local", False):
+            message = "`local: true` is for what reads shuffled reports"
+            hint = "each row's report by itself is stated for one row replaced: `relation: bounded`"
+            self._faults.add("DPC105", (*path, "local"), message, hint, key=True)
+            return None
         if isinstance(mechanism, SELECT):
             drafts = partial(self._drafts, place=place)
             return selections(mechanism, path, drafts, self._numbers, self._faults)
@@ -88,6 +99,50 @@ class Mechanisms:
         if None in listed or place is None:
             return None
         return [*found, *in_turn(found, place)]
+
+    def _shuffled(
+        self, mechanism: Model, path: Path, place: SpecPlace, reports: int
+    ) -> list[Draft] | None:
+        """Returns the guarantees on the rows of what reads them shuffled; None after an error."""
+        response = getattr(mechanism, "mechanism", None) == "randomized-response"
+        if not response and not getattr(mechanism, "local", False):
+            message = f"{quoted(place.name)} is shuffled reports, one that each row randomizes"
+            hint = (
+                "`mechanism: randomized-response`, or `notion: pure` with `local: true`, reads it; "
+                "what a curator computes reads the rows themselves"
+            )
+            self._faults.add("DPC105", (*path, "reads"), message, hint)
+            return None
+        rows = place.parent
+        assert rows is not None
+        found: list[Draft] | None
+        if response:
+            assert isinstance(mechanism, AnyConcrete)
+            found = self._concrete.drafts(mechanism, path, rows)
+        else:
+            assert isinstance(mechanism, Pure)
+            found = self._stated.drafts(mechanism, path, rows)
+            if found is not None and not self._concrete.answers_every_row(rows, path, "local"):
+                return None
+        drawn = [each.made_by for each in lineage(rows) if isinstance(each.made_by, Sample)]
+        if any(each.size is None for each in drawn):
+            message = f"{quoted(rows.name)} is of random size, and so is the number of reports"
+            hint = "`reports` holds for every draw: shuffle the rows, or a sample of fixed size"
+            self._faults.add("DPC105", (*path, "reads"), message, hint)
+            return None
+        if found is None:
+            return None
+        if any(each.relation.kind is not RelationKind.BOUNDED or each.up for each in found):
+            message = "shuffled reports are for one row replaced"
+            hint = "state the mechanism for it: `relation: bounded`"
+            self._faults.add(
+                "DPC105", (*path, "mechanism" if response else "notion"), message, hint
+            )
+            return None
+        return [
+            each._replace(up=1, make=partial(shuffled, each.make, reports, response))
+            for each in found
+        ]
 
     def _name(self, name: str, path: Path) -> None:
         """Reports a name that is blank or has been given to another mechanism."""

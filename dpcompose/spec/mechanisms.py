@@ -17,6 +17,10 @@ class PureMechanism(Pure, ReadingEntry):
     __doc__ = "A mechanism that is ε-differentially private."
 
     what = "a mechanism of notion `pure`"
+    local: bool = Field(
+        default=False,
+        description="Every row randomizes a report of its own, for `shuffle`: ε is of one report.",
+    )
 
 
 class ApproxMechanism(Approx, ReadingEntry):

@@ -108,6 +108,7 @@ _MAPS = _table(
         "group": "group-by groupby",
         "cap": "truncate bound-contributions contribution-bound cap-contributions per-user-cap",
         "sample": "subsample sampling subsampling",
+        "shuffle": "shuffler shuffling shuffled permute",
         "opaque": "black-box udf",
     }
 )

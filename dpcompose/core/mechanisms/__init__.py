@@ -13,6 +13,7 @@ from dpcompose.core.mechanisms import (
     noisy_max,
     private_selection,
     randomized_response,
+    shuffled_reports,
     skellam,
     sparse_vector,
 )
@@ -46,4 +47,5 @@ FORMS: dict[str, FamilyForm] = {
 def form_of(mechanism: Family) -> FamilyForm:
     """Returns the form in which a mechanism is written in a spec."""
     plain = mechanism.noise if isinstance(mechanism, OneHot) else mechanism
-    return next(form for form in FORMS.values() if form.family is type(plain))
+    forms = (*FORMS.values(), shuffled_reports.FORM)
+    return next(form for form in forms if form.family is type(plain))

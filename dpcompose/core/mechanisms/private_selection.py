@@ -265,7 +265,6 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     place="Theorem",
     source="dpcompose",
     formula="δ_A(ε+c) ≤ m·δ_Q(ε)",
-    notion=Notion.APPROX,
     uses=BY_FAMILY,
     hypotheses=(
         Hypothesis(

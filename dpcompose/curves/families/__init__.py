@@ -1,5 +1,6 @@
 """The privacy losses of concrete mechanisms, one file each."""
 
+from dpcompose.curves.families.clones import OUTSIDE, profile_of_clones
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.curves.families.exponential_loss import (
     BoundedRange,
@@ -21,6 +22,7 @@ from dpcompose.curves.families.skellam_loss import LEAST_VARIANCE, SkellamLoss, 
 __all__ = [
     "LEAST_VARIANCE",
     "MOST_PATHS",
+    "OUTSIDE",
     "BoundedRange",
     "DiscreteGaussianLoss",
     "GeometricLoss",
@@ -39,5 +41,6 @@ __all__ = [
     "laplace_mu",
     "laplace_rho",
     "least_of",
+    "profile_of_clones",
     "skellam_rho",
 ]

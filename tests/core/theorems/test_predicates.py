@@ -22,6 +22,7 @@ from dpcompose.core.mechanisms.noisy_histogram import NoisyHistogram
 from dpcompose.core.mechanisms.noisy_max import NoisyMax
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
+from dpcompose.core.mechanisms.shuffled_reports import ShuffledReports
 from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.core.mechanisms.sparse_vector import SparseVector
 from dpcompose.core.model.placed import Placed
@@ -185,6 +186,7 @@ NOISES = {
         "public law, private number",
         Selected("poisson", F(9), F(0), F(0), (Guarantee(Notion.PURE, F(1)),)),
     ),
+    "shuffled-reports": ("one report of each row", ShuffledReports(F(1), 9, False)),
     "unknown-keys": ("noise of each key present", NoisyHistogram("laplace", F(1), F(9), 1, F(1))),
     "correlated-noise": ("noise over steps", Tree(F(3), 7)),
     "skellam-zcdp": ("Skellam noise", Skellam(F(4))),

@@ -232,6 +232,13 @@ RUNS: list[str] = [
         "t",
         "mechanism: select, of: {notion: approx, epsilon: 1, delta: 1e-7}, runs: {geometric: 9}",
     ),
+    spec(
+        "s",
+        "mechanism: randomized-response, epsilon: 5/7",
+        protect="bounded",
+        datasets="s: {from: t, map: {kind: shuffle, reports: 77}}",
+    )
+    + "report: {delta: 1e-6}\n",
     spec("t", "mechanism: sparse-vector, threshold_epsilon: 1, answer_epsilon: 1, positives: 1"),
     *(
         spec("t", noise, f"notion: {notion.value}, {LOSSES[notion][0]}", protect="bounded")

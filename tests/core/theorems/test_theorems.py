@@ -60,7 +60,7 @@ PAPER = """
 BEYOND = """
     exponential-zcdp exponential-gdp geometric-zcdp geometric-gdp laplace-zcdp laplace-gdp
     correlated-noise unknown-keys noisy-max private-selection randomized-response-zcdp
-    randomized-response-gdp skellam-zcdp
+    randomized-response-gdp shuffled-reports skellam-zcdp
     sparse-vector
     gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     dominating-pairs optimal-composition profile-on-disjoint

@@ -15,6 +15,7 @@ from dpcompose.core.change.maps import (
     opaque,
     row,
     sample,
+    shuffle,
     stable,
     value,
 )
@@ -37,6 +38,7 @@ MAPS: dict[str, MapForm] = {
         edges.FORM,
         nodes.FORM,
         sample.FORM,
+        shuffle.FORM,
         opaque.FORM,
     )
 }

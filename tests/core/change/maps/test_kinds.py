@@ -23,6 +23,7 @@ from dpcompose.core.change.maps.nodes import Nodes
 from dpcompose.core.change.maps.opaque import Opaque
 from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.row_facts import Traits
@@ -90,6 +91,7 @@ PER_KEY_OF_A_PAIR = [
         (Nodes(), REWIRED, OF_DEGREE, [[("pair", 7)]]),
         (Sample(Fraction(1, 2)), PAIR, Traits(), [REPLACED, ONE, ONE]),
         (Opaque(), SINGLE, Traits(), [[("any", 1)]]),
+        (Shuffle(9), PAIR, Traits(), [[("any", 1)]]),
         (Flatten(2), ANY, Traits(), [[("any", 1)]]),
         (Value(), ANY, Traits(), [[("metric", 1)]]),
     ],

@@ -1,0 +1,148 @@
+"""Local reports that are shuffled: each row randomizes its own report, and the order is hidden."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from dpcompose import curves
+from dpcompose.core.mechanisms.family import BY_FAMILY, Family, FamilyForm, Trusted, drawn_by
+from dpcompose.core.notions.guarantee import Guarantee, guaranteed
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.curves import Curve, Grouped, Points
+from dpcompose.curves.families import OUTSIDE, profile_of_clones
+from dpcompose.curves.rounding import (
+    bits_up,
+    count_text,
+    gaussian_mean_up,
+    number,
+    tanh_up,
+)
+
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffledReports(Family):
+    """Releases the reports of all rows in a random order. A shift is a number of rows replaced.
+
+    Each row's report alone is `each_epsilon`-DP; there are at least `reports`. `by_response`: each
+    is randomized response, for which others are clones more often.
+    """
+
+    each_epsilon: Fraction
+    reports: int
+    by_response: bool
+
+    def epsilon(self, shift: Fraction) -> Fraction:
+        return self.each_epsilon * math.ceil(shift)
+
+    def rho(self, shift: Fraction) -> Fraction:
+        epsilon = self.epsilon(shift)
+        return epsilon * tanh_up(epsilon / 2)
+
+    def mu(self, shift: Fraction) -> Fraction:
+        return gaussian_mean_up(self.epsilon(shift))
+
+    def loss(self, shift: Fraction) -> Curve:
+        once = _profile(self.each_epsilon, self.reports, self.by_response)
+        rows = math.ceil(shift)
+        return once if rows == 1 else Curve(((Grouped(once, rows), 1),))
+
+    def describe(self, shift: Fraction) -> str:
+        local = "randomized response" if self.by_response else "each"
+        return (
+            f"{count_text(self.reports)} shuffled reports, {local} {number(self.each_epsilon)}-DP"
+        )
+
+
+@lru_cache(maxsize=64)
+def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
+    """Returns the loss of one row replaced, by certified points of its profile."""
+    alone = curves.pure(each)
+    points: list[tuple[Fraction, Fraction]] = []
+    for epsilon, among in profile_of_clones(each, reports, by_response):
+        own = alone.delta(epsilon=epsilon).upper
+        found = bits_up(min(own, shuffled_reports(OUTSIDE, own, among)), 100)
+        if not points or found < points[-1][1]:
+            points.append((epsilon, found))
+    return Curve(((Points(tuple(points)), 1),)) if points else alone
+
+
+@theorem(
+    "shuffled-reports",
+    title="Local reports in a random order",
+    place="Theorem",
+    source="dpcompose",
+    formula="(A+Δ, C-A+1-Δ) against (A+1-Δ, C-A+Δ), C ~ Bin(n-1, e^-ε₀), A ~ Bin(C, ½)",
+    uses=BY_FAMILY,
+    hypotheses=(
+        Hypothesis(
+            "one report of each row",
+            "each of at least n honest rows sends one report, by the same ε₀-DP randomizer from "
+            "its own value and fresh randomness; their order is uniform and secret, and nothing "
+            "else tells who sent which; the randomizer is fixed beforehand",
+            "declared",
+            test=drawn_by(ShuffledReports),
+        ),
+    ),
+    example=Example(
+        (Fraction(1, 4), Fraction(1, 2), Fraction(1, 10)),
+        Fraction(1, 5),
+        "With chance 1/4 nobody else's report is like the own one, which then has δ = 1/2.",
+    ),
+    statement="""\
+    Let n rows send one report each, by the same ε₀-DP randomizer R, and let the reports be released
+    in a uniformly random order. For one row replaced, x₀ by x₁, with p = e^ε₀/(1+e^ε₀) and Δ = 1
+    with chance p, else 0, the pair of the formula dominates; it is symmetric.
+
+    Proof. R(x) ≥ e^-ε₀·(R(x₀)+R(x₁))/2 at every output, so that each other report is, with chance
+    e^-ε₀, one of x₀ or of x₁ by a fair coin: a clone. Which rows are clones, and all other reports,
+    do not depend on the row replaced. R(x₀) and R(x₁) are post-processings of randomized response;
+    if every clone and the row itself send its token instead, the clones' tokens stay fair coins and
+    the own one is Δ. What is seen is then how many tokens there are of each kind.
+
+    Where R(x) ≥ (R(x₀)+R(x₁))/(e^ε₀+1) for all x and all different x₀, x₁, as for randomized
+    response over k values, R(x₀) = p·Q₀ + (1-p)·Q₁ and R(x₁) likewise with Q₀ + Q₁ = R(x₀) + R(x₁),
+    and the same holds with C ~ Bin(n-1, 2/(e^ε₀+1)). For every randomizer this is not proved: the
+    authors of "Stronger Privacy Amplification by Shuffling" (2022) withdrew their proof.
+
+    Numbers of clones that are nearly alike are taken as the smallest: with fewer clones more is
+    told. δ is the chance of no usual number of clones, times the δ of the report alone, and that of
+    all others. Source of the idea: Feldman, McMillan and Talwar 2021.
+    """,
+)
+def shuffled_reports(few: Fraction, alone: Fraction, among: Fraction) -> Fraction:
+    """Returns the δ of shuffled reports at some ε.
+
+    `few`: the chance of an unusual number of clones; `alone`, `among`: δ then, and with the others.
+    """
+    return few * alone + (1 - few) * among
+
+
+#: The form of what randomized response and local mechanisms become on shuffled rows.
+FORM = FamilyForm(
+    name="shuffled-reports",
+    family=ShuffledReports,
+    about="Randomized reports of rows in a random order.",
+    keys=(),
+    sensitivity=None,
+    norm=None,
+    states=("pure",),
+    trusted=Trusted(
+        "{}: every row sends one report by the same randomizer, from its own value alone",
+        "one report of each row by the same randomizer",
+    ),
+)
+
+
+def shuffled(
+    local: Callable[..., Guarantee], reports: int, by_response: bool, *values: Fraction
+) -> Guarantee:
+    """Returns the guarantee of shuffled reports, from that of one report."""
+    alone = local(*values).value
+    return guaranteed(Notion.PURE, ShuffledReports(alone, reports, by_response), _ONE)

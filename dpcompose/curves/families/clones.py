@@ -1,0 +1,125 @@
+"""Shuffled reports: how many others send a report like one's own, and what that hides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+#: Chances are known in doubles to this share: some thousand products and a sum of a million terms.
+_MARGIN = 1e-9
+#: The chance of all numbers that lie outside of the ranges that are summed, by Chernoff's bound.
+OUTSIDE = Fraction(1, 10**20)
+#: The largest ε of a report at which shuffling is of use: one in 1e13 reports is a clone's.
+_MOST_EPSILON = 30
+#: Numbers of clones that differ by less than this share are taken as the smallest of them.
+_ALIKE = 1e-4
+#: About how many points a profile has up to the ε of the least δ that matters, and this δ.
+_POINTS = 512
+_LEAST_DELTA = 1e-15
+#: The most such steps up to the ε of a report alone.
+_MOST_STEPS = 1 << 16
+
+
+def profile_of_clones(
+    each: Fraction, reports: int, by_response: bool
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yields (ε, δ) of one of so many shuffled reports that are each `each`-DP, δ rounded up, but
+    for a chance of `OUTSIDE`; the last δ may be 0. Nothing where shuffling is of no use.
+
+    `by_response`: each is randomized response, of which others are clones more often.
+    """
+    import numpy as np
+
+    if not 0 < each <= _MOST_EPSILON:
+        return
+    epsilon = float(each)
+    chance, rest = math.exp(-epsilon), -math.expm1(-epsilon)
+    if by_response:
+        chance, rest = 2 / (math.exp(epsilon) + 1), math.tanh(epsilon / 2)
+    one, other = _atoms(epsilon, reports, chance, rest)
+    ratios = other / one
+    ones, others = np.cumsum(one), np.cumsum(other)
+
+    def delta(at: float) -> float:
+        end = int(np.searchsorted(ratios, math.exp(-at)))
+        if not end:
+            return 0.0
+        top, bottom = float(ones[end - 1]), float(others[end - 1])
+        return max(0.0, top - math.exp(at) * bottom) + _MARGIN * top
+
+    low, high = 0.0, epsilon
+    while high - low > high / _POINTS:
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta(middle) < _LEAST_DELTA else (middle, high)
+    steps = math.ceil(_POINTS * each / Fraction(high))
+    for i in range(min(steps, _POINTS + 1)):
+        at = each * i / steps
+        yield at, Fraction(delta(float(at)))
+    if steps <= _MOST_STEPS:  # else the grid of all points would be too long
+        yield each, Fraction(0)
+
+
+def _binomial(trials: int, chance: float, rest: float) -> tuple[int, Floats]:
+    """Returns the first of a range of numbers of successes and their chances, which add up to 1;
+    all others have a chance of at most `OUTSIDE`.
+
+    `rest`: 1 - `chance`.
+    """
+    import numpy as np
+
+    mode = min(trials, int((trials + 1) * chance))
+    width = int(12 * math.sqrt(trials * chance * rest)) + 50
+    first, last = max(0, mode - width), min(trials, mode + width)
+    above = np.arange(mode, last, dtype=float)
+    below = np.arange(mode, first, -1, dtype=float)
+    with np.errstate(under="ignore"):
+        up = np.cumprod((trials - above) / (above + 1) * (chance / rest)) if rest else above
+        down = np.cumprod(below / (trials - below + 1) * (rest / chance))
+    law = np.concatenate([down[::-1], [1.0], up])
+    return first, law / math.fsum(law)
+
+
+def _numbers_of_clones(reports: int, chance: float, rest: float) -> Iterator[tuple[int, float]]:
+    """Yields numbers of clones with their chances; each stands for those a little above it.
+
+    Fewer clones are worse: to add one is to add a report that is a fair coin.
+    """
+    first, law = _binomial(reports - 1, chance, rest)
+    step = max(1, int(first * _ALIKE))
+    for start in range(0, len(law), step):
+        yield first + start, float(law[start : start + step].sum())
+
+
+def _atoms(epsilon: float, reports: int, chance: float, rest: float) -> tuple[Floats, Floats]:
+    """Returns the chances of all outcomes in both tables, by falling likelihood ratio.
+
+    Outcomes are the number of clones C and how many of the C + 1 tokens are of the first kind. Of
+    those with a ratio below 1 nothing is needed: the pair is symmetric.
+    """
+    import numpy as np
+
+    likely = 1 / (1 + math.exp(-epsilon))
+    rare = 1 / (1 + math.exp(epsilon))
+    ones: list[Floats] = []
+    others: list[Floats] = []
+    for clones, share in _numbers_of_clones(reports, chance, rest):
+        first, law = _binomial(clones, 0.5, 0.5)
+        own = np.concatenate([[0.0], law])  # the own token is of the first kind
+        not_own = np.concatenate([law, [0.0]])
+        counts = np.arange(first, first + len(own))
+        half = 2 * counts >= clones + 1
+        ones.append(share * (likely * own + rare * not_own)[half])
+        others.append(share * (rare * own + likely * not_own)[half])
+    one, other = np.concatenate(ones), np.concatenate(others)
+    some = one > 0
+    one, other = one[some], other[some]
+    order = np.argsort(other / one, kind="stable")
+    return one[order], other[order]

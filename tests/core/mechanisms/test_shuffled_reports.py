@@ -1,0 +1,253 @@
+"""Shuffled reports: against the contract's numbers and against all outcomes of small cases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+import dpcompose
+from dpcompose.core.mechanisms.shuffled_reports import ShuffledReports
+
+F = Fraction
+ONE = F(1)
+
+Law = dict[tuple[int, ...], float]
+
+
+def spec(
+    mechanism: str, protect: str = "bounded", shuffle: str = "reports: 1000", more: str = ""
+) -> str:
+    return (
+        f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {{}}\n"
+        f"  s: {{from: rows, map: {{kind: shuffle, {shuffle}}}}}\n"
+        f"mechanisms:\n  - {{name: a, reads: s, {mechanism}}}\n{more}"
+    )
+
+
+def delta(n: int, each: str, at: str, by_response: bool = False) -> float:
+    loss = ShuffledReports(F(each), n, by_response).loss(ONE)
+    return float(loss.delta(epsilon=F(at)).upper)
+
+
+# --- numbers computed elsewhere, as sums over all numbers of clones -------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "each", "at", "known", "by_response"),
+    [
+        (2, "1", "0", 0.377115456476, False),
+        (2, "1", "1/2", 0.234739034824, False),
+        (10, "1", "1/2", 0.0521891566702, False),
+        (10, "2", "1", 0.296411918512, False),
+        (2, "1", "1/5", 0.29430429, True),
+        (2, "1", "1/2", 0.21028837, True),
+        (3, "1", "1/5", 0.22825761, True),
+        (3, "1", "1/2", 0.15373312, True),
+    ],
+)
+def test_small_numbers_of_reports(
+    n: int, each: str, at: str, known: float, by_response: bool
+) -> None:
+    assert delta(n, each, at, by_response) == pytest.approx(known, rel=3e-8)
+
+
+@pytest.mark.parametrize(
+    ("by_response", "known"), [(False, 0.182412347481), (True, 0.148670616355)]
+)
+def test_a_thousand_reports(by_response: bool, known: float) -> None:
+    found = ShuffledReports(ONE, 1000, by_response).loss(ONE).epsilon(delta=F(1, 10**6))
+    assert found is not None and known <= float(found.upper) * (1 + 1e-9) <= known * 1.0001
+
+
+# --- all outcomes ---------------------------------------------------------------------------------
+
+
+def shuffled(reports: list[list[float]]) -> Law:
+    """The law of how often each output occurs."""
+    found: Law = {}
+    for outputs in itertools.product(range(len(reports[0])), repeat=len(reports)):
+        counts = Counter(outputs)
+        key = tuple(counts[each] for each in range(len(reports[0])))
+        chance = math.prod(law[output] for law, output in zip(reports, outputs, strict=True))
+        found[key] = found.get(key, 0) + chance
+    return found
+
+
+def hockey_stick(one: Law, other: Law, at: float) -> float:
+    return sum(max(0.0, p - math.exp(at) * other[key]) for key, p in one.items())
+
+
+def randomizer(rng: random.Random, inputs: int, outputs: int, each: float) -> list[list[float]]:
+    """The laws of an ε-DP randomizer: the least ratio of two chances is e^-ε at most."""
+    while True:
+        laws = []
+        for _ in range(inputs):
+            weights = [
+                math.exp(rng.choice((0.0, each, rng.uniform(0, each)))) for _ in range(outputs)
+            ]
+            laws.append([weight / sum(weights) for weight in weights])
+        worst = max(
+            abs(math.log(one / other))
+            for a in laws
+            for b in laws
+            for one, other in zip(a, b, strict=True)
+        )
+        if worst <= each:
+            return laws
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_no_bound_is_below_any_local_randomizer(n: int) -> None:
+    rng, closest = random.Random(n), 0.0
+    for each in ("1/2", "1", "2"):
+        for _ in range(25):
+            laws = randomizer(rng, 3, rng.choice((2, 3)), float(F(each)))
+            rest = [rng.choice(laws) for _ in range(n - 1)]
+            one, other = shuffled([laws[0], *rest]), shuffled([laws[1], *rest])
+            for at in ("0", "1/4", "1/2", "1"):
+                truth = hockey_stick(one, other, float(F(at)))
+                bound = delta(n, each, at)
+                assert truth <= bound * (1 + 1e-9) + 1e-12
+                closest = max(closest, truth / bound if bound else 0.0)
+    assert closest > 0.5
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_no_bound_is_below_randomized_response(k: int) -> None:
+    closest = 0.0
+    for each, n in itertools.product(("1/2", "1", "3"), (2, 3, 4)):
+        odds = math.exp(float(F(each)))
+        laws = [[(odds if y == x else 1) / (odds + k - 1) for y in range(k)] for x in range(k)]
+        for rest in itertools.combinations_with_replacement(laws, n - 1):
+            one, other = shuffled([laws[0], *rest]), shuffled([laws[1], *rest])
+            for at in ("0", "1/5", "1/2", "1"):
+                truth = hockey_stick(one, other, float(F(at)))
+                bound = delta(n, each, at, by_response=True)
+                assert truth <= bound * (1 + 1e-8) + 1e-12
+                closest = max(closest, truth / bound if bound else 0.0)
+    assert closest > (0.999999 if k == 2 else 0.5)  # two values, two reports: attained
+
+
+def test_two_rows_replaced() -> None:
+    """Randomized response over two values, two of three rows replaced, along all paths."""
+    odds = math.e
+    laws = [[odds / (odds + 1), 1 / (odds + 1)], [1 / (odds + 1), odds / (odds + 1)]]
+    loss = ShuffledReports(ONE, 3, True).loss(F(2))
+    for rest in laws:
+        for a, b in itertools.product(itertools.product(laws, repeat=2), repeat=2):
+            one, other = shuffled([*a, rest]), shuffled([*b, rest])
+            for at in ("0", "1/2", "1", "3/2"):
+                truth = hockey_stick(one, other, float(F(at)))
+                assert truth <= float(loss.delta(epsilon=F(at)).upper) * (1 + 1e-9) + 1e-12
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+
+def test_more_reports_cost_less_and_none_more_than_one_alone() -> None:
+    for by_response in (False, True):
+        costs = [delta(n, "1", "1/10", by_response) for n in (1, 2, 10, 100, 1000)]
+        assert costs == sorted(costs, reverse=True)
+        response = dpcompose.analyze(
+            "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
+            "  - {name: a, reads: rows, notion: pure, epsilon: 1, relation: bounded}\n"
+            "report: {epsilon: 1/10}\n"
+        ).at_epsilon[0]
+        assert response.value is not None
+        assert costs[0] <= float(response.value) * (1 + 1e-8)
+    assert all(delta(50, "1", at, True) <= delta(50, "1", at) for at in ("0", "1/10", "1/2"))
+
+
+def test_many_reports_and_extreme_losses() -> None:
+    for each, n in (("1", 10**9), ("1/1000", 10), ("29", 10**6), ("40", 10**9), ("8", 10**6)):
+        found = ShuffledReports(F(each), n, False).loss(ONE).epsilon(delta=F(1, 10**6))
+        assert found is not None and 0 <= found.upper <= F(each)
+    assert (
+        5e-5
+        < float(
+            ShuffledReports(ONE, 10**9, False).loss(ONE).epsilon(delta=F(1, 10**6)).upper  # type: ignore[union-attr]
+        )
+        < 1e-4
+    )
+
+
+def test_a_spec_with_shuffled_reports() -> None:
+    deltas = "report: {delta: 1e-6}\n"
+    alone = dpcompose.analyze(spec("mechanism: randomized-response, epsilon: 1, k: 9", more=deltas))
+    assert alone.bound is not None and alone.bound.value == 1
+    assert alone.at_delta[0].value is not None
+    assert float(alone.at_delta[0].value) == pytest.approx(0.148670616355, rel=1e-4)
+    local = dpcompose.analyze(
+        spec("notion: pure, epsilon: 1, local: true, relation: bounded, count: 4", more=deltas)
+    )
+    assert local.bound is not None and local.bound.value == 4
+    assert local.at_delta[0].value is not None
+    assert 0.182 * 1.5 < float(local.at_delta[0].value) < 0.182 * 4
+
+
+def test_a_sample_of_fixed_size_is_shuffled() -> None:
+    text = (
+        "dpcompose: 1\nprotect: bounded\ndatasets:\n"
+        "  rows: {domain: fixed-size-table, size: 9000}\n"
+        "  some: {from: rows, map: {kind: sample, size: 1000, of: 9000}}\n"
+        "  s: {from: some, map: {kind: shuffle, reports: 1000}}\nmechanisms:\n"
+        "  - {name: a, reads: s, mechanism: randomized-response, epsilon: 1}\n"
+        "report: {delta: 1e-6}\n"
+    )
+    found = dpcompose.analyze(text)
+    assert found.bound is not None
+    assert float(found.bound.value) == pytest.approx(math.log1p(math.expm1(1) / 9), rel=1e-9)
+    assert found.at_delta[0].value is not None and float(found.at_delta[0].value) < 0.15 / 5
+    poisson = text.replace("size: 1000, of: 9000", "poisson: 1/9")
+    assert dpcompose.analyze(poisson).status == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "protect", "shuffle", "says"),
+    [
+        (
+            "mechanism: laplace, scale: 1, sensitivity: 1",
+            "bounded",
+            "reports: 9",
+            "shuffled reports",
+        ),
+        ("notion: pure, epsilon: 1", "bounded", "reports: 9", "shuffled reports"),
+        ("notion: approx, epsilon: 1, delta: 0, local: true", "bounded", "reports: 9", "`local`"),
+        ("notion: pure, epsilon: 1, local: true", "unbounded", "reports: 9", "how many rows"),
+        ("mechanism: randomized-response, epsilon: 1", "unbounded", "reports: 9", "how many rows"),
+        (
+            "notion: pure, epsilon: 1, local: true, relation: unbounded",
+            "bounded",
+            "reports: 9",
+            "for one row replaced",
+        ),
+        ("notion: pure, epsilon: 1, local: true", "bounded", "reports: 0", "`reports` must be"),
+        ("notion: pure, epsilon: 1, local: true", "bounded", "report: 9", "unknown key `report`"),
+    ],
+)
+def test_what_is_no_shuffle_of_local_reports_is_refused(
+    mechanism: str, protect: str, shuffle: str, says: str
+) -> None:
+    found = dpcompose.analyze(spec(mechanism, protect, shuffle))
+    assert found.status == "invalid"
+    assert any(says in each.message for each in found.findings if each.level == "error")
+
+
+def test_more_reports_than_rows_are_refused() -> None:
+    text = spec("notion: pure, epsilon: 1, local: true")
+    found = dpcompose.analyze(
+        text.replace("rows: {}", "rows: {domain: fixed-size-table, size: 999}")
+    )
+    assert [each.code for each in found.findings] == ["DPC155"]
+
+
+def test_local_needs_a_shuffle() -> None:
+    text = spec("notion: pure, epsilon: 1, local: true").replace("reads: s", "reads: rows")
+    assert [each.code for each in dpcompose.analyze(text).findings if each.level == "error"] == [
+        "DPC105"
+    ]
