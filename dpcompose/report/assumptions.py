@@ -83,11 +83,17 @@ def assumptions(
         columns = ", ".join(f"`{column}`" for column in sorted(goal.changes))
         says = f"a replacement changes {columns} alone: all other columns are taken as known"
         facts.append(Fact(says, ("protect",)))
-    if goal.name is not None:
+    if goal.leaves_nulls:
+        says = (
+            "the number of rows is public, and a row may be a null, which keeps its place and is "
+            "otherwise as if absent: it adds nothing to any sum, count or choice"
+        )
+        facts.append(Fact(says, ("protect",)))
+    if goal.within is not None:
         facts.append(
             Fact(
                 f"`{goal.name}` neighbours are at most {goal.distance} {goal.within} steps apart",
-                ("relations", goal.name),
+                ("relations", str(goal)),
             )
         )
     if problem.roots_disjoint:

@@ -107,7 +107,8 @@ class _Resolver:
         population = self._population(spec.population)
         goal = None if ("protect",) in broken else relations.goal(spec.protect)
         names = Names(self._declared(), faults)
-        datasets = Datasets(spec, names, Maps(numbers, faults), faults)
+        nulls = goal is not None and goal.relation.leaves_nulls
+        datasets = Datasets(spec, names, Maps(numbers, faults), faults, nulls)
         datasets.build()
         self._not_empty()
         roots = [root.place for root in datasets.roots]

@@ -148,6 +148,11 @@ class Meanings:
         key = (relation, id(domain.facts), domain.parent is None)
         if key in self._fine:
             return True
+        if relation.leaves_nulls and self.goal and not self.goal.relation.leaves_nulls:
+            message = f"{quoted(str(relation))} neighbours have nulls, which are not protected here"
+            hint = "write `protect: zero-out`, or state it for rows added and removed: `unbounded`"
+            self._faults.add("DPC150", at, message, hint)
+            return False
         if given and not self._columns_of(relation, domain, at):
             return False
         above = None if domain.parent is None else domain.parent.name

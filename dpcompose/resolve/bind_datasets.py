@@ -34,22 +34,29 @@ class RootPlace:
     max_degree: int | None
     size: int | None
     columns: tuple[str, ...] | None
+    nulls: bool
 
     def filled(self, dataset: Resolved) -> Root:
         """Returns the root of a problem, with the resolved dataset."""
-        return Root(dataset, self.domain, self.unit, self.max_degree, self.size, self.columns)
+        return Root(
+            dataset, self.domain, self.unit, self.max_degree, self.size, self.columns, self.nulls
+        )
 
 
 class Datasets:
     """Builds the forest of datasets and partitions; `order` lists all of them, parents first."""
 
-    def __init__(self, spec: Spec, names: Names, maps: Maps, faults: Faults) -> None:
+    def __init__(
+        self, spec: Spec, names: Names, maps: Maps, faults: Faults, nulls: bool = False
+    ) -> None:
+        """Sets up the forest; `nulls`: a row that goes leaves a null in its place."""
         self.names = names
         self.roots: list[RootPlace] = []
         self.order: list[SpecPlace | Splitting] = []
         self._spec = spec
         self._maps = maps
         self._faults = faults
+        self._nulls = nulls
         self._index = {name: index for index, name in enumerate(spec.datasets)}
 
     def build(self) -> None:
@@ -111,12 +118,12 @@ class Datasets:
             hint = "write `domain: fixed-size-table`"
             self._faults.add("DPC105", (*path, "size"), message, hint, key=True)
         public = None if domain is Domain.TABLE else size
-        facts = facts_of_root(name, domain, unit, public, columns)
+        facts = facts_of_root(name, domain, unit, public, columns, self._nulls)
         place = SpecPlace(name, path, self._index[name], None, 0, facts, None)
         self.names.nodes[name] = place
         if unit is not None:
             has_column(unit, (*path, "unit"), place, self._faults)
-        self.roots.append(RootPlace(place, domain, unit, degree, size, columns))
+        self.roots.append(RootPlace(place, domain, unit, degree, size, columns, self._nulls))
         self.order.append(place)
 
     def _columns(self, names: list[str] | None, path: Path) -> tuple[str, ...] | None:

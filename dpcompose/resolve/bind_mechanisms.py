@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from itertools import islice
 from typing import Any
 
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
@@ -60,6 +63,8 @@ class Mechanisms:
             return
         place = self._read(mechanism.reads, path)
         drafts = self._drafts(mechanism, path, place)
+        if place is not None and drafts is not None and self._over_batches(drafts, place):
+            drafts = None
         if place is not None and drafts is not None:
             self._put(place, index, mechanism, drafts, path)
 
@@ -99,6 +104,18 @@ class Mechanisms:
         if None in listed or place is None:
             return None
         return [*found, *in_turn(found, place)]
+
+    def _over_batches(self, drafts: list[Draft], place: SpecPlace) -> bool:
+        """Returns whether a guarantee is stated above batches, which is reported: it is released on
+        all of them."""
+        for draft in drafts:
+            for each in islice(lineage(place), draft.up):
+                if isinstance(each.made_by, Batches):
+                    message = f"what reads {quoted(place.name)} is released on each of the batches"
+                    hint = f"state it on one batch: `stated_on: {each.name}`"
+                    self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)
+                    return True
+        return False
 
     def _shuffled(
         self, mechanism: Model, path: Path, place: SpecPlace, reports: int
@@ -176,6 +193,8 @@ class Mechanisms:
         name, count = mechanism.name, mechanism.count
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
+        made = (each.made_by for each in lineage(place))
+        count *= math.prod(each.epochs for each in made if isinstance(each, Batches))
         if varying(drafts):
             assert place.scope is not None
             each = Varied(name, drafts, count, path)

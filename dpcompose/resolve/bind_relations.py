@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.neighbouring import ZERO_OUT, Relation, RelationKind
 from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, meant, quoted
 from dpcompose.faults import Faults
@@ -16,7 +16,7 @@ _PROTECTABLE = {
     kind.value: Relation(kind)
     for kind in RelationKind
     if kind not in {RelationKind.EUCLIDEAN, RelationKind.DECLARED}
-}
+} | {"zero-out": ZERO_OUT}
 #: What the built-in relations are that people call otherwise.
 _MEANINGS = {
     "unbounded": "one row added or removed",

@@ -45,10 +45,11 @@ def facts_of_root(
     unit: str | None,
     size: int | None,
     columns: Collection[str] | None,
+    nulls: bool,
 ) -> Facts:
     """Returns the facts of a root; `size` is its public number of rows, `columns` are all that
     it has."""
-    traits = traits_of_root(domain, unit, None, size, columns)
+    traits = traits_of_root(domain, unit, None, size, columns, nulls)
     return Facts(name, traits, domain is Domain.GRAPH, None if traits.ordered else name)
 
 

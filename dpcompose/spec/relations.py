@@ -12,6 +12,7 @@ from dpcompose.spec.models import Model
 RELATIONS: dict[str, str] = {
     RelationKind.UNBOUNDED: "one row is added or removed",
     RelationKind.BOUNDED: "one row is replaced",
+    "zero-out": "one row becomes a null, which counts for nothing; the number of rows is public",
     RelationKind.USER: "all rows of one privacy unit are added or removed",
     RelationKind.EDGE: "one edge of a graph is added or removed",
     RelationKind.NODE: "all edges of one vertex are added or removed, the vertices being public",

@@ -39,6 +39,7 @@ _RELATIONS = _table(
         "add-one-remove-one addremove plus-minus-one add-delete insert-delete",
         "bounded": "replace-one replace replacement change-one change substitute substitution "
         "substitute-one replace-one-record change-one-row bounded-dp hamming",
+        "zero-out": "zeroed-out zero-one zero-out-one null-out zeroout",
         "edge": "edge-level edge-dp edge-adjacency",
         "euclidean": "euclidean-distance",
     }
@@ -108,6 +109,7 @@ _MAPS = _table(
         "group": "group-by groupby",
         "cap": "truncate bound-contributions contribution-bound cap-contributions per-user-cap",
         "sample": "subsample sampling subsampling",
+        "batches": "epochs minibatches mini-batches shuffled-batches fixed-batches batching loader",
         "shuffle": "shuffler shuffling shuffled permute",
         "opaque": "black-box udf",
     }

@@ -550,7 +550,7 @@ def test_the_public_names_are_functions_whatever_was_imported(specs: Path) -> No
 
 FIELD = {
     "noise_multiplier": "write `sigma`", "dp-sgd": "write `sample`", "dpsgd": "write `sample`",
-    "epochs": "write `count`", "sampling_rate": "write `sample`", "add-remove": "write `unbounded`",
+    "rounds": "write `count`", "sampling_rate": "write `sample`", "add-remove": "write `unbounded`",
     "replace-one": "write `bounded`", "group by": "a `partition` with `by: value`",
     "histogram": "write `value`", "clip": "write `sensitivity`", "privacy unit": "write `unit`",
     "event level": "One row: `unbounded` where", "tuning": "a mechanism of its own",

@@ -27,7 +27,7 @@ class Relation(NamedTuple):
     `changes`: the only columns in which it may differ, of a table whose columns are named; None
     where any may (bounded only; then `keeps` is empty).
     `name`, `within`, `distance`: for a declared relation, its name and "at most `distance`
-    steps of `within` apart"; otherwise None, None and 1.
+    steps of `within` apart"; otherwise None (or that of `ZERO_OUT`), None and 1.
     """
 
     kind: RelationKind
@@ -45,6 +45,11 @@ class Relation(NamedTuple):
         if self.changes is not None:
             return f"{self.kind.value} changing {', '.join(sorted(self.changes))} alone"
         return self.kind.value
+
+    @property
+    def leaves_nulls(self) -> bool:
+        """Whether a row that goes leaves a null in its place."""
+        return (self.within or self).name == "zero-out"
 
     @property
     def neighbours(self) -> str:
@@ -71,6 +76,8 @@ class Relation(NamedTuple):
 
 
 UNBOUNDED = Relation(RelationKind.UNBOUNDED)
+#: One row becomes a null, which is as if absent but for its place: the number of rows is public.
+ZERO_OUT = Relation(RelationKind.UNBOUNDED, name="zero-out")
 BOUNDED = Relation(RelationKind.BOUNDED)
 
 

@@ -25,7 +25,8 @@ class Traits(NamedTuple):
     partitions may use. `fixed`: the number of rows is public; `size`: that number, if the spec
     states it; `most`: a public upper bound of the number of rows. `columns`: the columns of the
     root that rows still have unchanged, None if the root does not name them; `others`: rows may
-    have further columns. `free`: any row may be added to any table, and no row above is drawn at
+    have further columns. `nulls`: a row that goes leaves a null in its place, so that no other row
+    moves. `free`: any row may be added to any table, and no row above is drawn at
     random.
     """
 
@@ -42,6 +43,7 @@ class Traits(NamedTuple):
     columns: frozenset[str] | None = None
     others: bool = False
     free: bool = False
+    nulls: bool = False
 
     def columns_of_new(self, keeps: Collection[str] = ()) -> tuple[frozenset[str] | None, bool]:
         """Returns `columns` and `others` of new rows that copy, of these rows, only the columns

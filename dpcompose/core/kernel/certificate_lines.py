@@ -21,7 +21,7 @@ from dpcompose.core.loss.algebras import Loss, Survival
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.walk import How
 from dpcompose.core.mechanisms.family import Family
-from dpcompose.core.model.problem import Mechanism, Problem, Root, Statement
+from dpcompose.core.model.problem import Domain, Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Part, Response, Sampled
@@ -124,11 +124,12 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 
 
 def _root_line(root: Root) -> Line:
-    """Returns what is public of a root as plain data."""
+    """Returns what is public of a root as plain data; of rows that may be nulls, as of a table that
+    has the others."""
     return {
-        "domain": root.domain.value,
+        "domain": Domain.TABLE.value if root.nulls else root.domain.value,
         "unit": root.unit,
-        "size": root.size,
+        "size": None if root.nulls else root.size,
         "max_degree": root.max_degree,
         "columns": None if root.columns is None else list(root.columns),
     }

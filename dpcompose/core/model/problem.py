@@ -37,11 +37,13 @@ def traits_of_root(
     degree: int | None,
     size: int | None,
     columns: Collection[str] | None = None,
+    nulls: bool = False,
 ) -> Traits:
     """Returns the traits of a root dataset, given its public facts.
 
     `degree`: the largest of a graph; `size`: the public number of rows; `columns`: all columns of
-    its rows, None if not given.
+    its rows, None if not given. `nulls`: its rows may be nulls, and only their number with these is
+    public.
     """
     graph = domain is Domain.GRAPH
     return Traits(
@@ -49,11 +51,12 @@ def traits_of_root(
         unit=unit,
         degree=degree if graph else None,
         ordered=domain is Domain.ORDERED,
-        fixed=domain is Domain.FIXED_SIZE or size is not None,
-        size=size,
+        fixed=(domain is Domain.FIXED_SIZE or size is not None) and not nulls,
+        size=None if nulls else size,
         most=size,
         columns=None if columns is None else frozenset(columns),
-        free=domain is Domain.TABLE and size is None and unit is None,
+        free=domain is Domain.TABLE and size is None and unit is None and not nulls,
+        nulls=nulls and not graph,
     )
 
 
@@ -156,7 +159,8 @@ class Partition:
 class Root:
     """A dataset that holds sensitive data, with what is public about it.
 
-    `columns`: all columns of its rows, in the order of the spec; None if not given.
+    `columns`: all columns of its rows, in the order of the spec; None if not given. `nulls`: a row
+    that goes leaves a null.
     """
 
     dataset: Dataset
@@ -165,6 +169,7 @@ class Root:
     max_degree: int | None = None
     size: int | None = None
     columns: tuple[str, ...] | None = None
+    nulls: bool = False
 
 
 class Goal(NamedTuple):

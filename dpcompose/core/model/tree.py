@@ -151,7 +151,8 @@ def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
 
 def _lay_out_root(root: Root) -> Place:
     """Returns the place of a root dataset, with the places of all datasets below it filled in."""
-    traits = traits_of_root(root.domain, root.unit, root.max_degree, root.size, root.columns)
+    public = (root.size, root.columns, root.nulls)
+    traits = traits_of_root(root.domain, root.unit, root.max_degree, *public)
     top = Place(root.dataset, 0, traits, None)
     order, releases = [top], Releases()
     for place in order:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcompose.core.change.maps import (
+    batches,
     cap,
     columns,
     edges,
@@ -38,6 +39,7 @@ MAPS: dict[str, MapForm] = {
         edges.FORM,
         nodes.FORM,
         sample.FORM,
+        batches.FORM,
         shuffle.FORM,
         opaque.FORM,
     )

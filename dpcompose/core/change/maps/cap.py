@@ -40,7 +40,9 @@ class Cap(Together):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the traits of rows of the same units, without an order or a public number."""
-        return traits._replace(edge_rows=False, ordered=False, fixed=False, size=None, free=False)
+        return traits._replace(
+            edge_rows=False, ordered=False, fixed=False, size=None, free=False, nulls=False
+        )
 
     def conduct(self) -> MapTraits:
         """Returns the traits of a map under which rows of one unit displace each other."""

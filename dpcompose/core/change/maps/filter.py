@@ -49,7 +49,7 @@ class Filter(RowByRow):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits without the number of rows."""
-        return traits._replace(fixed=False, size=None)
+        return traits._replace(fixed=False, size=None, nulls=False)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of a map that keeps or drops each row by itself."""

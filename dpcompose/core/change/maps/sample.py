@@ -61,8 +61,8 @@ class Sample(Map):
         """Returns the same traits with the sample's number of rows, public only without
         replacement."""
         if self.size is None:
-            return traits._replace(fixed=False, size=None, free=False)
-        return traits._replace(fixed=True, size=self.size, most=self.size, free=False)
+            return traits._replace(fixed=False, size=None, free=False, nulls=False)
+        return traits._replace(fixed=True, size=self.size, most=self.size, free=False, nulls=False)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of a map that draws rows at random."""
@@ -159,7 +159,7 @@ class AllRows(RowByRow):
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits without the number of rows: guarantees on a sample hold for
         any."""
-        return traits._replace(fixed=False, size=None)
+        return traits._replace(fixed=False, size=None, nulls=False)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of a map that makes one row of each row."""

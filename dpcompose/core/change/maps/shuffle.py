@@ -29,7 +29,7 @@ class Shuffle(Together):
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits."""
-        return traits
+        return traits._replace(nulls=False)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of a map to all rows; what reads it draws an order of its own."""

@@ -43,7 +43,7 @@ class ByPosition(PartitionKind):
         """Returns the traits of each block: each has at least one row, and each row is in one
         block."""
         most = None if traits.most is None else max(1, traits.most - (blocks - 1))
-        return traits._replace(size=traits.size if blocks == 1 else None, most=most)
+        return traits._replace(size=traits.size if blocks == 1 else None, most=most, nulls=False)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
         """Yields an error if the rows have no positions."""

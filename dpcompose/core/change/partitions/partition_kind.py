@@ -115,7 +115,7 @@ class EachRow(PartitionKind):
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
         """Returns the traits of each block: all but the number of rows."""
-        return traits._replace(fixed=False, size=None)
+        return traits._replace(fixed=False, size=None, nulls=False)
 
     def refused(self, whole: Undivided) -> Iterator[Refusal]:
         """Yields nothing: every table can be partitioned."""

@@ -1,0 +1,87 @@
+"""Batches of epochs: every row is in one batch of each epoch, in a fixed or a shuffled order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpcompose.core.change.effects import MapOutcome, anything, one
+from dpcompose.core.change.kind_form import Declared, Refusal
+from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
+from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.units import ChangeUnit, Kind
+from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.curves.rounding import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Batches(Together):
+    """One batch of an epoch; what reads it is released on every batch of every epoch.
+
+    A row replaced changes one batch of each epoch, so that it meets `epochs` copies of what reads
+    them. With `shuffled` the order of the rows is drawn anew in each epoch: given the orders it is
+    fixed, and hockey-stick divergences are jointly convex (Chua et al. 2024).
+    """
+
+    epochs: int
+    order: str = "shuffled"
+
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
+        """Returns the same replaced row, in its batch, or the same row that comes or goes where it
+        leaves a null; else anything, since other rows move to other batches."""
+        if leaf.kind is Kind.SINGLE and traits.nulls and not leaf.displaced:
+            return [one(leaf._replace(ends=(0,), kept=()))]
+        if leaf.kind is Kind.PAIR and not leaf.displaced:
+            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
+        return [anything(leaf)]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Returns the same traits, without the number of rows and their order."""
+        return traits._replace(size=None, ordered=False, free=False)
+
+    def conduct(self) -> MapTraits:
+        """Returns the traits of a map that depends on the order of all rows."""
+        return together(may_drop=False, random=None, determined=True)
+
+    def refused(self, above: Above) -> Iterator[Refusal]:
+        """Yields an error where each copy of a mechanism has its own sample, not one in batches."""
+        for name, made_by in above.upwards():
+            if isinstance(made_by, Sample) and not made_by.shared:
+                says = f"{name} is drawn afresh for each copy, and batches are of one table"
+                hint = f"write `draws: one` at {name}, or draw the sample of each batch"
+                yield Refusal("DPC156", ("epochs",), says, hint)
+                return
+
+    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
+        """Yields what the author declares: how rows come into batches."""
+        times = plural(self.epochs, "epoch")
+        how = "in an order drawn anew each time" if self.order == "shuffled" else "in one order"
+        yield (
+            f"each row is in one batch of `{name}` in each of {times}, {how}, which depends "
+            "neither on what is in the row nor on other rows; sums are divided by constants",
+            ("epochs",),
+        )
+
+    def describe(self) -> str:
+        """Returns `shuffled batches of 10 epochs`."""
+        return f"{self.order} batches of {plural(self.epochs, 'epoch')}"
+
+
+FORM = MapForm(
+    "batches",
+    Batches,
+    "Batches of epochs: what reads it is released on each, and every row is in one of each epoch.",
+    Shape.TABLE,
+    (
+        FormKey("epochs", Sort.WHOLE, "How often each row is in a batch."),
+        FormKey(
+            "order",
+            Sort.CHOICE,
+            "Whether rows are shuffled anew for each epoch; it costs the same.",
+            "shuffled",
+            ("fixed", "shuffled"),
+        ),
+    ),
+    Batches,
+)
