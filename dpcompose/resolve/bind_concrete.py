@@ -102,7 +102,9 @@ class ConcreteMechanisms:
         moved = None if place is None else self._bound_sensitivities(mechanism, path, place)
         if place is None or moved is None:
             return None
-        fine = not (form.over_steps and self._reads_sample(form, place, path))
+        fine = not (form.over_steps and self._reads_sample(form, mechanism, place, path))
+        if form.over_steps and self._cycle(place) > 1:
+            other |= {"participations": 1}  # they are copies, each on a sample of its own
         for each in moved:
             fine &= self._meanings.hold(each.relation, place, each.at, each.given, movable=False)
         euclidean = moved[0].relation.kind is RelationKind.EUCLIDEAN
@@ -131,11 +133,28 @@ class ConcreteMechanisms:
             for i, notion in enumerate(states)
         ]
 
-    def _reads_sample(self, form: FamilyForm, place: SpecPlace, path: Path) -> bool:
-        """Returns whether a place is drawn at random, which is reported as an error."""
+    @staticmethod
+    def _cycle(place: SpecPlace) -> int:
+        """Returns from how many groups in turn a place is drawn; 1 if from all rows, or not."""
+        made = (each.made_by for each in lineage(place))
+        return next((each.cycle for each in made if isinstance(each, Sample)), 1)
+
+    def _reads_sample(
+        self, form: FamilyForm, mechanism: written.AnyConcrete, place: SpecPlace, path: Path
+    ) -> bool:
+        """Returns whether a place is drawn at random, which is reported as an error, unless the
+        steps of one row have noise of their own."""
         drawn = next((each for each in lineage(place) if isinstance(each.made_by, Sample)), None)
         if drawn is None:
             return False
+        cycle, bands = self._cycle(place), getattr(mechanism, "bands", None)
+        if cycle > 1 and bands is not None:
+            if bands <= cycle:
+                return False
+            message = f"`bands` is {bands}, more than the {cycle} groups of {quoted(drawn.name)}"
+            hint = f"the steps of one row share noise then: at most `bands: {cycle}`"
+            self._faults.add("DPC105", (*path, "bands"), message, hint)
+            return True
         self._faults.add(
             "DPC105",
             (*path, "reads"),

@@ -47,6 +47,7 @@ class Mechanisms:
         self._names = names
         self._faults = faults
         self._numbers = numbers
+        self._goal = goal
         meanings = Meanings(relations, goal, faults)
         self._stated = StatedGuarantees(names, meanings, numbers, faults)
         self._concrete = ConcreteMechanisms(meanings, numbers, faults)
@@ -63,8 +64,9 @@ class Mechanisms:
             return
         place = self._read(mechanism.reads, path)
         drafts = self._drafts(mechanism, path, place)
-        if place is not None and drafts is not None and self._over_batches(drafts, place):
-            drafts = None
+        if place is not None and drafts is not None:
+            refused = self._over_batches(drafts, place) or self._of_other_groups(place, path)
+            drafts = None if refused else drafts
         if place is not None and drafts is not None:
             self._put(place, index, mechanism, drafts, path)
 
@@ -115,6 +117,21 @@ class Mechanisms:
                     hint = f"state it on one batch: `stated_on: {each.name}`"
                     self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)
                     return True
+        return False
+
+    def _of_other_groups(self, place: SpecPlace, path: Path) -> bool:
+        """Returns whether a place is drawn from groups in turn while rows of several groups may
+        change, which is reported."""
+        goal = self._goal
+        alone = goal is None or (
+            goal.relation.kind is RelationKind.UNBOUNDED and goal.distance == 1
+        )
+        for each in lineage(place):
+            if isinstance(each.made_by, Sample) and each.made_by.cycle > 1 and not alone:
+                message = f"{quoted(each.name)} draws from groups in turn, for one row of one group"
+                hint = "protect one row: `unbounded` (it comes or goes) or `zero-out`"
+                self._faults.add("DPC105", (*path, "reads"), message, hint)
+                return True
         return False
 
     def _shuffled(
@@ -193,8 +210,13 @@ class Mechanisms:
         name, count = mechanism.name, mechanism.count
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
-        made = (each.made_by for each in lineage(place))
+        made = [each.made_by for each in lineage(place)]
         count *= math.prod(each.epochs for each in made if isinstance(each, Batches))
+        cycle = next((each.cycle for each in made if isinstance(each, Sample)), 1)
+        if cycle > 1:
+            # A row is in one group; the steps of a matrix in which it takes part are given.
+            steps = getattr(mechanism, "participations", None)
+            count = -(-count // cycle) if steps is None else count * steps
         if varying(drafts):
             assert place.scope is not None
             each = Varied(name, drafts, count, path)

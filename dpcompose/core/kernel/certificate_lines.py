@@ -142,7 +142,9 @@ def map_line(made_by: Map) -> Line:
         return {"kind": "at-one-key", "maps": maps, "last": map_line(made_by.last)}
     name = type(made_by).__name__
     kind = "all-rows" if name == "AllRows" else form_of(made_by).name
-    return {"kind": kind, **plain(made_by)}
+    line = {"kind": kind, **plain(made_by)}
+    line.pop("cycle", None)  # counts are those of one group
+    return line
 
 
 def _partition_line(kind: PartitionKind) -> Line:

@@ -352,7 +352,8 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
     stack: list[tuple[Dataset, Dataset | None]] = [(root, None)]
     while stack:
         dataset, drawn = stack.pop()
-        if drawn is None and isinstance(dataset.made_by, Sample) and not dataset.made_by.shared:
+        sample = dataset.made_by
+        if drawn is None and isinstance(sample, Sample) and not sample.shared and sample.cycle == 1:
             drawn = dataset
         for mechanism in dataset.mechanisms:
             if drawn is not None and mechanism.count > 1:
@@ -361,15 +362,15 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
         for partition in dataset.partitions:
             below.extend(each.dataset for each in partition.classes)
         stack.extend((each, drawn) for each in reversed(below))
-    for sample, named in copies.items():
+    for name, named in copies.items():
         first, *others = named.values()
         each = (
-            f"copy i of {listing(named)} reads the i-th fresh sample `{sample}`"
+            f"copy i of {listing(named)} reads the i-th fresh sample `{name}`"
             if others
             else f"each of the {count_text(first.count)} copies of `{first.name}` reads its own "
-            f"fresh sample `{sample}`"
+            f"fresh sample `{name}`"
         )
-        hint = f"for one sample that all of them read write `draws: one` at `{sample}`"
+        hint = f"for one sample that all of them read write `draws: one` at `{name}`"
         if others:
             hint += "; for mechanisms that run one after the other give each a sample of its own"
         yield Finding("DPC206", "note", each, first.path, hint)

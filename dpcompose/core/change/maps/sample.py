@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.change.effects import MapOutcome, one
+from dpcompose.core.change.effects import MapOutcome, anything, one
 from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
 from dpcompose.core.change.maps.kind import (
     Above,
@@ -34,25 +34,33 @@ class Sample(Map):
     replacement: `size` rows of `of`, which is the public number of rows or a public lower bound of
     it; then `rate` is size/of. A Poisson sample of rate 1 is `AllRows`. `shared`: all copies of a
     mechanism read the same sample; else copy i of every mechanism that reads it, or what is made
-    from it, reads the i-th fresh sample.
+    from it, reads the i-th fresh sample. `cycle`: of so many groups of rows, copy i draws from
+    group i mod `cycle`, so that a row meets only each `cycle`-th copy; counts are those of one
+    group.
     """
 
     rate: Fraction
     size: int | None = None
     of: int | None = None
     shared: bool = False
+    cycle: int = 1
 
     def then(self, after: Map) -> Map | None:
         """Returns one sample with the product of the rates, of Poisson samples drawn alike; else
         None."""
         if not isinstance(after, Sample) or self.shared != after.shared:
             return None
-        if self.size is not None or after.size is not None:
+        if self.size is not None or after.size is not None or self.cycle + after.cycle > 2:
             return None
         return replace(self, rate=capped(self.rate * after.rate))
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit; of a replaced row both ends may be drawn, or one of them."""
+        """Returns the same unit; of a replaced row both ends may be drawn, or one of them.
+
+        Of groups in turn, only a row that comes or goes is known to be in one group.
+        """
+        if self.cycle > 1 and leaf.kind is not Kind.SINGLE:
+            return [anything(leaf)]
         if leaf.kind is Kind.PAIR:
             return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
         return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
@@ -80,6 +88,8 @@ class Sample(Map):
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields errors for one draw where each copy has its own table, and for a wrong `of`."""
         yield from self._drawn_once_of_many(above)
+        if self.cycle > 1:
+            yield from _several_of_a_row(above)
         yield from self._of_unknown(above)
 
     def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
@@ -135,15 +145,32 @@ class Sample(Map):
         elif readers.copies > 1:
             times = count_text(readers.copies)
             drawn = f", {times} times: copy i of each mechanism reads the i-th draw"
-        yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret", ()
+        groups = ""
+        if self.cycle > 1:
+            groups = (
+                f"; rows are in {self.cycle} groups by a rule on the row alone, and copy i draws "
+                f"from group i mod {self.cycle}"
+            )
+        yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret{groups}", ()
 
     def describe(self) -> str:
         """Returns `a Poisson sample of rate 0.1`, or `a sample of 5 of 100 rows without
         replacement`."""
         if self.size is None:
-            return f"a Poisson sample of rate {number(self.rate)}"
+            turn = f", from {self.cycle} groups in turn" if self.cycle > 1 else ""
+            return f"a Poisson sample of rate {number(self.rate)}{turn}"
         of = count_text(self.of or 0)
         return f"a sample of {count_text(self.size)} of {of} rows without replacement"
+
+
+def _several_of_a_row(above: Above) -> Iterator[Refusal]:
+    """Yields an error where a row may have several rows here, which may be in several groups."""
+    for name, made_by in above.upwards():
+        if made_by is not None and made_by.conduct().gives is not Gives.ONE:
+            says = f"{name} may have several rows of one row, which may be in several groups"
+            hint = "draw from groups of the rows themselves: read the root, or rows made one by one"
+            yield Refusal("DPC156", ("cycle",), says, hint)
+            return
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +219,7 @@ def _sample_from_keys(
     size: int | None,
     of: int | None,
     draws: Literal["each", "one"],
+    cycle: int | None,
 ) -> Sample | AllRows:
     """Returns the sample that the keys of a map declare; `Contradiction` if they conflict or are
     incomplete.
@@ -199,13 +227,22 @@ def _sample_from_keys(
     A Poisson sample of rate 1 is `AllRows`.
     """
     shared = draws == "one"
+    if cycle is not None and (poisson is None or shared):
+        other = "size" if poisson is None else "draws"
+        says = f"`cycle` and `{other}` exclude each other"
+        hint = "each copy draws anew, by Poisson sampling, from the next group of rows"
+        raise Contradiction(Refusal("DPC105", ("cycle",), says, hint))
     if poisson is not None:
         extra = "size" if size is not None else "of" if of is not None else None
         if extra is not None:
             says = f"`poisson` and `{extra}` exclude each other"
             hint = "a Poisson sample is of random size; one of fixed size has `size` and `of`"
             raise Contradiction(Refusal("DPC105", (extra,), says, hint))
-        return AllRows() if poisson == 1 else Sample(poisson, shared=shared)
+        return (
+            AllRows()
+            if poisson == 1 and cycle is None
+            else Sample(poisson, shared=shared, cycle=cycle or 1)
+        )
     if size is None or of is None:
         missing = "`of` with `size`" if size is not None else "`size` with `of`"
         if size is None and of is None:
@@ -246,6 +283,12 @@ FORM = MapForm(
             "or all copies read the same one.",
             "each",
             ("each", "one"),
+        ),
+        FormKey(
+            "cycle",
+            Sort.WHOLE,
+            "With `poisson`: of so many groups of rows, copy i draws from group i mod `cycle`.",
+            None,
         ),
     ),
     _sample_from_keys,
