@@ -48,4 +48,5 @@ def form_of(mechanism: Family) -> FamilyForm:
     """Returns the form in which a mechanism is written in a spec."""
     plain = mechanism.noise if isinstance(mechanism, OneHot) else mechanism
     forms = (*FORMS.values(), shuffled_reports.FORM)
-    return next(form for form in forms if form.family is type(plain))
+    kinds = type(plain).__mro__
+    return next(form for kind in kinds for form in forms if form.family is kind)

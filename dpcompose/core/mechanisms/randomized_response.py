@@ -20,7 +20,7 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve
+from dpcompose.curves import Curve, Points
 from dpcompose.curves.families import KaryResponse, kary_mu, kary_rho
 from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up, tanh_up
 
@@ -52,6 +52,23 @@ class RandomizedResponse(Family):
 
     def describe(self, shift: Fraction) -> str:
         return f"randomized response over {plural(self.k, 'value')}"
+
+
+@dataclass(frozen=True, slots=True)
+class TwoAnswers(RandomizedResponse):
+    """Randomized response over two values whose answers have odds of their own, at most e^ε.
+
+    `apart`: how much likelier one answer is for one of the values than for the other.
+    """
+
+    apart: Fraction
+
+    def loss(self, shift: Fraction) -> Curve:
+        """Returns the composition of one independent answer for each row.
+
+        The hockey-sticks of both answers are lines from `apart` on; the greater one ends at ε.
+        """
+        return Curve(((Points(((ZERO, self.apart), (self.odds, ZERO))), math.ceil(shift)),))
 
 
 ODDS = Hypothesis(
@@ -132,16 +149,42 @@ def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
 
 def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
     """Returns why randomized response is refused, as (key, message, hint); None if it is not: it
-    needs `epsilon` or `lie`, and not both."""
-    epsilon, lie = (values[each] != ZERO for each in ("epsilon", "lie"))
-    if epsilon and lie:
-        return "lie", "`lie` and `epsilon` exclude each other", "either gives the other"
-    if not epsilon and not lie:
-        message = "`mechanism: randomized-response` needs `epsilon` or `lie`"
-        return "mechanism", message, "without lies nothing is protected"
-    return None
+    needs `epsilon`, or `lie`, or `p` and `q`."""
+    given = [each for each in ("epsilon", "lie", "p", "q") if values[each] != ZERO]
+    if given in (["epsilon"], ["lie"]):
+        return None
+    if given == ["p", "q"]:
+        if values["k"] == 2:
+            return None
+        hint = "one of k values has `epsilon` or `lie`"
+        return "k", "`p` and `q` are for two values: `k: 2`", hint
+    if len(given) > 1:
+        message = f"`{given[-1]}` and `{given[0]}` exclude each other"
+        return given[-1], message, "either gives the other"
+    if given:
+        message = f"`{given[0]}` needs `{'q' if given == ['p'] else 'p'}`"
+        return given[0], message, "the chances of one answer, for either value"
+    message = "`mechanism: randomized-response` needs `epsilon`, `lie`, or `p` and `q`"
+    return "mechanism", message, "without lies nothing is protected"
 
 
+def _response(
+    epsilon: Fraction, lie: Fraction, k: int, p: Fraction, q: Fraction
+) -> RandomizedResponse:
+    """Returns the mechanism with these parameters, of which those left out are 0."""
+    if epsilon or lie:
+        return RandomizedResponse(k, _odds(epsilon, lie, k))
+    low, high = sorted((p, q))
+    odds = max(log_inverse_up(low / high), log_inverse_up((1 - high) / (1 - low)))
+    return TwoAnswers(k, odds, high - low)
+
+
+_CHANCE = Need(
+    "above 0 and below 1",
+    "DPC111",
+    "an answer that one value never gives tells the other",
+    lambda value: 0 < value < 1,
+)
 FORM = FamilyForm(
     name="randomized-response",
     family=RandomizedResponse,
@@ -168,8 +211,24 @@ FORM = FamilyForm(
             fact=True,
         ),
         FormKey("k", Sort.SEVERAL, "How many values there are.", default=2),
+        FormKey(
+            "p",
+            Sort.NUMBER,
+            "With `q`, of two values: the chance of the first answer where the first is true.",
+            default=None,
+            need=_CHANCE,
+            fact=True,
+        ),
+        FormKey(
+            "q",
+            Sort.NUMBER,
+            "With `p`: the chance of the first answer where the second is true.",
+            default=None,
+            need=_CHANCE,
+            fact=True,
+        ),
     ),
-    make=lambda epsilon, lie, k: RandomizedResponse(k, _odds(epsilon, lie, k)),
+    make=_response,
     sensitivity=None,
     norm=None,
     states=("pure",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -11,10 +12,12 @@ from mpmath import mp
 from reference import orders
 
 import dpcompose
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
 from dpcompose.report import Report
 
+F0 = Fraction(0)
 CASES = [(2, "1"), (3, "1"), (4, "1"), (10, "1"), (50, "1.5"), (1000, "0.01"), (10**6, "3")]
 
 
@@ -56,6 +59,33 @@ def answered(more: str) -> Report:
     )
 
 
+@pytest.mark.parametrize(("p", "q"), [("3/4", "1/2"), ("1/4", "3/5"), ("0.9", "0.1")])
+@pytest.mark.parametrize("answers", [1, 2, 3])
+def test_two_answers_with_chances_of_their_own(p: str, q: str, answers: int) -> None:
+    """Against all outcomes; one answer is exact."""
+    noise = FORMS["randomized-response"].made(
+        {"epsilon": F0, "lie": F0, "k": 2, "p": Fraction(p), "q": Fraction(q)}
+    )
+    one, other = (
+        [
+            math.prod(chance if bit else 1 - chance for bit in bits)
+            for bits in itertools.product((0, 1), repeat=answers)
+        ]
+        for chance in (float(Fraction(p)), float(Fraction(q)))
+    )
+    for at in (0, Fraction(1, 5), Fraction(1, 2), Fraction(1)):
+        truth = max(
+            sum(max(0.0, x - math.exp(at) * y) for x, y in zip(a, b, strict=True))
+            for a, b in ((one, other), (other, one))
+        )
+        bound = float(noise.loss(Fraction(1)).repeat(answers).delta(epsilon=at).upper)
+        assert truth <= bound * (1 + 1e-9) + 1e-12
+        if answers == 1:
+            assert bound == pytest.approx(truth, abs=1e-9)
+    epsilon = max(abs(math.log(x / y)) for x, y in zip(one, other, strict=True)) / answers
+    assert float(noise.epsilon(Fraction(1)) or 0) == pytest.approx(epsilon, rel=1e-12)
+
+
 @pytest.mark.parametrize(("k", "lie"), [(2, "1/2"), (4, "1/5"), (10, "1/100"), (3, "1")])
 def test_a_chance_to_lie_gives_the_odds(k: int, lie: str) -> None:
     found = answered(f"k: {k}, lie: {lie}")
@@ -68,7 +98,12 @@ def test_a_chance_to_lie_gives_the_odds(k: int, lie: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ("k: 2", "needs `epsilon` or `lie`"),
+        ("k: 2", "needs `epsilon`, `lie`, or"),
+        ("p: 3/4", "`p` needs `q`"),
+        ("q: 3/4, k: 2", "`q` needs `p`"),
+        ("p: 3/4, q: 1/4, epsilon: 1", "exclude each other"),
+        ("p: 3/4, q: 1/4, k: 3", "for two values"),
+        ("p: 1, q: 1/4", "`p` must be above 0 and below 1"),
         ("k: 2, lie: 0", "`lie` must be above 0"),
         ("k: 2, lie: 3/2", "at most 1"),
         ("k: 2, lie: 1/2, epsilon: 1", "exclude each other"),
