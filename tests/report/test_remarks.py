@@ -159,6 +159,18 @@ def test_what_is_trusted_of_concrete_mechanisms_and_curves() -> None:
     assert noisy.span is not None and noisy.span.line == 6
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("tuned model", 1), ("grid_search", 1), ("Best-run", 0), ("best run", 1), ("best sellers", 0)],
+)
+def test_what_is_called_tuned_is_told(name: str, told: int) -> None:
+    text = spec("unbounded", POISSON, f"name: {name}, reads: people, {PURE}")
+    assert len(found(text, "DPC216")) == told
+    assert not found(text.replace(PURE, f"{PURE}, count: 3"), "DPC216")
+    run = f"mechanism: select, of: {{{PURE}}}, runs: {{geometric: 3}}"
+    assert not found(text.replace(PURE, run), "DPC216")
+
+
 # --- findings ------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ Every remark is a `Finding` with its path in the spec; positions in the text com
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
+from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Edge, Place
@@ -34,6 +36,7 @@ FINDING_CODES = {
     "DPC206": "Every copy of a mechanism reads a fresh sample of its own.",
     "DPC207": "A sample lowers no ε: what reads it is not stated for what the sample hides.",
     "DPC215": "Rows belong to units, and one row is protected.",
+    "DPC216": "A mechanism looks like the best of several runs, and how many is not said.",
     "DPC230": "What is learnt of columns is asked, and nothing tells one from another.",
 }
 
@@ -73,6 +76,7 @@ def _all(
         yield from _units_unprotected(problem.goal, root)
         for place in top.subtree():
             yield from _unread(place)
+            yield from _tuned(place.dataset)
             if goal.relation.kind is RelationKind.USER and _is_capped(place, capped):
                 capped.add(id(place))
                 for mechanism, placed in place.mechanisms:
@@ -103,6 +107,29 @@ def _units_unprotected(goal: Goal, root: Root) -> Iterator[Finding]:
             root.dataset.path,
             f"write `protect: user` to protect everything that one `{root.unit}` has",
         )
+
+
+#: What people call a release whose settings were chosen by runs on the same data.
+_TUNED = re.compile(
+    r"(?i)\b(tuned|tuning|hyper[- ]?param\w*|grid[- ]search\w*|sweep|best (run|model))\b"
+)
+
+
+def _tuned(dataset: Dataset) -> Iterator[Finding]:
+    """Yields a remark (DPC216) for a mechanism that is called tuned and is one single run."""
+    for each in dataset.mechanisms:
+        word = _TUNED.search(each.name.replace("_", " "))
+        chosen = any(isinstance(said.guarantee.noise, Selected) for said in each.statements)
+        if word is not None and each.count == 1 and not chosen:
+            yield Finding(
+                "DPC216",
+                "note",
+                f"`{each.name}` is charged as one run: settings that were chosen on the same data "
+                "cost more",
+                each.path,
+                "the best of several runs is `mechanism: select` with the law of their number; "
+                "where all runs are released write `count: n`",
+            )
 
 
 def _unread(place: Place) -> Iterator[Finding]:
