@@ -24,7 +24,15 @@ from dpcompose.spec.models import Model
 
 #: The model of a selection as it is written.
 SELECT: Any = CONCRETE["select"]
-_MEAN = Need("1 or more", "DPC111", "at least one run is made", lambda value: value >= 1)
+_MEAN = Need(
+    "from 1 to 1e12", "DPC111", "at least one run is made", lambda value: 1 <= value <= 10**12
+)
+_SHAPE = Need(
+    "0, or from 1e-6 to 1e6",
+    "DPC111",
+    "0 is the logarithmic law, 1 the geometric one",
+    lambda value: not value or Fraction(1, 10**6) <= value <= 10**6,
+)
 _STOP = Need("from 0 to 1", "DPC111", "γ is a chance", lambda value: value <= 1)
 
 
@@ -171,7 +179,7 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns 
     shape: Fraction | None = ONE if key == "geometric" else ZERO
     text, where = value, at
     if key == "negative_binomial":
-        shape = numbers.parameter(value.shape, (*at, "shape"))
+        shape = numbers.parameter(value.shape, (*at, "shape"), _SHAPE)
         text, where = value.mean, (*at, "mean")
     mean = numbers.parameter(text, where, _MEAN)
     if shape is None or mean is None:

@@ -24,6 +24,7 @@ from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves import Curve, Grouped, Points, Response
 from dpcompose.curves.families import GeometricLoss
 from dpcompose.curves.rounding import (
+    MAX_EXPONENT,
     ZERO,
     bits_up,
     exp_up,
@@ -43,9 +44,8 @@ _POINTS = 512
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
-
-#: A line `intercept + slope·x` above a power function; `at` is the logarithm of the slope.
-_Line = tuple[Fraction, Fraction, Fraction]
+#: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it.
+_MOST_TOP = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,9 @@ def _cost(selected: Selected, run: Curve) -> Fraction:
     if selected.law == "poisson":
         return selected.mean * run.delta(epsilon=0).upper
     top = _top(run)
-    slopes = {at: run.delta(epsilon=at).upper for at in (ZERO, top)}
-    while True:
+    slopes = {at: run.delta(epsilon=at).upper for at in (ZERO, min(top, Fraction(_MOST_TOP)))}
+    worst = _fall(selected, ZERO, _ONE)
+    while top <= _MOST_TOP:
         worst, left, right = max(_corners(selected, slopes))
         middle = bits_up(abs(left + right) / 2, _BITS)
         if abs(left - right) <= top * _NEAR or middle in slopes:
@@ -254,6 +255,8 @@ def _profile(selected: Selected, run: Curve) -> Curve:
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     """Returns δ at a real ε, for both orders of the tables."""
+    if -epsilon > MAX_EXPONENT:
+        return _ONE
     rest = replace(run, no_failure=_ONE).delta(epsilon=abs(epsilon)).upper
     at = 1 - run.no_failure * (1 - rest)
     return at if epsilon >= 0 else 1 - (1 - at) / exp_up(-epsilon)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _MARGIN = 1e-9
 #: The chance of all numbers that lie outside of the ranges that are summed, by Chernoff's bound.
 OUTSIDE = Fraction(1, 10**20)
-#: The largest ε of a report at which shuffling is of use: one in 1e13 reports is a clone's.
+#: The ε of a report at which shuffling is of use: above, one in 1e13 reports is a clone's.
+_LEAST_EPSILON = Fraction(1, 10**9)
 _MOST_EPSILON = 30
 #: Numbers of clones that differ by less than this share are taken as the smallest of them.
 _ALIKE = 1e-4
@@ -38,7 +39,7 @@ def profile_of_clones(
     """
     import numpy as np
 
-    if not 0 < each <= _MOST_EPSILON:
+    if not _LEAST_EPSILON < each <= _MOST_EPSILON:
         return
     epsilon = float(each)
     chance, rest = math.exp(-epsilon), -math.expm1(-epsilon)

@@ -254,6 +254,17 @@ def test_more_runs_cost_more_and_one_costs_as_one() -> None:
     assert selected("poisson", 3, F(0), pure("0")).loss(F(1)) == Curve()
 
 
+@pytest.mark.parametrize("of", ["pure, epsilon: 50000", "gdp, mu: 1e6", "zcdp, rho: 1e8"])
+@pytest.mark.parametrize(
+    "runs", ["{geometric: 10}", "{poisson: 100}", "{binomial: {trials: 9, mean: 5}}"]
+)
+def test_extreme_losses_have_a_number(of: str, runs: str) -> None:
+    found = dpcompose.analyze(spec(f"{{notion: {of}}}", runs))
+    assert found.status == "ok" and found.bound is not None and found.bound.value >= 50000
+    if of.startswith("pure") and "geometric" in runs:
+        assert float(found.bound.value) == pytest.approx(50000 + 2 * math.log(10), rel=1e-9)
+
+
 def test_a_fixed_number_is_composition() -> None:
     fixed = dpcompose.analyze(spec("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{fixed: 9}"))
     assert fixed.bound is not None
@@ -296,7 +307,7 @@ def test_parameters_of_runs_are_scaled() -> None:
         ("{notion: pure, epsilon: 1}", "{}", "`runs` needs one law"),
         ("{notion: pure, epsilon: 1}", "{poisson: 2, geometric: 2}", "exclude each other"),
         ("{notion: pure, epsilon: 1}", "12", "`runs` must be a mapping"),
-        ("{notion: pure, epsilon: 1}", "{geometric: 1/2}", "`geometric` must be 1 or more"),
+        ("{notion: pure, epsilon: 1}", "{geometric: 1/2}", "`geometric` must be from 1 to 1e12"),
         (
             "{notion: pure, epsilon: 1}",
             "{until_threshold: {stop: 2}}",

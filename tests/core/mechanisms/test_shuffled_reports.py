@@ -164,7 +164,14 @@ def test_more_reports_cost_less_and_none_more_than_one_alone() -> None:
 
 
 def test_many_reports_and_extreme_losses() -> None:
-    for each, n in (("1", 10**9), ("1/1000", 10), ("29", 10**6), ("40", 10**9), ("8", 10**6)):
+    for each, n in (
+        ("1", 10**9),
+        ("1/1000", 10),
+        ("1e-400", 9),
+        ("29", 10**6),
+        ("40", 10**9),
+        ("8", 10**6),
+    ):
         found = ShuffledReports(F(each), n, False).loss(ONE).epsilon(delta=F(1, 10**6))
         assert found is not None and 0 <= found.upper <= F(each)
     assert (
