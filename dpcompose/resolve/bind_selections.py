@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
@@ -33,6 +33,8 @@ _SHAPE = Need(
     "0 is the logarithmic law, 1 the geometric one",
     lambda value: not value or Fraction(1, 10**6) <= value <= 10**6,
 )
+#: Of runs that are stated in several ways each, so many ways together are looked at.
+_MOST_CHOICES = 16
 _STOP = Need("from 0 to 1", "DPC111", "γ is a chance", lambda value: value <= 1)
 
 
@@ -77,7 +79,7 @@ def selections(
             return None
         if not several:
             return listed[0]
-        law = LawOfRuns("poisson", ONE)
+        law = LawOfRuns("negative_binomial", ONE, ONE, ONE)  # one run for sure
     if (
         law.stop == 0
         and law.name == "until_threshold"
@@ -110,7 +112,8 @@ def _together(listed: list[list[Draft]], law: LawOfRuns, path: Path) -> Iterator
                 groups.setdefault((each.relation, each.up), []).append(each)
         alike.append(groups)
     for key in alike[0]:
-        for choice in product(*(groups.get(key, []) for groups in alike)):
+        choices = product(*(groups.get(key, []) for groups in alike))
+        for choice in islice(choices, _MOST_CHOICES):
             given = all(each.relation_given for each in choice)
             counts = tuple(len(each.parameters) for each in choice)
             values = tuple(value for each in choice for value in each.parameters)
