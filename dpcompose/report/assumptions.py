@@ -318,6 +318,8 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
         RelationKind.UNBOUNDED: " (one row added or removed)",
         RelationKind.BOUNDED: " (one row replaced)",
     }.get(statement.relation.kind, "")
+    if statement.relation.leaves_nulls:
+        change = " (one row made null)"
     norm = None if form.norm is None else _norm(guarantee)
     of = "" if norm is None else f", in {norm},"
     yield Trusted(

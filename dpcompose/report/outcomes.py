@@ -96,6 +96,8 @@ def _protects(problem: Problem, solver: Solver) -> str:
     states = [initial(root, top, goal) for root, top in solver.tops]
     changes = dict.fromkeys(wording.change(state) for state in states if state)
     says = " or ".join(changes)
+    if goal.relation.leaves_nulls:
+        says = says.replace("added or removed", "made null")
     if goal.relation.keeps:
         says += f", {wording.listing(sorted(goal.relation.keeps))} kept"
     if goal.relation.changes is not None:
