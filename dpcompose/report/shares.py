@@ -12,7 +12,15 @@ from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
-from dpcompose.curves import Concentrated, MechanismLoss, Part, Point, Response, quick_bound
+from dpcompose.curves import (
+    Concentrated,
+    MechanismLoss,
+    Part,
+    Point,
+    Points,
+    Response,
+    quick_bound,
+)
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import capped, summed
 from dpcompose.errors import Span
@@ -139,7 +147,7 @@ def _slow(solver: Solver) -> bool:
 
 def _quick(part: Part) -> bool:
     """Returns whether a part of a dominating pair composes quickly."""
-    return isinstance(part, Response | MechanismLoss | Concentrated)
+    return isinstance(part, Response | MechanismLoss | Concentrated | Points)
 
 
 def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
