@@ -206,7 +206,7 @@ def drawn_by(*families: type[Family]) -> Test:
     """
 
     def holds(touch: ChargedStep) -> None:
-        """Raises `Refused` unless the mechanism's first statement is one of these families."""
+        """Raises `Refused` unless the mechanism charged draws its noise from one of `families`."""
         noise = touch.first.statement.guarantee.noise
         # `OneHot` has the noise of every coordinate.
         if not isinstance(getattr(noise, "noise", noise), families):

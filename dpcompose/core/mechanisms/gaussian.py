@@ -35,7 +35,7 @@ class OneGaussian(Family):
 
     @abstractmethod
     def mu_squared(self, shift: Fraction) -> Fraction:
-        """Returns the μ² of the Gaussian mechanism with this loss; it is exact."""
+        """Returns the exact μ² of the Gaussian mechanism that has the loss of this one."""
 
     def loss(self, shift: Fraction) -> Curve:
         return Curve((), self.mu_squared(shift))

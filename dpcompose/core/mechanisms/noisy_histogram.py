@@ -1,4 +1,4 @@
-"""Keys that are not known beforehand: histograms with a threshold, and the choice of keys."""
+"""Histograms over unknown keys: noisy values above a threshold, and the selection of keys."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _ByKey(Family):
 
 @dataclass(frozen=True, slots=True)
 class NoisyHistogram(_ByKey):
-    """Adds noise to the value of each key that is present, and releases those above a threshold.
+    """A histogram over unknown keys: the noisy values, of keys present, that reach a threshold.
 
     `law`: the name of the noise; `scale`: its scale or σ. A unit has at most `max_keys` keys and
     moves the value of each by at most `max_per_key`.

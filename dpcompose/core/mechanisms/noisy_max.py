@@ -84,7 +84,8 @@ class NoisyMax(Family):
         return self.law
 
     def _picked(self, shift: Fraction) -> tuple[LaplaceLoss | BoundedRange | GeometricLoss, int]:
-        """Returns a dominating pair of one pick, and how many of them compose."""
+        """Returns the dominating pair of one pick of a candidate, and the number of picks that
+        compose."""
         steps = math.ceil(shift)
         match self._pair:
             case "gumbel":

@@ -171,7 +171,7 @@ def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str
 def _response(
     epsilon: Fraction, lie: Fraction, k: int, p: Fraction, q: Fraction
 ) -> RandomizedResponse:
-    """Returns the mechanism with these parameters, of which those left out are 0."""
+    """Returns randomized response with these parameters; one that a spec leaves out is 0."""
     if epsilon or lie:
         return RandomizedResponse(k, _odds(epsilon, lie, k))
     low, high = sorted((p, q))

@@ -32,10 +32,11 @@ _MOST_STEPS = 1 << 16
 def profile_of_clones(
     each: Fraction, reports: int, by_response: bool
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yields (ε, δ) of one of so many shuffled reports that are each `each`-DP, δ rounded up, but
-    for a chance of `OUTSIDE`; the last δ may be 0. Nothing where shuffling is of no use.
+    """Yields the points (ε, δ) of the profile of shuffled reports, for one report replaced.
 
-    `by_response`: each is randomized response, of which others are clones more often.
+    `each`: the ε of every report alone; `reports`: their number; `by_response`: each is randomized
+    response, of which others are clones more often. δ is rounded up, after a chance of `OUTSIDE`
+    is set aside. No points where shuffling is of no use.
     """
     import numpy as np
 
