@@ -21,7 +21,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.forest import SpecPlace, lineage
+from dpcompose.resolve.forest import SpecPlace, sample_of
 from dpcompose.resolve.norms import Moves, in_one_norm, plain, read_norms
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft, Parameter
@@ -102,8 +102,9 @@ class ConcreteMechanisms:
         moved = None if place is None else self._bound_sensitivities(mechanism, path, place)
         if place is None or moved is None:
             return None
-        fine = not (form.over_steps and self._reads_sample(form, mechanism, place, path))
-        if form.over_steps and self._cycle(place) > 1:
+        fine = True
+        if form.over_steps and (sample := sample_of(place)) is not None:
+            fine = self._amplified(form, mechanism, *sample, path)
             other |= {"participations": 1}  # they are copies, each on a sample of its own
         for each in moved:
             fine &= self._meanings.hold(each.relation, place, each.at, each.given, movable=False)
@@ -133,28 +134,25 @@ class ConcreteMechanisms:
             for i, notion in enumerate(states)
         ]
 
-    @staticmethod
-    def _cycle(place: SpecPlace) -> int:
-        """Returns from how many groups in turn a place is drawn; 1 if from all rows, or not."""
-        made = (each.made_by for each in lineage(place))
-        return next((each.cycle for each in made if isinstance(each, Sample)), 1)
-
-    def _reads_sample(
-        self, form: FamilyForm, mechanism: written.AnyConcrete, place: SpecPlace, path: Path
+    def _amplified(
+        self,
+        form: FamilyForm,
+        mechanism: written.AnyConcrete,
+        drawn: SpecPlace,
+        sample: Sample,
+        path: Path,
     ) -> bool:
-        """Returns whether a place is drawn at random, which is reported as an error, unless the
-        steps of one row have noise of their own."""
-        drawn = next((each for each in lineage(place) if isinstance(each.made_by, Sample)), None)
-        if drawn is None:
-            return False
-        cycle, bands = self._cycle(place), getattr(mechanism, "bands", None)
-        if cycle > 1 and bands is not None:
-            if bands <= cycle:
-                return False
-            message = f"`bands` is {bands}, more than the {cycle} groups of {quoted(drawn.name)}"
-            hint = f"the steps of one row share noise then: at most `bands: {cycle}`"
+        """Returns whether a sample amplifies each step of a mechanism over steps: one row's steps
+        must have noise of their own; reports an error if not."""
+        bands = getattr(mechanism, "bands", None)
+        if sample.cycle > 1 and bands is not None:
+            if bands <= sample.cycle:
+                return True
+            groups = f"the {sample.cycle} groups of {quoted(drawn.name)}"
+            hint = f"the steps of one row share noise then: at most `bands: {sample.cycle}`"
+            message = f"`bands` is {bands}, more than {groups}"
             self._faults.add("DPC105", (*path, "bands"), message, hint)
-            return True
+            return False
         self._faults.add(
             "DPC105",
             (*path, "reads"),
@@ -162,7 +160,7 @@ class ConcreteMechanisms:
             "where each step draws rows anew, the noise of the steps must be independent for a "
             f"sample to amplify: let `{form.name}` read the rows that the samples are drawn from",
         )
-        return True
+        return False
 
     def _parameters(
         self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None

@@ -19,7 +19,7 @@ from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.bind_selections import SELECT, selections
-from dpcompose.resolve.forest import Names, SpecPlace, lineage
+from dpcompose.resolve.forest import Names, SpecPlace, lineage, sample_of
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
@@ -210,13 +210,13 @@ class Mechanisms:
         name, count = mechanism.name, mechanism.count
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
-        made = [each.made_by for each in lineage(place)]
+        made = (each.made_by for each in lineage(place))
         count *= math.prod(each.epochs for each in made if isinstance(each, Batches))
-        cycle = next((each.cycle for each in made if isinstance(each, Sample)), 1)
-        if cycle > 1:
+        sample = sample_of(place)
+        if sample is not None and sample[1].cycle > 1:
             # A row is in one group; the steps of a matrix in which it takes part are given.
             steps = getattr(mechanism, "participations", None)
-            count = -(-count // cycle) if steps is None else count * steps
+            count = -(-count // sample[1].cycle) if steps is None else count * steps
         if varying(drafts):
             assert place.scope is not None
             each = Varied(name, drafts, count, path)

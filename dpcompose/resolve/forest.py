@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.errors import quoted
@@ -224,6 +225,15 @@ def lineage(place: SpecPlace) -> Iterator[SpecPlace]:
     while at is not None:
         yield at
         at = at.parent
+
+
+def sample_of(place: SpecPlace) -> tuple[SpecPlace, Sample] | None:
+    """Returns the nearest dataset that is a sample, of a place and those that it is made from, with
+    its map; None if nothing is drawn."""
+    for each in lineage(place):
+        if isinstance(each.made_by, Sample):
+            return each, each.made_by
+    return None
 
 
 def ancestors(place: SpecPlace) -> Iterator[str]:

@@ -166,11 +166,9 @@ class Coster:
         if len(usable) > 1:
             found.append(self.native(placed, state, target, usable))
         drawn = [each for each in placed if each.usable]
-        if target in (Notion.PURE, Notion.ZCDP, Notion.GDP):
-            found.extend(
-                amount_of(mechanism, shift, target)
-                for mechanism, shift in shifts(self, drawn, state)
-            )
+        found.extend(
+            amount_of(mechanism, shift, target) for mechanism, shift in shifts(self, drawn, state)
+        )
         if target in (Notion.ZCDP, Notion.GDP):
             found.extend(
                 convert_over_steps(epsilon, steps, target)

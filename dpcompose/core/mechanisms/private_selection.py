@@ -19,10 +19,10 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve, Grouped, Points, Response
-from dpcompose.curves.families import GeometricLoss
+from dpcompose.curves import Curve, Grouped, Points, Response, curve_of
+from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import (
     MAX_EXPONENT,
     ZERO,
@@ -31,7 +31,6 @@ from dpcompose.curves.rounding import (
     gaussian_mean_up,
     log1p_up,
     number,
-    tanh_up,
 )
 
 _ONE = Fraction(1)
@@ -66,21 +65,17 @@ class Selected(Family):
     def epsilon(self, shift: Fraction) -> Fraction | None:
         if not shift:
             return ZERO
-        run, steps = self._run(shift), math.ceil(shift)
-        known = [
-            each.value * steps if each.noise is None else each.noise.epsilon(each.shift * shift)
-            for each in self.of
-            if each.notion is Notion.PURE or each.noise is not None
-        ]
-        losses = [each for each in known if each is not None]
-        if len(losses) < len(self.of) or run.no_failure < 1:
-            return None
-        loss = sum(losses, ZERO)
-        return 2 * loss if self._endless else loss + _cost(self, run)
+        loss = ZERO
+        for each in self.of:
+            known = _run_epsilon(each, shift)
+            if known is None:
+                return None
+            loss += known
+        return 2 * loss if self._endless else loss + _cost(self, self._run(shift))
 
     def rho(self, shift: Fraction) -> Fraction | None:
         epsilon = self.epsilon(shift)
-        return None if epsilon is None else epsilon * tanh_up(epsilon / 2)
+        return None if epsilon is None else Fraction(convert(epsilon, Notion.PURE, Notion.ZCDP))
 
     def mu(self, shift: Fraction) -> Fraction | None:
         epsilon = self.epsilon(shift)
@@ -126,6 +121,14 @@ class Selected(Family):
         return Curve().compose(*(_run_loss(each, shift) for each in self.of))
 
 
+def _run_epsilon(said: Guarantee, shift: Fraction) -> Fraction | None:
+    """Returns the ε of one guarantee of a run, so many steps of its relation apart; None if it has
+    none at δ = 0."""
+    if said.noise is not None:
+        return said.noise.epsilon(said.shift * shift)
+    return said.value * math.ceil(shift) if said.notion is Notion.PURE else None
+
+
 def _run_loss(said: Guarantee, shift: Fraction) -> Curve:
     """Returns the loss of one guarantee of a run, so many steps of its relation apart."""
     if said.noise is not None:
@@ -133,10 +136,7 @@ def _run_loss(said: Guarantee, shift: Fraction) -> Curve:
     steps = math.ceil(shift)
     match said.notion:
         case Notion.PURE:
-            if steps > 1 and said.value:
-                # Group privacy of pure DP: the geometric mechanism is the worst.
-                return Curve(((GeometricLoss(steps, 1 / said.value), 1),))
-            once = curves.pure(said.value)
+            return curve_of(equal_steps(said.value, steps)) if said.value else Curve()
         case Notion.APPROX:
             once = curves.approx(said.value, said.delta)
         case Notion.ZCDP:
@@ -147,7 +147,7 @@ def _run_loss(said: Guarantee, shift: Fraction) -> Curve:
             once = curves.rdp(said.points)
         case Notion.PROFILE:
             once = curves.profile(said.points)
-    return once if steps == 1 or once == Curve() else Curve(((Grouped(once, steps), 1),))
+    return once if steps == 1 or once == Curve() else curve_of(Grouped(once, steps))
 
 
 # --- the theorem ----------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def _profile(selected: Selected, run: Curve) -> Curve:
     if len(run.parts) == 1 and not run.gaussian and run.no_failure == 1:
         [(part, count)] = run.parts
         if isinstance(part, Response) and count == 1:
-            return Curve(((Response(part.epsilon + cost), 1),))
+            return curve_of(Response(part.epsilon + cost))
     failure = selected.mean * (1 - run.no_failure)
     if failure >= 1:
         return Curve((), ZERO, ZERO)
@@ -249,8 +249,7 @@ def _profile(selected: Selected, run: Curve) -> Curve:
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):
             found.append((i * step, rest))
-    parts = ((Points(tuple(found)), 1),) if found else ()
-    return Curve(parts, ZERO, 1 - failure if found else ZERO)
+    return curve_of(Points(tuple(found)), ZERO, 1 - failure) if found else Curve((), ZERO, ZERO)
 
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:

@@ -11,9 +11,9 @@ from functools import lru_cache
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import BY_FAMILY, Family, FamilyForm, Trusted, drawn_by
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve, Grouped, Points
+from dpcompose.curves import Curve, Grouped, Points, curve_of
 from dpcompose.curves.families import OUTSIDE, profile_of_clones
 from dpcompose.curves.rounding import (
     ZERO,
@@ -21,7 +21,6 @@ from dpcompose.curves.rounding import (
     count_text,
     gaussian_mean_up,
     number,
-    tanh_up,
 )
 
 _ONE = Fraction(1)
@@ -43,8 +42,7 @@ class ShuffledReports(Family):
         return self.each_epsilon * math.ceil(shift)
 
     def rho(self, shift: Fraction) -> Fraction:
-        epsilon = self.epsilon(shift)
-        return epsilon * tanh_up(epsilon / 2)
+        return Fraction(convert(self.epsilon(shift), Notion.PURE, Notion.ZCDP))
 
     def mu(self, shift: Fraction) -> Fraction:
         return gaussian_mean_up(self.epsilon(shift))
@@ -52,7 +50,7 @@ class ShuffledReports(Family):
     def loss(self, shift: Fraction) -> Curve:
         once = _profile(self.each_epsilon, self.reports, self.by_response)
         rows = math.ceil(shift)
-        return once if rows == 1 else Curve(((Grouped(once, rows), 1),))
+        return once if rows == 1 else curve_of(Grouped(once, rows))
 
     def describe(self, shift: Fraction) -> str:
         local = "randomized response" if self.by_response else "each"
@@ -71,7 +69,7 @@ def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
             found = bits_up(shuffled_reports(OUTSIDE, _ONE, among), 100)
         if found < 1 and (not points or found < points[-1][1]):
             points.append((epsilon, found))
-    return Curve(((Points(tuple(points)), 1),)) if points else curves.pure(each)
+    return curve_of(Points(tuple(points))) if points else curves.pure(each)
 
 
 @theorem(

@@ -16,7 +16,7 @@ from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
-from dpcompose.curves.rounding import listing
+from dpcompose.curves.rounding import listing, plural
 
 
 class Gives(Enum):
@@ -69,6 +69,15 @@ class Above(NamedTuple):
     is_root: bool
     no_unit: Callable[[], tuple[str, str]]
     upwards: Callable[[], Iterator[tuple[str, Map | None]]]
+
+    def too_few(self, key: str, rows: int) -> str | None:
+        """Returns the message that it has fewer rows than the value at a key; None if it may have
+        as many."""
+        most = self.traits.most
+        if most is None or rows <= most:
+            return None
+        has = "has" if self.traits.size is not None else "has at most"
+        return f"`{key}` is {rows}, and {self.name} {has} {plural(most, 'row')}"
 
     @property
     def public(self) -> str:

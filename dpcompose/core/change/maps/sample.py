@@ -104,11 +104,11 @@ class Sample(Map):
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if `of` is not a public number of rows, or larger than the table."""
-        traits, source = above.traits, above.name
+        traits = above.traits
         if self.of is None:
             return
         if not traits.fixed:
-            says = f"`of` must be a public number of rows, and that of {source} is not public"
+            says = f"`of` must be a public number of rows, and that of {above.name} is not public"
             hint = (
                 "write `poisson: q`; or, if it is public, `domain: fixed-size-table` "
                 f"at {above.root}"
@@ -116,13 +116,11 @@ class Sample(Map):
                 else "write `poisson: q`; or draw the sample above, from a table of public size"
             )
             yield Refusal("DPC155", ("of",), says, hint)
-        elif traits.most is not None and self.of > traits.most:
-            has = "has" if traits.size is not None else "has at most"
-            says = f"`of` is {self.of}, and {source} {has} {plural(traits.most, 'row')}"
+        elif (fewer := above.too_few("of", self.of)) is not None:
             hint = f"write `of: {traits.most}`, or a public lower bound"
             if traits.size is None:
                 hint = "write a public lower bound of its number of rows"
-            yield Refusal("DPC155", ("of",), says, hint)
+            yield Refusal("DPC155", ("of",), fewer, hint)
 
     def rows_needed(self, below: int) -> int:
         """Returns `of`, the number of rows drawn from; 0 for a Poisson sample."""

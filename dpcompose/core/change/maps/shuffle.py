@@ -37,14 +37,13 @@ class Shuffle(Together):
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error for more reports than there are rows."""
-        most = above.traits.most
-        if most is not None and self.reports > most:
-            has = "has" if above.traits.size is not None else "has at most"
-            says = f"`reports` is {self.reports}, and {above.name} {has} {plural(most, 'row')}"
-            yield Refusal("DPC155", ("reports",), says, f"each row sends one: `reports: {most}`")
+        says = above.too_few("reports", self.reports)
+        if says is not None:
+            hint = f"each row sends one: `reports: {above.traits.most}`"
+            yield Refusal("DPC155", ("reports",), says, hint)
 
     def rows_needed(self, below: int) -> int:
-        """Returns the number of reports."""
+        """Returns the number of reports: each row sends one."""
         return self.reports
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
