@@ -53,6 +53,10 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
             known = None if more else each.without
             row.append(literal("" if known is None else route_text(known), style))
         table.add_row(*row, f":{each.span.line}" if each.span and not more else "")
+    if report.group_shares:
+        table.add_row("")
+    for name, part in report.group_shares:
+        table.add_row(literal(f"group {name}", style), "", _part(part, style))
     yield table
 
 

@@ -141,6 +141,7 @@ def result(report: Report, checking: bool = False) -> Shape:
         "assumptions": [_assumption(each) for each in report.assumptions],
         "reasons": list(report.reasons),
         "shares": [_share(each) for each in report.shares],
+        **({"groups": groups} if (groups := _groups(report)) else {}),
         **({"accuracy": list(map(_accuracy, report.accuracy))} if report.accuracy else {}),
         "findings": [finding_shape(each) for each in _findings(report, checking)],
         **({"ignored": [_ignored(each) for each in report.ignored]} if report.ignored else {}),
@@ -372,7 +373,13 @@ def _share(share: Share) -> Shape:
         "line": _line(share.span),
         "share": _up(share.of_whole),
         "epsilon_without": _up(share.without),
+        **({} if share.group is None else {"group": share.group}),
     }
+
+
+def _groups(report: Report) -> list[Shape]:
+    """Returns the parts of the sum of groups of mechanisms as JSON objects."""
+    return [{"group": name, "share": _up(part)} for name, part in report.group_shares]
 
 
 def _accuracy(found: AnswerNoise) -> Shape:

@@ -209,6 +209,7 @@ def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, obj
         "adds": added_unit(report),
         "without": any(each.without is not None for each in report.shares),
         "shares": _shares(report),
+        "groups": [(name, share_text(part)) for name, part in report.group_shares],
         "curves": _curves(report),
         "accuracy": accuracy_rows(report),
         "level": level_text(report) if report.accuracy else "",

@@ -122,6 +122,10 @@ _RESULT: Schema = mapping(
         "population": {**TEXT, "description": "Whose data it is, where the spec says so."},
         "at_epsilon": array_of(defined("at_epsilon"), "Where an epsilon was chosen."),
         "risk": defined("risk", "What an attacker gains at most, where that was asked for."),
+        "groups": array_of(
+            mapping("A group of mechanisms.", group=TEXT, share=maybe(PROBABILITY, "Of the sum.")),
+            "Where mechanisms are in groups, and parts add up.",
+        ),
         "ignored": array_of(defined("ignored"), "Where comments ignore findings."),
         "filter": defined("filter", "Where parameters are chosen along the way."),
         "attributes": array_of(defined("attribute"), "Who learns what, where that is asked."),
@@ -181,6 +185,7 @@ _RESULT: Schema = mapping(
     shares=array_of(
         mapping(
             "What one mechanism adds at the worst change.",
+            {"group": {**TEXT, "description": "The group that the spec gives it."}},
             mechanism=TEXT,
             bound=defined("bound"),
             line=LINE,

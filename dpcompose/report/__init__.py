@@ -194,6 +194,7 @@ class Share(NamedTuple):
 
     `bound`: in the unit of the whole; without a bound in one notion, the ε of the mechanism alone
     at a δ. `of_whole`: its share of the sum, None where the parts do not add up to the whole.
+    `group`: the group of the mechanism in the spec.
     `without`: the ε at the first chosen δ of the same release without the mechanism, None where not
     computed.
     """
@@ -203,6 +204,7 @@ class Share(NamedTuple):
     span: Span | None
     of_whole: Fraction | None = None
     without: Fraction | None = None
+    group: str | None = None
 
 
 class AnswerNoise(NamedTuple):
@@ -390,6 +392,18 @@ class Report:
     def label(self) -> str:
         """Returns the name of the spec: its file, with the document's number if it has several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
+
+    @property
+    def group_shares(self) -> list[tuple[str, Fraction]]:
+        """Returns the groups of mechanisms, each with its part of the sum, the largest first.
+
+        Empty where no mechanism has a group, or where parts do not add up to the whole.
+        """
+        found: dict[str, Fraction] = {}
+        for each in self.shares:
+            if each.group is not None and each.of_whole is not None:
+                found[each.group] = found.get(each.group, Fraction(0)) + each.of_whole
+        return sorted(found.items(), key=lambda each: (-each[1], each[0]))
 
     @property
     def assumed_relations(self) -> tuple[Diagnostic, ...]:

@@ -9,6 +9,7 @@ part of a claim.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -94,7 +95,8 @@ def _constants(written: Value) -> dict[str, Fraction]:
     found: dict[str, Fraction] = {}
     for name, text in written.items() if isinstance(written, dict) else ():
         if isinstance(text, str):
-            found[name] = parse(text, found)
+            with suppress(ExpressionError):  # one that is not exact
+                found[name] = parse(text, found)
     return found
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.model.problem import Path, Problem
+from dpcompose.core.model.problem import Mechanism, Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
@@ -42,10 +42,10 @@ _VERY_MANY = 1_000
 def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
     """Returns what every mechanism adds to the bound at the worst change, the largest first."""
     totals: dict[str, Quantity] = {}
-    paths: dict[str, Path] = {}
+    mechanisms: dict[str, Mechanism] = {}
     for felt in solution.felt:
         name, added = felt.mechanism.name, solution.share(felt)
-        paths[name] = felt.mechanism.path
+        mechanisms[name] = felt.mechanism
         old = totals.get(name)
         totals[name] = added if old is None else old.plus(added)
     whole = capped(summed(map(attrgetter("amount"), totals.values())))
@@ -54,8 +54,9 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
         Share(
             name,
             bound_of(quantity),
-            span(paths[name]),
+            span(mechanisms[name].path),
             Fraction(quantity.amount) / whole if whole else None,
+            group=mechanisms[name].group,
         )
         for name, quantity in order
     )
@@ -68,7 +69,7 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
     costs the whole. Empty where there is no number at the point.
     """
     problem = solver.problem
-    paths = {each.name: each.path for each in problem.mechanisms()}
+    mechanisms = {each.name: each for each in problem.mechanisms()}
     names = list(dict.fromkeys(each.mechanism for each in at.touched))
     if at.value is None:
         return ()
@@ -77,7 +78,7 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
     if not found:
         slow = _slow(solver)
         for name in names[:_MOST_ALONE]:
-            others = {each for each in paths if each != name}
+            others = {each for each in mechanisms if each != name}
             value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST_SLOW)
             if value is not None:
                 found.append((name, min(value, total)))
@@ -87,8 +88,9 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
         Share(
             name,
             Bound(Notion.APPROX, value, delta, False, True),
-            span(paths[name]),
+            span(mechanisms[name].path),
             value / whole if whole else None,
+            group=mechanisms[name].group,
         )
         for name, value in found
     )

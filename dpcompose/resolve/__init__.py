@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import Relation
-from dpcompose.core.mechanisms.family import NUMBER, Need
+from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
 from dpcompose.core.notions.guarantee import LIMITS, AskedRisk, Budget
 from dpcompose.core.notions.notion import Notion
@@ -300,7 +300,12 @@ class _Resolver:
         path: Path = ("budget", "adversary") if whole else ("budget",)
         asked = written.adversary if isinstance(written, AdversaryBudget) else written
         found: dict[str, Fraction | None] = {
-            name: numbers.parameter(text, (*path, name), _NEEDS.get(name, NUMBER))
+            name: numbers.parameter(
+                text,
+                (*path, name),
+                _NEEDS.get(name, NUMBER),
+                safe=None if name == "baseline" else "down",
+            )
             for name, text in asked
             if text is not None
         }
@@ -358,9 +363,9 @@ class _Resolver:
         path: Path = ("report", "risk")
         usual = AskedRisk()
         return AskedRisk(
-            _list_of_numbers(written.baselines, (*path, "baselines"), numbers, CHANCE)
+            _list_of_numbers(written.baselines, (*path, "baselines"), numbers, CHANCE, None)
             or usual.baselines,
-            _list_of_numbers(written.false_alarms, (*path, "false_alarms"), numbers, CHANCE)
+            _list_of_numbers(written.false_alarms, (*path, "false_alarms"), numbers, CHANCE, None)
             or usual.false_alarms,
         )
 
@@ -388,14 +393,20 @@ _NEEDS = {
 
 
 def _list_of_numbers(
-    written: str | list[str] | None, path: Path, numbers: Numbers, need: Need
+    written: str | list[str] | None,
+    path: Path,
+    numbers: Numbers,
+    need: Need,
+    safe: Safe | None = "down",
 ) -> tuple[Fraction, ...]:
     """Returns the numbers of a list, or one number as a tuple, without duplicates; reports
     errors."""
     if written is None:
         return ()
     if isinstance(written, str):
-        found = [numbers.parameter(written, path, need)]
+        found = [numbers.parameter(written, path, need, safe=safe)]
     else:
-        found = [numbers.parameter(text, (*path, i), need) for i, text in enumerate(written)]
+        found = [
+            numbers.parameter(text, (*path, i), need, safe=safe) for i, text in enumerate(written)
+        ]
     return tuple(dict.fromkeys(value for value in found if value is not None))

@@ -170,7 +170,9 @@ class ConcreteMechanisms:
         for key in form.numbers:
             text = getattr(mechanism, key.name)
             at = (*path, key.name)
-            read = _ZERO if text is None else self._numbers.read(text, at, place, key.need)
+            read = (
+                _ZERO if text is None else self._numbers.read(text, at, place, key.need, key.safe)
+            )
             found.append(read)
         known = [each for each in found if each is not None]
         return known if len(known) == len(found) else None
@@ -189,7 +191,8 @@ class ConcreteMechanisms:
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
             return None if found is None else plain(form, found)
-        return read_norms(given, at, form, self._numbers.parameter, self._faults, replaced, alone)
+        read = partial(self._numbers.parameter, safe="up")
+        return read_norms(given, at, form, read, self._faults, replaced, alone)
 
     # sensitivities
 

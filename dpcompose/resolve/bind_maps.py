@@ -61,7 +61,7 @@ class Maps:
         """Returns the number at `at`, None if it is left out; raises `_Faulty` after an error."""
         if text is None:
             return None
-        value = self._numbers.parameter(text, at, need)
+        value = self._numbers.parameter(text, at, need, safe="up")
         if value is None:
             raise _Faulty
         return value

@@ -219,9 +219,10 @@ class Mechanisms:
             count = -(-count // sample[1].cycle) if steps is None else count * steps
         if varying(drafts):
             assert place.scope is not None
-            each = Varied(name, drafts, count, path)
+            each = Varied(name, drafts, count, path, mechanism.group)
             place.scope.varied.append(each)
             place.mechanisms.append((index, each))
             return
         statements = tuple(draft.on(None) for draft in drafts)
-        place.mechanisms.append((index, Mechanism(name, statements, count, path)))
+        made_here = Mechanism(name, statements, count, path, mechanism.group)
+        place.mechanisms.append((index, made_here))

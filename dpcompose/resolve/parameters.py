@@ -1,4 +1,4 @@
-"""Constants and parameters: exact numbers out of the texts of a spec, one or one a block."""
+"""Constants and parameters: the numbers of a spec, exact or rounded to the safe side."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from dpcompose.core.mechanisms.family import NUMBER, Need
-from dpcompose.core.numbers.expressions import RESERVED, ExpressionError, Meter, parse
+from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
+from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.forest import SpecPlace, no_block
@@ -59,10 +59,10 @@ class Numbers:
         already."""
         self._faults = faults
         self._meter = Meter()
-        self._known: dict[str, Fraction] = {}
+        self._known: dict[str, Bounds] = {}
         self._broken = set(unread)
-        self._values: dict[str, Fraction | ExpressionError | None] = {}
-        self._fine: dict[tuple[str, Need], Fraction] = {}
+        self._values: dict[str, Bounds | ExpressionError | None] = {}
+        self._fine: dict[tuple[str, Need, Safe | None], Fraction] = {}
         for name, text in written.items():
             self._define(name, text, written)
         self._values.clear()  # a text may have meant less while constants were being defined
@@ -109,8 +109,8 @@ class Numbers:
         message = f"{quoted(name)} uses {quoted(word)}, which is defined later"
         self._faults.add("DPC113", path, message, f"move {quoted(word)} above {quoted(name)}")
 
-    def _evaluated(self, text: str, path: Path, key: bool = False) -> Fraction | None:
-        """Returns the value of a text as an exact number; None after an error."""
+    def _evaluated(self, text: str, path: Path, key: bool = False) -> Bounds | None:
+        """Returns bounds of the value of a text; None after an error."""
         found = self._values.get(text)
         if found is None and text not in self._values:
             found = self._values[text] = self._parsed(text)
@@ -122,11 +122,11 @@ class Numbers:
             return None
         return found
 
-    def _parsed(self, text: str) -> Fraction | ExpressionError | None:
-        """Returns the value of a text, or the error in it; None if it uses a constant with an
-        error."""
+    def _parsed(self, text: str) -> Bounds | ExpressionError | None:
+        """Returns bounds of the value of a text, or the error in it; None if a constant in it has
+        an error."""
         try:
-            return parse(text, self._known, self._meter)
+            return bounds(text, self._known, self._meter)
         except ExpressionError as error:
             return None if any(word in self._broken for word in _words(text)) else error
 
@@ -137,29 +137,37 @@ class Numbers:
         need: Need = NUMBER,
         name: str | None = None,
         key: bool = False,
+        safe: Safe | None = None,
     ) -> Fraction | None:
         """Returns a number ≥ 0 that satisfies `need`; None after an error.
 
         `name`: what messages call it, by default the key at `path`. `key`: the text stands as a
-        key.
+        key. `safe`: the direction in which a value that is not rational is rounded; None where it
+        must be exact.
         """
-        value = self._fine.get((text, need))
+        value = self._fine.get((text, need, safe))
         if value is not None:
             return value
-        value = self._evaluated(text, path, key)
-        if value is None:
+        found = self._evaluated(text, path, key)
+        if found is None:
             return None
-        name = name or name_of(path)
+        called = name or name_of(path)
+        if safe is None and not found.exact:
+            message = f"{called} must be exact, and {quoted(text)} is not"
+            why = "neither side is known to be safe: write a decimal or a fraction"
+            self._faults.add("DPC110", path, message, why, key=key)
+            return None
+        value = found.low if safe == "down" else found.high
         if value < 0:
             hint = "a loss cannot be negative" if _LOSSES.intersection(map(str, path)) else None
-            message = f"{name} is negative: {_text_with_value(text, value)}"
+            message = f"{called} is negative: {_text_with_value(text, value)}"
             self._faults.add("DPC111", path, message, hint, key=key)
             return None
         if need.fits is not None and not need.fits(value):
-            message = f"{name} must be {need.says}, not {_text_with_value(text, value)}"
+            message = f"{called} must be {need.says}, not {_text_with_value(text, value)}"
             self._faults.add(need.code, path, message, need.hint, key=key)
             return None
-        self._fine[text, need] = value
+        self._fine[text, need, safe] = value
         return value
 
     def read(
@@ -168,12 +176,16 @@ class Numbers:
         path: Path,
         place: SpecPlace | None,
         need: Need = NUMBER,
+        safe: Safe | None = "up",
     ) -> Parameter | None:
         """Returns the parameter at `path`: a number, or one for each block of `place`; None after
-        an error."""
+        an error. `safe`: see `parameter`."""
         if isinstance(given, str):
-            return self.parameter(given, path, need)
-        values = {name: self.parameter(text, (*path, name), need) for name, text in given.items()}
+            return self.parameter(given, path, need, safe=safe)
+        values = {
+            name: self.parameter(text, (*path, name), need, safe=safe)
+            for name, text in given.items()
+        }
         if place is None or not self._covers(values, path, place):
             return None
         assert place.scope is not None

@@ -9,7 +9,7 @@ from itertools import combinations, islice
 from typing import assert_never
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.mechanisms.family import NUMBER, Need
+from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion, Pair, chain, chain_pairs
@@ -107,7 +107,9 @@ class StatedGuarantees:
                 message = f"`points` and `{extra}` exclude each other"
                 hint = "one order has `alpha` and `epsilon`; several are `points: [[α, ε], …]`"
                 self._faults.add("DPC105", (*path, extra), message, hint, key=True)
-            points = self._points(stated.points, (*path, "points"), ("α", ORDER), ("ε", NUMBER))
+            points = self._points(
+                stated.points, (*path, "points"), ("α", ORDER, None), ("ε", NUMBER, "up")
+            )
             if points is None or extra is not None or self._twice(points, path, stated.points):
                 return None
             return (), partial(Guarantee, Notion.RDP, ZERO, points=tuple(sorted(points)))
@@ -118,7 +120,7 @@ class StatedGuarantees:
             message = f"a guarantee of notion `rdp` needs {needs}"
             self._faults.add("DPC102", path, message, hint, key=True)
             return None
-        alpha = self._numbers.read(stated.alpha, (*path, "alpha"), place, ORDER)
+        alpha = self._numbers.read(stated.alpha, (*path, "alpha"), place, ORDER, None)
         epsilon = self._numbers.read(stated.epsilon, (*path, "epsilon"), place)
         return None if alpha is None or epsilon is None else ((alpha, epsilon), _at_one_order)
 
@@ -137,7 +139,7 @@ class StatedGuarantees:
     def _profile(self, stated: written.Profile, path: Path) -> Points | None:
         """Returns the (ε, δ) of a profile, sorted by ε, without dominated ones; None after an
         error."""
-        points = self._points(stated.points, path, ("ε", NUMBER), ("δ", DELTA))
+        points = self._points(stated.points, path, ("ε", NUMBER, "up"), ("δ", DELTA, "up"))
         if points is None:
             return None
         kept: list[tuple[Fraction, Fraction]] = []
@@ -150,17 +152,20 @@ class StatedGuarantees:
         self,
         given: Collection[written.AnyPoint] | dict[str, str],
         path: Path,
-        first: tuple[str, Need],
-        second: tuple[str, Need],
+        first: tuple[str, Need, Safe | None],
+        second: tuple[str, Need, Safe | None],
     ) -> Points | None:
         """Returns pairs of numbers; None after an error.
 
-        `first`, `second`: what messages call each of the two numbers, and its requirement.
+        `first`, `second`: what messages call each of the two numbers, its requirement, and the
+        direction in which it may be rounded.
         """
         numbers, found, fine = self._numbers, [], True
         for where, (one, one_at, is_key), (other, other_at) in _written(given, path):
-            left = numbers.parameter(one, one_at, first[1], f"{first[0]} of {where}", is_key)
-            right = numbers.parameter(other, other_at, second[1], f"{second[0]} of {where}")
+            name, need, safe = first
+            left = numbers.parameter(one, one_at, need, f"{name} of {where}", is_key, safe)
+            name, need, safe = second
+            right = numbers.parameter(other, other_at, need, f"{name} of {where}", safe=safe)
             if left is None or right is None:
                 fine = False
             else:

@@ -65,6 +65,7 @@ class Varied:
     drafts: list[Draft]
     count: int
     path: Path
+    group: str | None = None
 
     @property
     def parameters(self) -> list[dict[Block, Fraction]]:
@@ -75,4 +76,4 @@ class Varied:
     def on(self, block: Block) -> Mechanism:
         """Returns the mechanism on one block, with the parameters of that block."""
         statements = tuple(draft.on(block) for draft in self.drafts)
-        return Mechanism(self.name, statements, self.count, self.path)
+        return Mechanism(self.name, statements, self.count, self.path, self.group)

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from dpcompose.spec.fields import Because, Name, Reference, Whole
+from dpcompose.spec.fields import Because, Name, Optional, Reference, Whole
 from dpcompose.spec.models import Model
 
 
@@ -16,3 +16,6 @@ class ReadingEntry(Model):
     )
     count: Whole = Field(default=1, description="How many independent copies are released.")
     because: Because
+    group: Optional[Name] = Field(
+        default=None, description="What it is part of: reports sum the costs of a group."
+    )

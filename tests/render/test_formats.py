@@ -12,6 +12,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -667,3 +668,25 @@ def test_no_cell_of_csv_is_a_formula(name: str) -> None:
     (row,) = csv.DictReader(io.StringIO(shown("csv", report)))
     assert row["name"].lstrip("'") == printable(name) and row["name"][0] not in "=+-@"
     assert shown("csv", report).count("\n") == 2
+
+
+def test_groups_of_mechanisms_are_summed() -> None:
+    text = """dpcompose: 1
+protect: unbounded
+datasets: {people: {}, adults: {from: people, partition: {by: value, blocks: [a, b]}}}
+mechanisms:
+  - {name: x, reads: people, notion: zcdp, rho: 0.1, group: census}
+  - {name: y, reads: adults.*, notion: zcdp, rho: {a: 0.3, b: 0.2}, group: census}
+  - {name: z, reads: people, notion: zcdp, rho: 0.5, count: 2, group: survey}
+  - {name: w, reads: people, notion: zcdp, rho: 0.2}
+report: {delta: 1e-6}
+"""
+    report = dpcompose.analyze(text)
+    assert report.group_shares == [("survey", Fraction(1, 16) * 10), ("census", Fraction(1, 4))]
+    found = report.to_dict()
+    assert found["groups"] == [
+        {"group": "survey", "share": 0.625},
+        {"group": "census", "share": 0.25},
+    ]
+    assert [each.get("group") for each in found["shares"]] == ["survey", "census", None, "census"]
+    assert "group <code>survey</code>" in report.to_html()

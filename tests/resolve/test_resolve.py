@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tables import tables
 
+import dpcompose
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.filter import Filter
 from dpcompose.core.change.maps.flatten import Flatten
@@ -880,3 +881,59 @@ def test_the_same_spec_gives_the_same_problem() -> None:
         repr(each) for each in second.mechanisms()
     ]
     assert first.goal.relation == BOUNDED
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "lower", "upper"),
+    [
+        ("notion: pure, epsilon: ln(3)", 3, "1e-38"),
+        ("notion: pure, epsilon: 4 - ln(3)", 4, "1e-38"),
+        ("mechanism: laplace, scale: 1/ln(3), sensitivity: 1", 3, "1e-37"),
+        ("mechanism: laplace, scale: 1, sensitivity: ln(3)", 3, "1e-38"),
+        (
+            "mechanism: randomized-response, lie: 2*exp(-1)/(1+exp(-1)), relation: bounded",
+            1,
+            "1e-37",
+        ),
+    ],
+)
+def test_values_that_are_not_rational_are_rounded_to_the_safe_side(
+    mechanism: str, lower: int, upper: str
+) -> None:
+    """The exact ε is ln 3, 4 - ln 3, or 1."""
+    ln3 = Fraction("1.0986122886681096913952452369225257046474905578227494517346943336374942932186")
+    exact = {3: ln3, 4: 4 - ln3, 1: Fraction(1)}[lower]
+    protect = "bounded" if "bounded" in mechanism else "unbounded"
+    mechanism = mechanism.removesuffix(", relation: bounded")
+    text = spec("people: {}", f"{{name: a, reads: people, {mechanism}}}", protect)
+    found = dpcompose.analyze(text).epsilon(0).exact
+    assert exact <= found <= exact + Fraction(upper)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("mechanism: discrete-gaussian, sigma: sqrt(2), sensitivity: 1", "sigma"),
+        ("mechanism: skellam, variance: exp(2), sensitivity: 1", "variance"),
+        ("notion: rdp, alpha: exp(1), epsilon: 1", "alpha"),
+        (
+            "mechanism: noisy-histogram, scale: ln(3), threshold: 9, max_keys: 1, max_per_key: 1",
+            "scale",
+        ),
+    ],
+)
+def test_values_without_a_safe_side_are_refused(text: str, key: str) -> None:
+    whole = spec("people: {}", f"{{name: a, reads: people, {text}}}")
+    with pytest.raises(InvalidSpec) as caught:
+        resolved(whole)
+    [found] = caught.value.diagnostics
+    assert found.code == "DPC110"
+    assert f"`{key}` must be exact" in found.message
+
+
+def test_limits_of_a_budget_are_rounded_down() -> None:
+    text = spec("people: {}", "{name: a, reads: people, notion: pure, epsilon: 1}")
+    budget = resolved(text + "budget: {epsilon: ln(3)}\n").budget
+    assert budget is not None
+    [(_, value)] = budget.parameters
+    assert value < Fraction("1.09861228866810969139524523692252570464749056")

@@ -84,7 +84,15 @@ def test_a_cursor_is_found_in_what_is_not_complete() -> None:
 def test_what_is_said_decides_what_may_follow() -> None:
     cursor = cursor_at("dpcompose: 1\nmechanisms:\n  - {notion: zcdp, count: 2, ")
     assert cursor is not None and cursor.siblings[-1] == {"notion": "zcdp", "count": "2"}
-    assert [*allowed_keys(cursor)] == ["name", "reads", "rho", "because", "relation", "stated_on"]
+    assert [*allowed_keys(cursor)] == [
+        "name",
+        "reads",
+        "rho",
+        "because",
+        "group",
+        "relation",
+        "stated_on",
+    ]
     cursor = cursor_at("dpcompose: 1\ndatasets: {a: {map: ")
     assert cursor is not None
     words = allowed_values(cursor)

@@ -70,6 +70,7 @@ FORM = FamilyForm(
             "The noise n has a mass proportional to e^(-n²/(2·sigma²)).",
             need=NOISE,
             noise=True,
+            exactly=True,
         ),
     ),
     sensitivity=WHOLE_L2,

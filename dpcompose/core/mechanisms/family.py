@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 ONE_DIRECTION = frozenset({"unbounded", "user", "edge", "node"})
 
 
+#: The direction in which a parameter is rounded so that no bound falls below the truth.
+Safe = Literal["up", "down"]
+
+
 class Need(NamedTuple):
     """A requirement on a number: `says` names it; `code` and `hint` are reported if it is violated.
 
@@ -86,6 +90,7 @@ class FormKey(NamedTuple):
     `default`: REQUIRED, or the value where the key is left out. `choices`: the words of a choice.
     `need`: the requirement on numbers. `noise`: a larger value is more noise, so that the value is
     divided where losses are scaled up. `fact`: a limit of the data, or a δ, which is never scaled.
+    `exactly`: it must be rational, as neither direction is known to be safe.
     """
 
     name: str
@@ -96,6 +101,12 @@ class FormKey(NamedTuple):
     need: Need = NUMBER
     noise: bool = False
     fact: bool = False
+    exactly: bool = False
+
+    @property
+    def safe(self) -> Safe | None:
+        """The direction in which its value may be rounded; None if in neither."""
+        return None if self.exactly else "down" if self.noise else "up"
 
 
 class Family(ABC):

@@ -249,6 +249,7 @@ FORM = FamilyForm(
             default=None,
             need=NOISE,
             noise=True,
+            exactly=True,
         ),
         FormKey(
             "sigma",
@@ -257,6 +258,7 @@ FORM = FamilyForm(
             default=None,
             need=NOISE,
             noise=True,
+            exactly=True,
         ),
         FormKey(
             "noise",

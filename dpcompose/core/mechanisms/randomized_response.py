@@ -202,6 +202,7 @@ FORM = FamilyForm(
             Sort.NUMBER,
             "In place of `epsilon`: with this chance one of the k values is drawn uniformly.",
             default=None,
+            noise=True,
             need=Need(
                 "above 0 and at most 1",
                 "DPC111",
@@ -218,6 +219,7 @@ FORM = FamilyForm(
             default=None,
             need=_CHANCE,
             fact=True,
+            exactly=True,
         ),
         FormKey(
             "q",
@@ -226,6 +228,7 @@ FORM = FamilyForm(
             default=None,
             need=_CHANCE,
             fact=True,
+            exactly=True,
         ),
     ),
     make=_response,

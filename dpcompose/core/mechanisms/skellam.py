@@ -108,6 +108,7 @@ FORM = FamilyForm(
                 lambda value: value >= LEAST_VARIANCE,
             ),
             noise=True,
+            exactly=True,
         ),
     ),
     sensitivity=STEPS,

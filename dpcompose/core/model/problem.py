@@ -83,12 +83,14 @@ class Mechanism:
     """A mechanism that reads one dataset; `count` independent copies of it are released.
 
     `name` is unique in the spec; the copies on the blocks of a partition share name and path.
+    `group`: the name under which reports sum its cost with those of others.
     """
 
     name: str
     statements: tuple[Statement, ...]
     count: int
     path: Path
+    group: str | None = None
 
     @property
     def stated_in(self) -> frozenset[Notion]:

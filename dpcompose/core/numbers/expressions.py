@@ -1,4 +1,5 @@
-"""The parser of the numbers of a spec: exact fractions, without floats and without `eval`.
+"""The parser of the numbers of a spec: exact fractions, or bounds of 40 digits, without floats and
+without `eval`.
 
 Texts are untrusted: length, nesting, exponents and the size of results are bounded.
 """
@@ -7,7 +8,7 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Mapping
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -24,14 +25,14 @@ from dpcompose.core.numbers.other_notation import (
     quote,
     reserved,
 )
-from dpcompose.curves.rounding import decimal_up, exp_up, log1p_up, sqrt_up
+from dpcompose.curves.rounding import is_square, sqrt_up
 
-__all__ = ["RESERVED", "ExpressionError", "Meter", "number_hint", "parse"]
+__all__ = ["RESERVED", "Bounds", "ExpressionError", "Meter", "bounds", "number_hint", "parse"]
 
 MAX_LENGTH = 1000  # characters of an expression
 MAX_BITS = 20_000  # of the numerator or the denominator of a result
 MAX_NESTING = 50  # of parentheses
-MAX_EXPONENT = 1000  # of ten, either way
+MAX_EXPONENT = 1000  # of ten, and of e, either way
 
 
 class ExpressionError(ValueError):
@@ -77,9 +78,34 @@ class Meter:
         return self.hints >= 0
 
 
-def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) -> Fraction:
-    """Returns the exact value of a decimal, a fraction, or an expression with + - * / ( ) and
-    ``names``.
+class Bounds(NamedTuple):
+    """Two numbers between which a value lies; the same number twice where the value is known."""
+
+    low: Fraction
+    high: Fraction
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is known exactly."""
+        return self.low == self.high
+
+
+#: The values of constants by name: exact, or between two numbers.
+Names = Mapping[str, Fraction] | Mapping[str, Bounds]
+
+
+def parse(text: str, names: Names, meter: Meter | None = None) -> Fraction:
+    """Returns the exact value of an expression; as `bounds`, which may be no single number."""
+    found = bounds(text, names, meter)
+    if not found.exact:
+        message = f"{quote(text)} has no exact value, and none may be rounded here"
+        raise ExpressionError(message, "write a decimal or a fraction")
+    return found.low
+
+
+def bounds(text: str, names: Names, meter: Meter | None = None) -> Bounds:
+    """Returns bounds of the value of a decimal, a fraction, or an expression with + - * / ( ), ln,
+    exp, sqrt and ``names``; without functions they are equal.
 
     ``meter``: the same for all expressions of a spec, to bound their work together. Raises
     ExpressionError, with a hint if it is clear what was probably meant.
@@ -87,17 +113,21 @@ def parse(text: str, names: Mapping[str, Fraction], meter: Meter | None = None) 
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
     if NUMBER.fullmatch(text):
-        return literal(text)
+        return _exactly(literal(text))
     if _RATIO.fullmatch(text):  # by the thousand in a profile
         top, _, bottom = text.partition("/")
-        return Fraction(int(top), int(bottom))
+        return _exactly(Fraction(int(top), int(bottom)))
     try:
         return _Parser(text, names, meter or Meter()).parse()
     except ExpressionError as error:
         raise _rewritten(error, text, names) from None
 
 
-def _rewritten(error: ExpressionError, text: str, names: Mapping[str, Fraction]) -> ExpressionError:
+def _exactly(value: Fraction) -> Bounds:
+    return Bounds(value, value)
+
+
+def _rewritten(error: ExpressionError, text: str, names: Names) -> ExpressionError:
     """Returns the error, with the text in the notation of specs if another notation was used."""
     known = in_our_notation(text) if len(text) <= 2 * SHOWN else None
     if known is None or not known.text.isprintable() or len(known.text) > SHOWN:
@@ -167,7 +197,6 @@ _OCTAL = re.compile("0[0-7]+")
 
 _MOST_COMPARED = 500
 _MOST_LISTED = 10
-_FRACTION_HINT = "write the value as a fraction or a decimal, a cost rounded up"
 _TAIL = re.compile(r"[0-9A-Za-z_.:,%']+")
 _TOKEN = re.compile(
     rf"[ \t\n]*(?:(?P<number>{NUMBER.pattern})"
@@ -186,13 +215,13 @@ class _Token(NamedTuple):
 class _Parser:
     """A recursive descent parser of one expression, with bounded nesting."""
 
-    def __init__(self, text: str, names: Mapping[str, Fraction], meter: Meter) -> None:
+    def __init__(self, text: str, names: Names, meter: Meter) -> None:
         self._text = text
         self._names = names
         self._meter = meter
         self._token = self._read(0)
 
-    def parse(self) -> Fraction:
+    def parse(self) -> Bounds:
         """Returns the value of the whole expression; `ExpressionError` if it is no valid one."""
         if self._token.kind == "end":
             raise ExpressionError("a number is missing", "write a number")
@@ -244,7 +273,7 @@ class _Parser:
         self._token = self._read(token.offset + len(token.text))
         return token
 
-    def _sum(self, depth: int) -> Fraction:
+    def _sum(self, depth: int) -> Bounds:
         """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
         parentheses."""
         value = self._product(depth)
@@ -253,7 +282,7 @@ class _Parser:
             value = self._apply(sign, value, self._product(depth))
         return value
 
-    def _product(self, depth: int) -> Fraction:
+    def _product(self, depth: int) -> Bounds:
         """Returns the value of factors joined by `*` and `/`, and consumes them."""
         value = self._operand(depth)
         while self._token.text in {"*", "/"}:
@@ -264,30 +293,36 @@ class _Parser:
             value = self._apply(sign, value, self._operand(depth))
         return value
 
-    def _apply(self, sign: _Token, left: Fraction, right: Fraction) -> Fraction:
-        """Returns the exact result of an operation on two values; `ExpressionError` if it divides
-        by zero or is too large."""
-        if not self._meter.spend_work(_bits(left) + _bits(right)):
-            message = "the expressions of this spec take too much work"
-            raise ExpressionError(message, None, sign.offset)
-        if sign.text == "/" and right == 0:
+    def _apply(self, sign: _Token, left: Bounds, right: Bounds) -> Bounds:
+        """Returns the result of an operation on two values; `ExpressionError` if it divides by
+        zero or is too large."""
+        if sign.text == "/" and right.low <= 0 <= right.high:
             raise ExpressionError("division by zero", None, sign.offset)
-        value = _OPERATIONS[sign.text](left, right)
-        if _bits(value) > MAX_BITS:
+        apply = _OPERATIONS[sign.text]
+        lefts, rights = dict.fromkeys(left), dict.fromkeys(right)
+        values = [apply(x, y) for x in lefts for y in rights if self._spend(x, y, sign)]
+        if any(_bits(value) > MAX_BITS for value in values):
             message = f"the value needs more than {MAX_BITS} bits to write exactly"
             hint = "round it to fewer digits, a cost upwards"
             raise ExpressionError(message, hint, sign.offset)
-        return value
+        return Bounds(min(values), max(values))
 
-    def _operand(self, depth: int) -> Fraction:
+    def _spend(self, left: Fraction, right: Fraction, sign: _Token) -> bool:
+        """Counts an operation on two numbers; `ExpressionError` once too much work is done."""
+        if not self._meter.spend_work(_bits(left) + _bits(right)):
+            message = "the expressions of this spec take too much work"
+            raise ExpressionError(message, None, sign.offset)
+        return True
+
+    def _operand(self, depth: int) -> Bounds:
         """Returns the value of an operand with its signs, and consumes it."""
         negative = False
         while self._token.text in {"+", "-"}:
             negative ^= self._take().text == "-"
         value = self._positive(depth)
-        return -value if negative else value
+        return Bounds(-value.high, -value.low) if negative else value
 
-    def _positive(self, depth: int) -> Fraction:
+    def _positive(self, depth: int) -> Bounds:
         """Returns the value of a number, a constant or a parenthesis, and consumes it."""
         token = self._token
         if token.text == "(":
@@ -297,11 +332,11 @@ class _Parser:
             return self._number(token)
         if token.kind == "name":
             self._take()
-            return self._constant(token)
+            return self._constant(token, depth)
         found = quote(token.text) if token.text else "the end"
         raise ExpressionError(f"a number is missing before {found}", None, token.offset)
 
-    def _parenthesis(self, depth: int) -> Fraction:
+    def _parenthesis(self, depth: int) -> Bounds:
         """Returns the value of the expression in parentheses, and consumes both of them."""
         opening = self._take()
         if depth >= MAX_NESTING:
@@ -316,41 +351,44 @@ class _Parser:
         self._take()
         return value
 
-    def _number(self, token: _Token) -> Fraction:
+    def _number(self, token: _Token) -> Bounds:
         """Returns the value of a number token; `ExpressionError` with the offset in the whole
         text."""
         try:
-            return literal(token.text)
+            return _exactly(literal(token.text))
         except ExpressionError as error:
             offset = token.offset + error.offset
             raise ExpressionError(error.message, error.hint, offset) from None
 
-    def _constant(self, token: _Token) -> Fraction:
-        """Returns the value of a named constant; `ExpressionError` if the name is none."""
+    def _constant(self, token: _Token, depth: int) -> Bounds:
+        """Returns the value of a named constant, or of a function of a number; `ExpressionError`
+        if the name is none."""
         word = token.text
         if self._token.text == "(":
-            message = f"{quote(word)} is a function, and functions are not evaluated"
-            raise ExpressionError(message, self._value_of(token) or _FRACTION_HINT, token.offset)
+            return self._value_of(token, depth)
         if known := reserved(word):
             raise ExpressionError(*known, token.offset)
         value = self._names.get(word)
         if value is None:
             message = f"{quote(word)} is no known constant"
             raise ExpressionError(message, self._legal(word), token.offset)
-        return value
+        return value if isinstance(value, Bounds) else _exactly(value)
 
-    def _value_of(self, function: _Token) -> str | None:
-        """Returns what to write for a function of one short number."""
-        found = _CALL.match(self._text, function.offset)
-        made = _FUNCTIONS.get(function.text)
-        if found is None or made is None:
-            return None
-        given = Fraction(found[1])
-        if not 0 < given <= _MOST_GIVEN or (function.text == "ln" and given <= 1):
-            return None
-        upper = decimal_up(made(given), 7)
-        lower = Decimal(upper).next_minus(Context(prec=7))
-        return f"write its value: noise rounded down, {lower}; anything else rounded up, {upper}"
+    def _value_of(self, function: _Token, depth: int) -> Bounds:
+        """Returns bounds of the value of a function, and consumes its argument."""
+        word = function.text
+        known = _FUNCTIONS.get(word)
+        if known is None:
+            meant = "did you mean `ln`? " if word in _LOGARITHMS else ""
+            message = f"{quote(word)} is no known function"
+            raise ExpressionError(message, f"{meant}known: `ln`, `exp`, `sqrt`", function.offset)
+        given = self._parenthesis(depth)
+        self._spend(*given, function)
+        if not known.fits(given):
+            message = f"{quote(word)} is for {known.domain}"
+            raise ExpressionError(message, None, function.offset)
+        low, high = (_rounded_outward(known, x) for x in given)
+        return Bounds(low.low, high.high)
 
     def _legal(self, word: str) -> str:
         """Returns a hint for an unknown name: the nearest constant, if similar, and the declared
@@ -369,14 +407,64 @@ class _Parser:
         return f"{meant}declared: {listed}" + (", ..." if len(names) > _MOST_LISTED else "")
 
 
-#: A function of one number.
-_CALL = re.compile(r"[a-z]+\([ \t]*([0-9]{1,6}(?:\.[0-9]{1,9})?)[ \t]*\)")
-_MOST_GIVEN = 1000
-_FUNCTIONS: dict[str, Callable[[Fraction], Fraction]] = {
-    "ln": lambda x: log1p_up(x - 1),
-    "exp": exp_up,
-    "sqrt": sqrt_up,
+_LOGARITHMS = {"log", "log1p", "log2", "log10", "Log", "LN", "Ln"}
+#: Digits of the value of a function, and of its argument.
+_DIGITS, _GUARDED = 40, 100
+_LEAST = Fraction(1, 10**80)
+
+
+class _Function(NamedTuple):
+    """An increasing function of one number, by decimals; `fits`: returns whether it is defined
+    for all numbers between bounds, and `domain` says so. `exactly`: its value where that is
+    rational."""
+
+    value: Callable[[Context, Decimal], Decimal]
+    fits: Callable[[Bounds], bool]
+    domain: str
+    exactly: Callable[[Fraction], Fraction | None]
+
+
+_FUNCTIONS = {
+    "ln": _Function(
+        Context.ln,
+        lambda x: x.low > 0,
+        "numbers above 0",
+        lambda x: Fraction(0) if x == 1 else None,
+    ),
+    "exp": _Function(
+        Context.exp,
+        lambda x: x.low >= -MAX_EXPONENT and x.high <= MAX_EXPONENT,
+        f"numbers from -{MAX_EXPONENT} to {MAX_EXPONENT}",
+        lambda x: Fraction(1) if x == 0 else None,
+    ),
+    "sqrt": _Function(
+        Context.sqrt,
+        lambda x: x.low >= 0,
+        "numbers from 0 on",
+        lambda x: sqrt_up(x) if is_square(x) else None,
+    ),
 }
+
+
+def _rounded_outward(function: _Function, x: Fraction) -> Bounds:
+    """Returns bounds of the value of a function, of so many digits."""
+    exactly = function.exactly(x)
+    if exactly is not None:
+        return _exactly(exactly)
+    context = Context(prec=_GUARDED, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    given = context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    value = Fraction(function.value(context, given))
+    # The argument's error, a share of 1e-99, is an error of as much in a logarithm, and of at most
+    # 1000 times that share in the others.
+    margin = abs(value) / 10**80 + (_LEAST if function.value is Context.ln else 0)
+    return Bounds(_short(value - margin, ROUND_FLOOR), _short(value + margin, ROUND_CEILING))
+
+
+def _short(value: Fraction, rounding: str) -> Fraction:
+    context = Context(prec=_DIGITS, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
 _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add,
     "-": operator.sub,

@@ -12,7 +12,14 @@ import pytest
 from tables import tables
 
 from dpcompose.core.numbers import expressions
-from dpcompose.core.numbers.expressions import ExpressionError, Meter, number_hint, parse
+from dpcompose.core.numbers.expressions import (
+    Bounds,
+    ExpressionError,
+    Meter,
+    bounds,
+    number_hint,
+    parse,
+)
 
 TABLES = tables(__file__)
 
@@ -66,6 +73,38 @@ def test_other_notations_with_one_reading(text: str, meant: str | None) -> None:
         assert error.meant == meant
     else:
         assert meant is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # values of mpmath, to 50 digits
+        ("ln(3)", "1.0986122886681096913952452369225257046474905578227"),
+        ("exp(-12)", "0.0000061442123533282097586823081788055323112239893148882"),
+        ("sqrt(2)", "1.4142135623730950488016887242096980785696718753769"),
+        ("1 - 2 * -ln(3) / 4", "1.5493061443340548456976226184612628523237452789114"),
+        ("exp(ln(7))", "7"),
+        ("-sqrt(2) / -sqrt(two)", "1"),
+        ("1 / (1 - exp(1))", "-0.58197670686932642438500200510901155854686930107540"),
+    ],
+)
+def test_functions_are_bounded_on_both_sides(text: str, value: str) -> None:
+    found = bounds(text, {"two": Bounds(F(2), F(2))})
+    assert found.low <= F(value) <= found.high
+    assert 0 < found.high - found.low < F(1, 10**35)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("sqrt(9/4)", "3/2"), ("ln(1)", "0"), ("exp(2 - 2)", "1"), ("sqrt(0)", "0")]
+)
+def test_functions_with_rational_values_are_exact(text: str, value: str) -> None:
+    assert parse(text, {}) == F(value)
+
+
+def test_a_function_of_a_constant_keeps_its_bounds() -> None:
+    once = bounds("ln(2)", {})
+    twice = bounds("x - x", {"x": once})
+    assert twice.low < 0 < twice.high
 
 
 @pytest.mark.parametrize("word", sorted(expressions.RESERVED))
