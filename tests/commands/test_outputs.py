@@ -263,6 +263,34 @@ def test_a_signal_between_a_file_and_its_record_leaves_nothing(
     assert done.returncode == code and listing(folder) == before
 
 
+#: The signal comes in a callback, in which Python drops what a handler raises.
+DROPPED = """
+import os, signal, sys, time, weakref
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+import dpcompose.pipeline
+class Thing: pass
+def loaded(*given, **named):
+    thing = Thing()
+    watch = weakref.ref(thing, lambda _: os.kill(os.getpid(), {number}))
+    del thing
+    time.sleep(60)
+dpcompose.pipeline.load = loaded
+sys.argv[1:] = ["check", "fine.yaml", "-o", "x"]
+from dpcompose.__main__ import main
+main()
+"""
+
+
+@pytest_posix
+@pytest.mark.parametrize(("number", "code"), [(2, 130), (15, 143)])
+def test_a_signal_in_a_callback_is_not_lost(folder: Path, number: int, code: int) -> None:
+    before = listing(folder)
+    command = [sys.executable, "-c", DROPPED.format(number=number)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (code, b"")
+    assert listing(folder) == before
+
+
 @pytest_posix
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
