@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
@@ -27,7 +28,6 @@ Run = Callable[..., Result]
 _MECHANISM = "{name: count, reads: t, notion: pure, epsilon: 1, stated_on: t, relation: unbounded}"
 _HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
 _BODY = f"mechanisms: [{_MECHANISM}]\n"
-EXAMPLES = Path(__file__).parents[2] / "specs"
 SPECS = {
     "fine": f"{_HEAD}{_BODY}budget: {{epsilon: 2}}\n",
     "over": f"{_HEAD}{_BODY}budget: {{epsilon: 1/2}}\n",
@@ -388,7 +388,7 @@ def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
             assert (shell, result.returncode, result.stderr) == (shell, 2, b"")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml"))[::7], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LIBRARY.values()][::7], ids=lambda path: path.stem)
 def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
     run: Run, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
