@@ -1,0 +1,8 @@
+"""Bridges: what other libraries say of a release, as specs, and specs as what they read.
+
+Nothing of these libraries is imported: plain data is read, and live objects by their attributes.
+"""
+
+from dpcompose.bridge.events import from_event as from_event
+from dpcompose.bridge.opacus import from_opacus as from_opacus
+from dpcompose.bridge.values import Unconvertible as Unconvertible

@@ -1,0 +1,108 @@
+"""The text of a spec, line by line, each with a comment that says where it comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from dpcompose.bridge.values import Unconvertible
+from dpcompose.errors import InvalidSpec, printable, quoted
+from dpcompose.resolve import resolve
+from dpcompose.source import load
+from dpcompose.source.rewriting import is_plain
+
+#: A comment has so many characters at most.
+_LONGEST = 160
+
+
+def name(text: str) -> str:
+    """Returns a text as YAML holds it, in quotation marks where it needs them."""
+    return text if is_plain(text) else json.dumps(printable(text), ensure_ascii=False)
+
+
+def entry(values: Mapping[str, str]) -> str:
+    """Returns a mapping on one line; the values are YAML already."""
+    return f"{{{', '.join(f'{key}: {value}' for key, value in values.items())}}}"
+
+
+def places(origins: list[str]) -> str:
+    """Returns where a line comes from: the first places, and how many more."""
+    more = f" and {len(origins) - 3} more" if len(origins) > 3 else ""
+    return f"{', '.join(origins[:3])}{more}"
+
+
+class Spec:
+    """A spec that is being written.
+
+    `title`: what it is; `protect`: the relation, with the origin of both.
+    """
+
+    def __init__(self, title: str, protect: str, origin: str) -> None:
+        self._head = [
+            ("dpcompose: 1", f"written by `dpcompose import` from {title}"),
+            (f"title: {name(title)}", ""),
+            (f"protect: {protect}", origin),
+        ]
+        self._datasets: dict[str, tuple[str, str]] = {}
+        self._mechanisms: dict[str, tuple[str, str]] = {}
+
+    def dataset(self, title: str, values: Mapping[str, str], origin: str) -> str:
+        """Adds a dataset and returns its name: the title, with a number where it is taken."""
+        called = _free(title, self._datasets, "_")
+        self._datasets[called] = (f"{name(called)}: {entry(values)}", origin)
+        return called
+
+    def mechanism(self, title: str, values: Mapping[str, str], origin: str) -> None:
+        """Adds a mechanism, named by its title, with a number where that is taken."""
+        called = _free(title, self._mechanisms, " ")
+        self._mechanisms[called] = (f"- {entry({'name': name(called), **values})}", origin)
+
+    def text(self, deltas: Iterable[object] = ()) -> str:
+        """Returns the spec, which states its ε at these δ's.
+
+        Raises Unconvertible if it is invalid.
+        """
+        if not self._mechanisms:
+            raise Unconvertible("", "nothing is released: there is no mechanism to write a spec of")
+        lines = [_line(each, origin) for each, origin in self._head]
+        for key, entries in (("datasets", self._datasets), ("mechanisms", self._mechanisms)):
+            lines += ["", f"{key}:", *(f"  {_line(*each)}" for each in entries.values())]
+        if asked := [str(each) for each in deltas]:
+            delta = asked[0] if len(asked) == 1 else f"[{', '.join(asked)}]"
+            lines += ["", _line(f"report: {{delta: {delta}}}", "as the call asks")]
+        text = "\n".join([*lines, ""])
+        try:
+            resolve(load(text, "<import>"))
+        except InvalidSpec as error:
+            first = error.diagnostics[0]
+            line = lines[first.span.line - 1] if first.span else ""
+            where = line.rpartition("  # from ")[2] if "  # from " in line else ""
+            says = f"the spec language refuses this: {first.message}"
+            raise Unconvertible(where, says, first.hint) from None
+        return text
+
+
+def _free(title: str, taken: Mapping[str, object], sign: str) -> str:
+    """Returns a name that is not taken yet."""
+    called, number = title, 1
+    while called in taken:
+        number += 1
+        called = f"{title}{sign}{number}"
+    return called
+
+
+def _line(text: str, origin: str) -> str:
+    """Returns a line with its comment."""
+    says = printable(origin)
+    says = says if len(says) <= _LONGEST else f"{says[:_LONGEST]}…"
+    return f"{text}  # {says}" if says else text
+
+
+def known_relation(given: str, known: Mapping[str, str], path: str = "") -> str:
+    """Returns the name of a relation in specs; `known` has those of the source."""
+    if given in known.values():
+        return given
+    if given not in known:
+        words = ", ".join(dict.fromkeys((*known.values(), *known)))
+        raise Unconvertible(path, f"{quoted(given)} is no relation here: {words}")
+    return known[given]
