@@ -5,4 +5,7 @@ Nothing of these libraries is imported: plain data is read, and live objects by 
 
 from dpcompose.bridge.events import from_event as from_event
 from dpcompose.bridge.opacus import from_opacus as from_opacus
+from dpcompose.bridge.opendp import from_opendp as from_opendp
+from dpcompose.bridge.recognition import spec_of_text as spec_of_text
+from dpcompose.bridge.summary import from_summary as from_summary
 from dpcompose.bridge.values import Unconvertible as Unconvertible

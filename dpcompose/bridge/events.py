@@ -116,6 +116,13 @@ class Drawn(NamedTuple):
     of: int | None
     parts: tuple[tuple[Part, int], ...]
 
+    @property
+    def repeats(self) -> bool:
+        """Returns whether something is released more than once on a draw, or on a part of it."""
+        return any(
+            count > 1 or (isinstance(part, Drawn) and part.repeats) for part, count in self.parts
+        )
+
 
 Part: TypeAlias = "Leaf | Drawn"
 #: How often each part is released.
@@ -179,16 +186,20 @@ class Reader:
                 if size > of:
                     item.fail(f"the sample has {size} rows, more than the {of} drawn from")
                 inner = self.counts(item.at("event"))
-                self.wants.setdefault("bounded", item.path)
+                self._want("bounded", item)
                 keys = (("kind", "sample"), ("size", str(size)), ("of", str(of)))
                 return self._one(item, _drawn(keys, of, inner)) if size else {}
         return self._one(item, self._leaf(called, item))
+
+    def _want(self, relation: str, item: Item) -> None:
+        """Notes that an event is for a relation."""
+        self.wants.setdefault(relation, _origin(item))
 
     def _one(self, item: Item, part: Part | None) -> Counts:
         """Returns the counts of one part, and notes where it comes from."""
         if part is None:
             return {}
-        self.origins.setdefault(part, []).append(f"{item.path or 'the event'}: {class_of(item)}")
+        self.origins.setdefault(part, []).append(_origin(item))
         return {part: 1}
 
     def _leaf(self, called: str, item: Item) -> Leaf | None:
@@ -212,7 +223,7 @@ class Reader:
                     "discrete-gaussian", (("sigma", noise("sigma")),), self._discrete_moves(item)
                 )
             case "RandomizedResponseDpEvent":
-                self.wants.setdefault("bounded", item.path)
+                self._want("bounded", item)
                 values, lie = item.at("num_buckets").whole(), noise("noise_parameter")
                 if values < 2:
                     return None  # one value tells nothing
@@ -237,12 +248,14 @@ class Reader:
             case "PermuteAndFlipDpEvent":
                 return Leaf("permute-and-flip", (("epsilon", item.at("epsilon").number()),))
             case "SingleEpochTreeAggregationDpEvent":
-                self.wants.setdefault("zero-out", item.path)
+                self._want("zero-out", item)
                 steps = item.at("step_counts")
                 several = isinstance(steps.value, list | tuple)
                 # A row is in one of the trees: the largest is the worst.
-                most = max((each.whole() for each in steps.items()), default=0) if several else (
-                    steps.whole()
+                most = (
+                    max((each.whole() for each in steps.items()), default=0)
+                    if several
+                    else (steps.whole())
                 )
                 keys = (("steps", str(most)), ("sigma", noise("noise_multiplier")))
                 return Leaf("tree", keys, ("1", "2")) if most else None
@@ -253,7 +266,7 @@ class Reader:
         item.fail(f"the event {quoted(called)} is not known", f"{hint}Else {_STATE}")
 
     def _discrete_moves(self, item: Item) -> tuple[str, str]:
-        """Returns the sensitivities of discrete Gaussian noise, for a row added and one replaced."""
+        """Returns the sensitivities of discrete Gaussian noise."""
         moved, dimension = item.at("sensitivity").number(), item.find("dimension")
         known = dimension is not None and dimension.value is not None
         more = f", dimension: {dimension.whole()}" if dimension is not None and known else ""
@@ -288,6 +301,19 @@ def _drawn(keys: tuple[tuple[str, str], ...], of: int | None, inner: Counts) -> 
     return Drawn(keys, of, tuple(inner.items())) if inner else None
 
 
+def is_event(item: Item) -> bool:
+    """Returns whether plain data is an event, or has one beside its relation."""
+    value = item.value
+    if isinstance(value, list):
+        return len(value) > 1 and isinstance(value[1], str) and value[1].endswith("DpEvent")
+    return isinstance(value, Mapping) and bool({"class_name", "dp_event"} & value.keys())
+
+
+def _origin(item: Item) -> str:
+    """Returns where an event stands, and its class."""
+    return f"{item.path}: {class_of(item)}" if item.path else class_of(item)
+
+
 def class_of(item: Item) -> str:
     """Returns the name of the class of an event, of which a file has the fields."""
     found = item.find("class_name")
@@ -318,8 +344,11 @@ def _relation(reader: Reader, top: Item, given: str | None) -> tuple[str, str]:
     found = None
     if said is not None and said.value is not None:
         text = str(getattr(said.value, "name", said.value))
-        found = known_relation({"1": "ADD_OR_REMOVE_ONE", "2": "REPLACE_ONE", "3": "REPLACE_SPECIAL"}
-                               .get(text, text), RELATIONS, said.path)
+        found = known_relation(
+            {"1": "ADD_OR_REMOVE_ONE", "2": "REPLACE_ONE", "3": "REPLACE_SPECIAL"}.get(text, text),
+            RELATIONS,
+            said.path,
+        )
     if given is not None:
         given = known_relation(given, RELATIONS)
         if found not in (None, given):
@@ -327,14 +356,13 @@ def _relation(reader: Reader, top: Item, given: str | None) -> tuple[str, str]:
     relation = given or found
     if relation is None:
         if len(reader.wants) > 1:
-            places = " and ".join(reader.wants.values())
-            top.fail(f"{places} are for different relations", "--relation says which is protected")
-        relation, where = next(iter(reader.wants.items()), ("unbounded", None))
-        return relation, f"which {where} is for" if where else ""
+            where = " and ".join(reader.wants.values())
+            top.fail(f"{where} are for different relations", "--relation says which is protected")
+        relation, where = next(iter(reader.wants.items()), ("unbounded", ""))
+        return relation, f"{where} is for these neighbours" if where else ""
     if relation != "bounded" and "bounded" in reader.wants:
-        where = reader.wants["bounded"] or "it"
         top.fail(
-            f"{where} is for one row replaced, and {relation} neighbours are protected",
+            f"{reader.wants['bounded']} is for one row replaced, and {relation} is protected",
             "--relation bounded protects one row replaced",
         )
     return relation, "as the call says" if given else f"from {said.path if said else ''}"
@@ -396,7 +424,7 @@ class _Writer(NamedTuple):
     def _one(self, part: Part, count: int, reads: str, fixed: bool, origin: str) -> None:
         """Writes `count` copies of one part."""
         if isinstance(part, Drawn):
-            shared = count == 1 and any(times > 1 for _, times in part.parts)
+            shared = count == 1 and part.repeats
             keys = dict(part.keys) | ({"draws": "one"} if shared else {})
             sample = self.spec.dataset("sample", {"from": reads, "map": entry(keys)}, origin)
             self.write(dict(part.parts), sample, part.of is not None, count)

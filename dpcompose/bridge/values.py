@@ -26,12 +26,17 @@ class Unconvertible(DpcomposeError, ValueError):
     """
 
     def __init__(self, where: str, message: str, hint: str | None = None) -> None:
-        super().__init__(f"{where}: {message}" if where else message)
-        self.hint = hint
+        super().__init__(where, message)
+        self.where, self.message, self.hint = where, message, hint
 
     def __str__(self) -> str:
-        says = printable(str(self.args[0]))
-        return f"{says}\n    hint: {printable(self.hint)}" if self.hint else says
+        return self.about("")
+
+    def about(self, file: str) -> str:
+        """Returns the message with the name of a file, where there is one, and the hint on a line
+        of its own."""
+        place = ": ".join(each for each in (file, self.where, self.message) if each)
+        return printable(place) + (f"\n    hint: {printable(self.hint)}" if self.hint else "")
 
 
 class Item(NamedTuple):
@@ -81,6 +86,17 @@ class Item(NamedTuple):
     def number(self) -> str:
         """Returns a number of at least 0 as a spec writes it: the decimal that the file has, or
         that Python shows."""
+        text = self._decimal()
+        if exact(text) < 0:
+            self.fail(f"a number of at least 0 is due, not {quoted(text)}")
+        return text
+
+    def signed(self) -> Fraction:
+        """Returns a number of any sign."""
+        return exact(self._decimal())
+
+    def _decimal(self) -> str:
+        """Returns a finite number as a text that has a value."""
         value = self.value
         if not isinstance(value, str | bool) and callable(getattr(value, "item", None)):
             value = value.item()  # a number of numpy or jax
@@ -90,10 +106,9 @@ class Item(NamedTuple):
         if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
             self.fail(f"a finite number is due, not {text}")
         try:
-            if parse(text, {}) < 0:
-                raise ExpressionError("it is negative")
+            exact(text)
         except ExpressionError as error:
-            self.fail(f"a number of at least 0 is due, not {quoted(text)}: {error.message}")
+            self.fail(f"{quoted(text)} is no number that can be used: {error.message}")
         return text
 
     def positive(self, why: str) -> str:
@@ -112,8 +127,9 @@ class Item(NamedTuple):
 
 
 def exact(text: str) -> Fraction:
-    """Returns the value of a number as a spec writes it."""
-    return parse(text, {})
+    """Returns the value of a number as a spec writes it, or of a negative one."""
+    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
+    return sign * parse(digits, {})
 
 
 def kind(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from dpcompose.bridge.values import Unconvertible
@@ -11,6 +12,8 @@ from dpcompose.resolve import resolve
 from dpcompose.source import load
 from dpcompose.source.rewriting import is_plain
 
+#: A spec has so many datasets at most, and so many mechanisms.
+MOST_LINES = 10_000
 #: A comment has so many characters at most.
 _LONGEST = 160
 
@@ -45,17 +48,28 @@ class Spec:
         ]
         self._datasets: dict[str, tuple[str, str]] = {}
         self._mechanisms: dict[str, tuple[str, str]] = {}
+        self._numbers = Counter[str]()
 
     def dataset(self, title: str, values: Mapping[str, str], origin: str) -> str:
         """Adds a dataset and returns its name: the title, with a number where it is taken."""
-        called = _free(title, self._datasets, "_")
+        called = self._free(title, self._datasets, "_")
         self._datasets[called] = (f"{name(called)}: {entry(values)}", origin)
         return called
 
     def mechanism(self, title: str, values: Mapping[str, str], origin: str) -> None:
         """Adds a mechanism, named by its title, with a number where that is taken."""
-        called = _free(title, self._mechanisms, " ")
+        called = self._free(title, self._mechanisms, " ")
         self._mechanisms[called] = (f"- {entry({'name': name(called), **values})}", origin)
+
+    def _free(self, title: str, taken: Mapping[str, object], sign: str) -> str:
+        """Returns a name that is not taken yet."""
+        if len(taken) >= MOST_LINES:
+            raise Unconvertible("", f"the spec would have more than {MOST_LINES} entries of a kind")
+        called = title
+        while called in taken:
+            self._numbers[title] += 1
+            called = f"{title}{sign}{self._numbers[title] + 1}"
+        return called
 
     def text(self, deltas: Iterable[object] = ()) -> str:
         """Returns the spec, which states its ε at these δ's.
@@ -80,15 +94,6 @@ class Spec:
             says = f"the spec language refuses this: {first.message}"
             raise Unconvertible(where, says, first.hint) from None
         return text
-
-
-def _free(title: str, taken: Mapping[str, object], sign: str) -> str:
-    """Returns a name that is not taken yet."""
-    called, number = title, 1
-    while called in taken:
-        number += 1
-        called = f"{title}{sign}{number}"
-    return called
 
 
 def _line(text: str, origin: str) -> str:

@@ -16,6 +16,7 @@ from dpcompose.commands.outputs import (
     FilterKind,
     Format,
     GraphFormat,
+    Origin,
     PlanFormat,
     TotalFormat,
 )
@@ -342,6 +343,31 @@ SAVINGS = (
         "tried", int, "The largest number of mechanisms to try.", flags="--most", default=100, min=1
     ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
+)
+IMPORT = (
+    argument("file", str, metavar="FILE"),
+    option("origin", Origin | None, "The format of FILE; default: by its content.", flags="--from"),
+    option(
+        "relation",
+        _TEXT,
+        "The neighbours to protect: unbounded, bounded or zero-out; default: those that FILE names.",
+        metavar="NAME",
+    ),
+    number("deltas", "State the ε at this δ in the spec; repeatable.", _TEXTS, flags="--delta"),
+    option(
+        "contributions",
+        int | None,
+        "OpenDP: how many rows a person has at most, as in unit_of.",
+        metavar="N",
+    ),
+    option(
+        "sensitivities",
+        _TEXTS,
+        "OpenDP tables: how far one row moves the aggregate of this column; repeatable.",
+        flags="--sensitivity",
+        metavar="COLUMN=NUMBER",
+    ),
+    PATH,
 )
 _DRAWN = "State the ε at this δ, unless a budget names another."
 GRAPH = (
