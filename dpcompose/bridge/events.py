@@ -159,6 +159,7 @@ class Reader:
         if called in _REFUSED:
             says, hint = _REFUSED[called]
             item.fail(f"{called} cannot be converted: {says}", hint)
+        keys: tuple[tuple[str, str], ...]
         match called:
             case "NoOpDpEvent":
                 return {}
@@ -209,6 +210,7 @@ class Reader:
             """Returns the amount of noise."""
             return item.at(field).positive(_NO_NOISE)
 
+        keys: tuple[tuple[str, str], ...]
         match called:
             case "GaussianDpEvent":
                 return Leaf("gaussian", (("sigma", noise("noise_multiplier")),), ("1", "2"))
@@ -288,7 +290,8 @@ class Reader:
             item.fail(f"a run is of more than {_MOST_LINES} mechanisms", _STATE)
         infinite = str(shape.value).lower() in ("infinity", "inf")
         form = None if infinite else exact(shape.number())
-        runs = {None: "poisson", 0: "logarithmic", 1: "geometric"}.get(form)
+        runs = "poisson" if form is None else {0: "logarithmic", 1: "geometric"}.get(int(form))
+        runs = runs if form in (None, 0, 1) else None
         law = f"{runs}: {mean.number()}"
         if runs is None:
             law = f"negative_binomial: {{shape: {shape.number()}, mean: {mean.number()}}}"

@@ -276,11 +276,13 @@ class _Reader:
         if not prefix or not isinstance(distance, int | float):
             return moves
         said = exact(Item(distance, item.path).number())
-        field = "replaced" if self.space.relation == "bounded" else "added"
-        own = getattr(moves, field)
+        bounded = self.space.relation == "bounded"
+        own = moves.replaced if bounded else moves.added
         if own is not None and said > own and not sized:
             item.fail(f"map(1) of its transformations is {said}, and {own} was expected")
-        return moves if own is not None else moves._replace(**{field: said})
+        if own is not None:
+            return moves
+        return moves._replace(replaced=said) if bounded else moves._replace(added=said)
 
     def _leaf(self, item: Item, function: str, args: Item, moves: _Moves) -> Leaf:
         """Returns a mechanism of noise."""
@@ -407,9 +409,8 @@ class _Reader:
             sample = {"from": reads, "map": entry({"kind": "sample", "size": size, "of": of})}
             reads = spec.dataset("sample", sample, "from make_population_amplification")
         for called, found, where in self.found:
-            values = found
-            if isinstance(found, Leaf):
-                values = found.values(space.relation, space.relation == "bounded")
+            bounded = space.relation == "bounded"
+            values = found.values(space.relation, bounded) if isinstance(found, Leaf) else found
             if contributions is not None and "sensitivity" not in values:
                 values = {**values, "relation": "unbounded"}
             spec.mechanism(called, {"reads": reads, **values}, where)

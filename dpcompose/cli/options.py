@@ -350,20 +350,20 @@ IMPORT = (
     option(
         "relation",
         _TEXT,
-        "The neighbours to protect: unbounded, bounded or zero-out; default: those that FILE names.",
+        "Protect these neighbours (unbounded, bounded, zero-out); default: those of FILE.",
         metavar="NAME",
     ),
     number("deltas", "State the ε at this δ in the spec; repeatable.", _TEXTS, flags="--delta"),
     option(
         "contributions",
         int | None,
-        "OpenDP: how many rows a person has at most, as in unit_of.",
+        "How many rows a person has at most, as in `unit_of` of OpenDP.",
         metavar="N",
     ),
     option(
         "sensitivities",
         _TEXTS,
-        "OpenDP tables: how far one row moves the aggregate of this column; repeatable.",
+        "How far one row moves the aggregate of this column of an OpenDP table; repeatable.",
         flags="--sensitivity",
         metavar="COLUMN=NUMBER",
     ),
