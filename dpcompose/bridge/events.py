@@ -7,7 +7,7 @@ brought to a normal form: how often each mechanism is released, and what is rele
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dpcompose.bridge.values import MOST_NESTED, MOST_PARTS, Item, Unconvertible, exact, kind
 from dpcompose.bridge.writer import Spec, entry, known_relation, name, places
@@ -135,23 +135,23 @@ class Reader:
     def __init__(self) -> None:
         self.origins: dict[Part, list[str]] = {}
         self.wants: dict[str, str] = {}  # relations that events need, with a place of each
-        self._known: dict[int, tuple[Any, Counts]] = {}
+        self._seen = 0
         self._open: set[int] = set()
 
     def counts(self, item: Item) -> Counts:
         """Returns how often each part of an event is released."""
         own = id(item.value)
+        self._seen += 1
         if own in self._open:
             item.fail("the event contains itself")
         if len(self._open) >= MOST_NESTED:
             item.fail(f"events are nested deeper than {MOST_NESTED}")
-        if own not in self._known:
-            if len(self._known) >= MOST_PARTS:
-                item.fail(f"there are more than {MOST_PARTS} events")
-            self._open.add(own)
-            self._known[own] = (item.value, self._read(_as_fields(item)))
-            self._open.discard(own)
-        return self._known[own][1]
+        if self._seen > MOST_PARTS:
+            item.fail(f"there are more than {MOST_PARTS} events")
+        self._open.add(own)
+        found = self._read(_as_fields(item))
+        self._open.discard(own)
+        return found
 
     def _read(self, item: Item) -> Counts:
         """Returns the counts of an event that was not read before."""
@@ -407,30 +407,37 @@ class _Writer(NamedTuple):
     origins: dict[Part, list[str]]
     relation: str
 
-    def write(self, counts: Mapping[Part, int], reads: str, fixed: bool, times: int = 0) -> None:
+    def write(
+        self, counts: Mapping[Part, int], reads: str, fixed: bool, times: int = 0, inside: str = ""
+    ) -> None:
         """Writes what reads a dataset; `times`: how often a sample that it is was drawn, 0 for what
-        is no sample."""
+        is no sample; `inside`: the path of its event."""
         for part, count in counts.items():
             # Copy i of what reads a sample reads the i-th draw: more copies of one draw are lines.
             lines, each = (count, times) if times > 1 else (1, count)
+            origins = self.origins[part]
+            origins = [each for each in origins if each.startswith(inside)] or origins
             if lines > _MOST_LINES:
                 raise Unconvertible(
-                    self.origins[part][0],
+                    origins[0],
                     f"{lines} copies on each of {times} samples: at most {_MOST_LINES} are written",
                     "compose these copies to one event: of Gaussian noise n are one of noise/√n",
                 )
-            origin = f"from {places(self.origins[part])}"
             for line in range(lines):
                 copy = f", copy {line + 1} of {lines} on one sample" if lines > 1 else ""
-                self._one(part, each, reads, fixed, origin + copy)
+                self._one(part, each, reads, fixed, origins, copy)
 
-    def _one(self, part: Part, count: int, reads: str, fixed: bool, origin: str) -> None:
+    def _one(
+        self, part: Part, count: int, reads: str, fixed: bool, origins: list[str], copy: str
+    ) -> None:
         """Writes `count` copies of one part."""
+        origin = f"from {places(origins)}{copy}"
         if isinstance(part, Drawn):
             shared = count == 1 and part.repeats
             keys = dict(part.keys) | ({"draws": "one"} if shared else {})
             sample = self.spec.dataset("sample", {"from": reads, "map": entry(keys)}, origin)
-            self.write(dict(part.parts), sample, part.of is not None, count)
+            inside = origins[0].rpartition(": ")[0]
+            self.write(dict(part.parts), sample, part.of is not None, count, inside)
             return
         values = {"reads": reads, **part.values(self.relation, fixed)}
         if count > 1:

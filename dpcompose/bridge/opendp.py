@@ -309,6 +309,9 @@ class _Reader:
                 "noise on a coarser grid than numbers have has no word in specs", _LIVE
             )
         floats, wholes, key = kinds[function]
+        own = moves.replaced if self.space.relation == "bounded" else moves.added
+        if own is None:
+            item.fail("how far one row moves what is released is not known here", _LIVE)
         whole = moves.whole
         if whole is None:
             whole = _is_whole(args.find("input_domain"))
@@ -326,9 +329,6 @@ class _Reader:
             item.fail("noise on the counts of unknown keys needs a threshold")
         if moves.one_hot:
             return Leaf(kind, ((key, scale), ("sensitivity", "{one_hot: 1}")))
-        own = moves.replaced if self.space.relation == "bounded" else moves.added
-        if own is None:
-            item.fail("how far one row moves what is released is not known here", _LIVE)
         if function == "make_noisy_max":
             gumbel = "oncentrated" in str(_called(args.at("output_measure")))
             keys = {"noise": "gumbel" if gumbel else "exponential", key: scale}

@@ -45,7 +45,8 @@ def from_summary(
     person = contributions is not None
     spec = Spec("OpenDP summaries", "user" if person else "unbounded", "the unit of privacy")
     reads = rows_of(spec, {}, contributions)
-    known = {key: Item(value, key).number() for key, value in (sensitivities or {}).items()}
+    given = (sensitivities or {}).items()
+    known = {key: Item(Number(str(value)), key).number() for key, value in given}
     for row in Item(rows).items():
         column, aggregate = row.at("column").text(), row.at("aggregate").text()
         distribution = row.at("distribution").text()
@@ -61,7 +62,6 @@ def from_summary(
         values = {"reads": reads, "mechanism": kind, key: scale}
         if threshold is not None and threshold.value is not None:
             if kind == "discrete-gaussian":
-                kind = "gaussian"
                 threshold.fail("whole-number Gaussian noise with a threshold has no word in specs")
             values |= {"mechanism": "noisy-histogram", "noise": kind}
             values |= {"threshold": threshold.number(), "max_keys": "1", "max_per_key": "1"}

@@ -21,4 +21,4 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
             found |= {"refused": ": ".join((error.where, error.message)), "hint": error.hint}
         except InvalidSpec:
             found |= {"refused": "the spec is invalid", "hint": "`dpcompose analyze` says why"}
-        yield f"{dumped(found)}\n"
+        yield dumped(found)
