@@ -158,7 +158,7 @@ def _noise(noise: Family, shift: Fraction, relation: str) -> Event | str:
             return _event("ExponentialMechanism", epsilon=_float_up(noise.epsilon(shift)))
         case PermuteAndFlip():
             return _event("PermuteAndFlip", epsilon=_float_up(noise.epsilon(shift)))
-        case NoisyMax(_, "gumbel") if noise.picks == 1:
+        case NoisyMax(_, "gumbel") if type(noise) is NoisyMax:
             return _event("ExponentialMechanism", epsilon=_float_up(noise.epsilon(shift)))
         case Tree(sigma, steps, 1, _, restarts, unit):
             trees = [steps] * (restarts + 1) if restarts else steps

@@ -14,6 +14,8 @@ from dpcompose.source.rewriting import is_plain
 
 #: A spec has so many datasets at most, and so many mechanisms.
 MOST_LINES = 10_000
+#: Where the ε is stated if the call does not say it.
+DELTA = "1e-6"
 #: A comment has so many characters at most.
 _LONGEST = 160
 
@@ -72,7 +74,7 @@ class Spec:
         return called
 
     def text(self, deltas: Iterable[object] = ()) -> str:
-        """Returns the spec, which states its ε at these δ's.
+        """Returns the spec, which states its ε at these δ's, or at a usual one.
 
         Raises Unconvertible if it is invalid.
         """
@@ -81,9 +83,10 @@ class Spec:
         lines = [_line(each, origin) for each, origin in self._head]
         for key, entries in (("datasets", self._datasets), ("mechanisms", self._mechanisms)):
             lines += ["", f"{key}:", *(f"  {_line(*each)}" for each in entries.values())]
-        if asked := [str(each) for each in deltas]:
-            delta = asked[0] if len(asked) == 1 else f"[{', '.join(asked)}]"
-            lines += ["", _line(f"report: {{delta: {delta}}}", "as the call asks")]
+        asked = [str(each) for each in deltas]
+        delta = f"[{', '.join(asked)}]" if len(asked) > 1 else (asked or [DELTA])[0]
+        origin = "as the call asks" if asked else "a usual δ: --delta asks for another"
+        lines += ["", _line(f"report: {{delta: {delta}}}", origin)]
         text = "\n".join([*lines, ""])
         try:
             resolve(load(text, "<import>"))

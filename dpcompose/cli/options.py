@@ -353,7 +353,12 @@ IMPORT = (
         "Protect these neighbours (unbounded, bounded, zero-out); default: those of FILE.",
         metavar="NAME",
     ),
-    number("deltas", "State the ε at this δ in the spec; repeatable.", _TEXTS, flags="--delta"),
+    number(
+        "deltas",
+        "State the ε at this δ in the spec; repeatable; default: 1e-6.",
+        _TEXTS,
+        flags="--delta",
+    ),
     option(
         "contributions",
         int | None,

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import dpcompose
+from bridge import record
 from dpcompose.bridge import Unconvertible, from_event, from_opacus, spec_of_text
 from dpcompose.source import load
-from tests.bridge import record
 
 RECORDED = record.RECORDED
 
@@ -48,9 +48,9 @@ def composed(*events: object) -> dict[str, Any]:
 
 def epsilon(spec: str, delta: float | str = "1e-6") -> Fraction:
     report = dpcompose.analyze(spec, deltas=[delta])
-    (at,) = report.at_delta
-    assert report.status == "ok" and at.value is not None
-    return at.value
+    value = report.at_delta[0].value
+    assert report.status == "ok" and value is not None
+    return value
 
 
 def tree(spec: str) -> Any:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import dpcompose
+from bridge import record
 from dpcompose.bridge import Unconvertible, from_opendp, from_summary, spec_of_text
 from dpcompose.bridge.opendp import _snake
 from dpcompose.source import load
-from tests.bridge import record
 
 RECORDED = record.RECORDED
 
@@ -71,6 +71,7 @@ def chain(*steps: dict[str, Any]) -> dict[str, Any]:
 def test_a_composition_costs_what_its_map_says() -> None:
     spec = spec_of_text(read("composition.opendp.json"))
     assert bound(spec) == 3
+    assert dpcompose.analyze(spec).at_delta[0].given == Fraction(1, 10**6)  # a usual one
     assert "# from measurements[1].measurement1: make_clamp, make_sum, make_laplace\n" in spec
 
 
