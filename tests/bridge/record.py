@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,14 @@ def as_mapping(event: Any) -> Any:
     return [as_mapping(each) for each in event] if isinstance(event, list) else event
 
 
+def opendp() -> Any:
+    """Returns the library, which tests are typed without."""
+    return import_module("opendp.prelude")
+
+
 def measurements() -> dict[str, Any]:
     """Returns the measurements that tests read, by the names of their files."""
-    import opendp.prelude as dp
-
+    dp = opendp()
     dp.enable_features("contrib", "honest-but-curious")
     numbers = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()
     count = numbers >> dp.t.then_count() >> dp.m.then_laplace(scale=1.0)
@@ -66,9 +71,7 @@ def measurements() -> dict[str, Any]:
 
 def recorded() -> dict[str, str]:
     """Returns the texts of all files by their names."""
-    import opendp.prelude as dp
-
-    found = {}
+    dp, found = opendp(), {}
     for name, event in events().items():
         # As `json.dumps` has named tuples, and with the names of the fields.
         found[f"{name}.event.json"] = json.dumps(event.to_named_tuple())

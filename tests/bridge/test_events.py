@@ -107,6 +107,7 @@ def test_the_library_writes_what_is_recorded() -> None:
         assert from_event(live) == from_event(live.to_named_tuple()) == spec_of_text(text)
 
 
+@pytest.mark.slow
 def test_pld_of_the_library_is_no_tighter() -> None:
     pld = pytest.importorskip("dp_accounting.pld.pld_privacy_accountant")
     for name, live in record.events().items():
@@ -375,6 +376,7 @@ def test_a_cycle_of_objects_is_refused() -> None:
         from_event(cycle)
 
 
+@pytest.mark.slow
 def test_a_bomb_of_shared_objects_is_refused() -> None:
     bomb = LAPLACE
     for rate in range(1, 30):

@@ -134,7 +134,8 @@ def test_names_of_strangers_are_quoted(run: Run, called: str) -> None:
     other: dict[str, Any] = {**row, "scale": 4}
     spec = spec_of_text(json.dumps([row, other]))
     assert dpcompose.analyze(spec).status == "ok"
-    names = [each["name"] for each in load(spec, "x").value["mechanisms"]]  # type: ignore[index, union-attr, call-overload]
+    tree: Any = load(spec, "x").value
+    names = [each["name"] for each in tree["mechanisms"]]
     assert len(set(names)) == 2 and all(each.startswith("Length of ") for each in names)
 
 

@@ -79,8 +79,8 @@ def test_randomized_response_has_its_lie() -> None:
 
 ALL = spec(
     "reads: rows, mechanism: laplace, scale: 3, sensitivity: 1.5, count: 3",
-    "reads: drawn, mechanism: gaussian, sigma: 1.3, sensitivity: 1, count: 300",
-    "reads: drawn, mechanism: gaussian, sigma: 2.3, sensitivity: 1, count: 100",
+    "reads: drawn, mechanism: gaussian, sigma: 1.3, sensitivity: 1, count: 30",
+    "reads: drawn, mechanism: gaussian, sigma: 2.3, sensitivity: 1, count: 10",
     "reads: once, mechanism: geometric, scale: 7, sensitivity: 2, count: 2",
     "reads: every, notion: zcdp, rho: 1/30",
     "reads: rows, notion: approx, epsilon: 1/3, delta: 1e-9",
@@ -104,11 +104,11 @@ def test_there_and_back() -> None:
 
 
 def test_copies_of_one_draw_and_of_many() -> None:
-    """Copy i of each mechanism reads the i-th draw: 100 draws for two, 200 more for one."""
+    """Copy i of each mechanism reads the i-th draw: 10 draws for two, 20 more for one."""
     events = to_event(ALL)["dp_event"]["events"]
     drawn = [each for each in events if each["class_name"] == "SelfComposedDpEvent"][1:]
     assert [(each["count"], each["event"]["event"]["class_name"]) for each in drawn] == [
-        (100, "ComposedDpEvent"), (200, "GaussianDpEvent"),
+        (10, "ComposedDpEvent"), (20, "GaussianDpEvent"),
     ]  # fmt: skip
 
 
