@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dpcompose.bridge.values import Item, exact
-from dpcompose.bridge.writer import Spec, entry, known_relation, name, places
+from dpcompose.bridge.writer import SpecText, entry, known_relation, name, places
 from dpcompose.errors import quoted
 
 _POISSON = (
@@ -34,7 +34,7 @@ def from_opacus(state: object, relation: str | None = None, deltas: Iterable[obj
         top.fail("`history` is missing", "`accountant.state_dict()` has it")
     protect = known_relation(relation or "unbounded", {"ADD_OR_REMOVE_ONE": "unbounded"})
     says = "Opacus clips the gradient of each row: one is added or removed"
-    spec = Spec("an Opacus history", protect, says)
+    spec = SpecText("an Opacus history", protect, says)
     rows = spec.dataset("rows", {}, "the training data")
     steps: dict[tuple[str, str], tuple[int, list[str]]] = {}
     for each in history.items():

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpcompose.bridge.events import Leaf
+from dpcompose.bridge.dp_events import Leaf
 from dpcompose.bridge.values import MOST_NESTED, Item, Unconvertible, exact, from_json
-from dpcompose.bridge.writer import Spec, entry, name
+from dpcompose.bridge.writer import SpecText, entry, name
 from dpcompose.errors import nearest, quoted
 
 #: The relation that a distance of 1 is of.
@@ -30,37 +30,28 @@ _METRICS = {
 }
 _NUMBERS = ("absolute_distance", "l1_distance", "l2_distance")
 #: Conversions of a guarantee, which an analysis of what is drawn does not need.
-_CASTS = (
-    "make_pureDP_to_zCDP",
-    "make_zCDP_to_approxDP",
-    "make_fixed_approxDP_to_approxDP",
-    "make_fix_delta",
-    "make_approximate",
+_CASTS = tuple(
+    "make_pureDP_to_zCDP make_zCDP_to_approxDP make_fixed_approxDP_to_approxDP make_fix_delta "
+    "make_approximate".split()
 )
 #: Transformations of each row by itself, by the start of the name, and those that drop rows.
-_ROWS = (
-    "make_cast",
-    "make_impute",
-    "make_clamp",
-    "make_identity",
-    "make_find",
-    "make_index",
-    "make_is_",
-    "make_df_",
-    "make_select_column",
-    "make_unordered",
-    "make_ordered_random",
+_ROWS = tuple(
+    "make_cast make_impute make_clamp make_identity make_find make_index make_is_ make_df_ "
+    "make_select_column make_unordered make_ordered_random".split()
 )
 _DROPS = ("make_drop_null", "make_filter")
-_KEEPS_BOUNDS = (
-    "make_impute",
-    "make_identity",
-    "make_drop_null",
-    "make_filter",
-    "make_unordered",
-    "make_ordered_random",
-    "make_resize",
-)
+_KEEPS_BOUNDS = (*_DROPS, "make_identity", "make_unordered", "make_ordered_random")
+#: The constructors of noise: on numbers, on whole numbers, and the key of its amount.
+_NOISE = {
+    "make_laplace": ("laplace", "geometric", "scale"),
+    "make_geometric": ("geometric", "geometric", "scale"),
+    "make_gaussian": ("gaussian", "discrete-gaussian", "sigma"),
+    "make_laplace_threshold": ("laplace", "geometric", "scale"),
+    "make_gaussian_threshold": ("gaussian", "", "sigma"),
+    "make_noisy_max": ("noisy-max", "noisy-max", "scale"),
+}
+#: The mechanisms whose sensitivity is for one row; others are stated for one step of a relation.
+_OF_ROWS = ("laplace", "geometric", "gaussian", "discrete-gaussian")
 _LIVE = (
     "give the live measurement to `dpcompose.bridge.from_opendp`, which asks its `map(1)`; or "
     "write that as a stated guarantee, with `because: OpenDP map(1)`"
@@ -147,16 +138,18 @@ class _Reader:
             case "make_chain_mt":
                 self.read(args.at("measurement1"), (*prefix, args.at("transformation0")), whole)
             case "make_chain_pm":  # what comes after a release is free
-                self.read(args.at("measurement0"), prefix, whole)
+                self.read(args.at("measurement0"), prefix, whole if prefix else None)
             case "make_composition" | "make_basic_composition":
                 for each in args.at("measurements").items():
-                    self.read(each, prefix, None if not prefix else whole)
+                    self.read(each, prefix, whole if prefix else None)
             case _ if function in _CASTS:
-                self.read(args.at("measurement"), prefix, whole)
-            case "make_population_amplification" if not prefix and not self.found:
+                self.read(args.at("measurement"), prefix, whole if prefix else None)
+            case "make_population_amplification":
+                if item.path:
+                    item.fail("a sample of all data is read by a part of the measurements only")
                 self.read(args.at("measurement"), prefix, whole)
                 population = args.at("population_size").whole()
-                if self.space is None or self.space.size is None or self.sample is not None:
+                if self.space is None or self.space.size is None:
                     item.fail("the size of the sample is not in the domain of the measurement")
                 self.sample = (self.space.size, population)
             case "make_adaptive_composition" | "make_sequential_composition" if not prefix:
@@ -165,7 +158,7 @@ class _Reader:
                 self._mechanism(item, function, args, prefix)
 
     def _enter(self, item: Item, args: Item) -> None:
-        """Notes the space of an input metric and a domain; raises if it is another than before."""
+        """Notes the space of an input metric and a domain."""
         metric = _called(args.at("input_metric"))
         if metric not in _METRICS:
             item.fail(
@@ -174,7 +167,11 @@ class _Reader:
             )
         size, relation = _size(args.find("input_domain")), _METRICS[metric]
         # Tables of one public size differ in replaced rows.
-        space = _Space("bounded" if size is not None else relation, size, metric in _NUMBERS)
+        relation = "bounded" if size is not None else relation
+        self._of(item, _Space(relation, size, metric in _NUMBERS))
+
+    def _of(self, item: Item, space: _Space) -> None:
+        """Notes the space; raises if it is another than before."""
         if self.space not in (None, space):
             item.fail("the measurements are of different input metrics or sizes", "import each")
         self.space = space
@@ -184,7 +181,7 @@ class _Reader:
         if function in ("make_randomized_response_bool", "make_randomized_response"):
             if prefix:
                 item.fail("randomized response is of one row, and here it has transformations")
-            self._enter_rows(item)
+            self._of(item, _Space("bounded", None))
             truth = exact(args.at("prob").positive("the truth is never told"))
             k = 2
             if function == "make_randomized_response":
@@ -204,13 +201,6 @@ class _Reader:
         functions = [*(each for each, _, _ in steps), function]
         self.found.append((_title(functions), leaf, self._origin(item, functions)))
 
-    def _enter_rows(self, item: Item) -> None:
-        """Notes that each row answers by itself."""
-        space = _Space("bounded", None)
-        if self.space not in (None, space):
-            item.fail("the measurements are of different input metrics", "import each by itself")
-        self.space = space
-
     def _origin(self, item: Item, functions: list[str]) -> str:
         """Returns where a mechanism comes from."""
         return f"from {item.path or 'the measurement'}: {', '.join(functions)}"
@@ -223,6 +213,9 @@ class _Reader:
         for function, own, _ in steps[:-1]:
             if function == "make_clamp":
                 bounds = _pair(own.at("bounds"))
+            elif function == "make_resize" and bounds is not None:
+                low, high = bounds
+                bounds = bounds if low <= own.at("constant").signed() <= high else None
             elif not function.startswith(_KEEPS_BOUNDS):
                 bounds = None
             dropped |= function in _DROPS
@@ -231,10 +224,12 @@ class _Reader:
                 return _Moves()
         function, own, _ = steps[-1]
         moves = self._aggregate(function, own, bounds, dropped)
-        if resized and moves.replaced is not None:  # one row more or less replaces one
-            most = max(moves.added or moves.replaced, moves.replaced)
-            return moves._replace(added=most, replaced=2 * most)
-        return moves
+        if not resized:
+            return moves
+        if moves.one_hot or moves.replaced is None:
+            return _Moves()
+        # One row more or less replaces one, and one replaced two.
+        return moves._replace(added=moves.replaced, replaced=2 * moves.replaced)
 
     def _aggregate(
         self, function: str, own: Item, bounds: tuple[Fraction, Fraction] | None, dropped: bool
@@ -248,15 +243,11 @@ class _Reader:
                 return _Moves(one, one, _whole_type(own.find("TOA")), one_hot=True)
             case "make_count_by":
                 return _Moves(one, None, _whole_type(own.find("TV")), keyed=True)
-        if not re.fullmatch(r"make_(sized_)?(bounded_)?(int_)?(\w+_)?sum", function):
+        if not re.fullmatch(r"make_sum|make_(sized_)?bounded_int_\w+_sum", function):
             return _Moves()
         given = own.find("bounds")
         bounds = bounds if given is None or given.value is None else _pair(given)
-        whole = (
-            bounds is not None
-            and "float" not in function
-            and ("int" in function or _is_whole(own.find("input_domain")) is True)
-        )
+        whole = "int" in function or _is_whole(own.find("input_domain"))
         if bounds is None or not whole:
             return _Moves()  # sums of floats move by their rounding errors as well
         low, high = bounds
@@ -287,28 +278,16 @@ class _Reader:
     def _leaf(self, item: Item, function: str, args: Item, moves: _Moves) -> Leaf:
         """Returns a mechanism of noise."""
         assert self.space is not None
-        kinds = {
-            "make_laplace": ("laplace", "geometric", "scale"),
-            "make_geometric": ("geometric", "geometric", "scale"),
-            "make_gaussian": ("gaussian", "discrete-gaussian", "sigma"),
-            "make_laplace_threshold": ("laplace", "geometric", "scale"),
-            "make_gaussian_threshold": ("gaussian", "", "sigma"),
-            "make_noisy_max": ("noisy-max", "noisy-max", "scale"),
-        }
-        if function not in kinds:
-            near = nearest(function, [*kinds, "make_composition", "make_chain_mt"])
-            hint = (
-                f"did you mean {near}? Else {_LIVE}"
-                if near and near[:12] == function[:12]
-                else _LIVE
-            )
+        if function not in _NOISE:
+            near = nearest(function, _NOISE)
+            hint = f"did you mean {near}? Else {_LIVE}" if near else _LIVE
             item.fail(f"the measurement {quoted(function)} has no word in specs", hint)
         granularity = args.find("k")
         if granularity is not None and granularity.value is not None:
             granularity.fail(
                 "noise on a coarser grid than numbers have has no word in specs", _LIVE
             )
-        floats, wholes, key = kinds[function]
+        floats, wholes, key = _NOISE[function]
         own = moves.replaced if self.space.relation == "bounded" else moves.added
         if own is None:
             item.fail("how far one row moves what is released is not known here", _LIVE)
@@ -360,10 +339,8 @@ class _Reader:
             item.fail(f"the metric {quoted(str(value.input_metric))} has no word in specs")
         sized = re.search(r"\bsize=(\d+)", str(value.input_domain))
         distance = 2 if sized and relation == "unbounded" else 1  # else no two tables are as near
-        space = _Space("bounded" if sized else relation, int(sized[1]) if sized else None)
-        if self.space not in (None, space):
-            item.fail("the measurements are of different input metrics", "import each by itself")
-        self.space = space
+        size = int(sized[1]) if sized else None
+        self._of(item, _Space("bounded" if sized else relation, size))
         measure = str(value.output_measure)
         values = {"because": name(f"map({distance}) of OpenDP for {measure}")}
         number: Callable[[Any], str] = lambda given: Item(given, item.path).number()  # noqa: E731
@@ -402,7 +379,7 @@ class _Reader:
         title = f"OpenDP {self.version}".strip()
         if contributions is not None:
             protect, origin = "user", "contributions: a person has several rows"
-        spec = Spec(title, protect, origin)
+        spec = SpecText(title, protect, origin)
         reads = rows_of(spec, root, contributions)
         if self.sample is not None:
             size, of = map(str, self.sample)
@@ -411,13 +388,13 @@ class _Reader:
         for called, found, where in self.found:
             bounded = space.relation == "bounded"
             values = found.values(space.relation, bounded) if isinstance(found, Leaf) else found
-            if contributions is not None and "sensitivity" not in values:
+            if contributions is not None and values.get("mechanism") not in _OF_ROWS:
                 values = {**values, "relation": "unbounded"}
             spec.mechanism(called, {"reads": reads, **values}, where)
         return spec.text(self.deltas)
 
 
-def rows_of(spec: Spec, root: Mapping[str, str], contributions: int | None) -> str:
+def rows_of(spec: SpecText, root: Mapping[str, str], contributions: int | None) -> str:
     """Adds the table that is read, and returns its name; of persons with several rows at most so
     many of each."""
     if contributions is None:

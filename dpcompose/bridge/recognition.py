@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Literal
 
-from dpcompose.bridge.events import from_event, is_event
+from dpcompose.bridge.dp_events import from_event, is_event
 from dpcompose.bridge.opacus import from_opacus, history_of
 from dpcompose.bridge.opendp import from_opendp
-from dpcompose.bridge.summary import COLUMNS, from_summary, table_of
+from dpcompose.bridge.summaries import COLUMNS, from_summary, table_of
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 
 #: The formats that are read.

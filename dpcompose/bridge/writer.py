@@ -36,7 +36,7 @@ def places(origins: list[str]) -> str:
     return f"{', '.join(origins[:3])}{more}"
 
 
-class Spec:
+class SpecText:
     """A spec that is being written.
 
     `title`: what it is; `protect`: the relation, with the origin of both.

@@ -160,6 +160,41 @@ def test_tables_of_public_size_protect_replaced_rows() -> None:
     assert bound(dropped) == 4  # a row that passes, or not
 
 
+def resize(constant: int) -> dict[str, Any]:
+    return made("make_resize", size=50, constant=constant, MO="SymmetricDistance")
+
+
+def test_a_row_more_replaces_one_of_a_resized_table() -> None:
+    spec = from_opendp(chain(clamp(5, 15), resize(5), total(), noise()))
+    assert bound(spec) == 2  # 15 - 5, where without resize() it is 15
+    with pytest.raises(Unconvertible, match="not known here"):
+        from_opendp(chain(clamp(5, 15), resize(99), total(), noise()))
+    categories = made("make_count_by_categories", categories=[1], TOA="i32")
+    with pytest.raises(Unconvertible, match="not known here"):
+        from_opendp(chain(clamp(5, 15), resize(5), categories, noise()))
+
+
+def test_contributions_multiply_what_is_stated_for_one_row() -> None:
+    scores = live("make_scores", 1, input_domain=ROWS, input_metric=SYMMETRIC)
+    best = made("make_noisy_max", scale=2.0, output_measure=made("max_divergence"))
+    given = live("make_chain_mt", 1.0, transformation0=scores, measurement1=best)
+    assert bound(from_opendp(given)) == 1
+    assert bound(from_opendp(given, contributions=4)) == 4
+    assert bound(from_opendp(live("make_user_measurement", 0.5), contributions=4)) == 2
+    counts = made("make_count_by", input_domain=ROWS, input_metric=SYMMETRIC, TV="i32")
+    keys = chain(counts, noise("make_laplace_threshold", 8.0, threshold=500))
+    assert bound(from_opendp(keys, contributions=4)) == Fraction(1, 2)
+    histogram = made("make_count_by_categories", input_domain=ROWS, input_metric=SYMMETRIC,
+                     categories=[1], TOA="i32")  # fmt: skip
+    assert bound(from_opendp(chain(histogram, noise(scale=8)), contributions=4)) == Fraction(1, 2)
+
+
+def test_only_all_that_is_measured_is_amplified() -> None:
+    amplified = json.loads(read("amplified.opendp.json"))
+    with pytest.raises(Unconvertible, match=r"measurements\[0\]: a sample of all"):
+        from_opendp(made("make_composition", measurements=[amplified]))
+
+
 def test_gaussian_noise_is_whole_or_not() -> None:
     whole = from_opendp(chain(COUNT, noise("make_gaussian")))
     assert tree(whole)["mechanisms"][0]["mechanism"] == "discrete-gaussian"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from dpcompose.bridge.values import MOST_NESTED, MOST_PARTS, Item, Unconvertible, exact, kind
-from dpcompose.bridge.writer import Spec, entry, known_relation, name, places
+from dpcompose.bridge.writer import SpecText, entry, known_relation, name, places
 from dpcompose.errors import nearest, quoted
 
 #: The relations of dp_accounting by the name or the number of `NeighboringRelation`.
@@ -129,7 +129,7 @@ Part: TypeAlias = "Leaf | Drawn"
 Counts = dict[Part, int]
 
 
-class Reader:
+class EventReader:
     """Reads the events of one tree."""
 
     def __init__(self) -> None:
@@ -340,7 +340,7 @@ def _as_fields(item: Item) -> Item:
     return item._replace(value=dict(zip(names, value, strict=False)))
 
 
-def _relation(reader: Reader, top: Item, given: str | None) -> tuple[str, str]:
+def _relation(reader: EventReader, top: Item, given: str | None) -> tuple[str, str]:
     """Returns the relation to protect, and who says so: the call, the file, or what the events
     are for."""
     said = top.find("neighboring_relation")
@@ -379,11 +379,13 @@ def from_event(event: object, relation: str | None = None, deltas: Iterable[obje
     specs or of dp_accounting; None for that of the event. `deltas`: where to state the ε. Raises
     Unconvertible for what has no word in specs, and never drops an event.
     """
-    top, reader = Item(event), Reader()
+    top, reader = Item(event), EventReader()
     plan = top.find("dp_event")
     counts = reader.counts(top if plan is None else plan)
     protect, origin = _relation(reader, top, relation)
-    spec = Spec("DpEvents", protect, origin or "the default of dp_accounting: the events say none")
+    spec = SpecText(
+        "DpEvents", protect, origin or "the default of dp_accounting: the events say none"
+    )
     sizes = {part.of for part in counts if isinstance(part, Drawn) and part.of is not None}
     if len(sizes) > 1:
         top.fail(f"samples are drawn from tables of {' and '.join(map(str, sorted(sizes)))} rows")
@@ -394,16 +396,16 @@ def from_event(event: object, relation: str | None = None, deltas: Iterable[obje
         root["size"] = str(sizes.pop())
     if not origin:
         root["because"] = name("the events say of no neighbours what they protect")
-    writer = _Writer(spec, reader.origins, protect)
+    writer = _EventWriter(spec, reader.origins, protect)
     fixed = bool(root.get("size"))
     writer.write(counts, spec.dataset("rows", root, "the data that all events read"), fixed)
     return spec.text(deltas)
 
 
-class _Writer(NamedTuple):
+class _EventWriter(NamedTuple):
     """Writes the parts of a normal form into a spec."""
 
-    spec: Spec
+    spec: SpecText
     origins: dict[Part, list[str]]
     relation: str
 

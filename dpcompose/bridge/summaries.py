@@ -9,7 +9,7 @@ from typing import Any
 
 from dpcompose.bridge.opendp import rows_of
 from dpcompose.bridge.values import Item, Unconvertible, from_json
-from dpcompose.bridge.writer import Spec
+from dpcompose.bridge.writer import SpecText
 from dpcompose.errors import quoted
 from dpcompose.source.scalars import Number
 
@@ -43,7 +43,7 @@ def from_summary(
     elif callable(getattr(rows, "to_dicts", None)):
         rows = rows.to_dicts()
     person = contributions is not None
-    spec = Spec("OpenDP summaries", "user" if person else "unbounded", "the unit of privacy")
+    spec = SpecText("OpenDP summaries", "user" if person else "unbounded", "the unit of privacy")
     reads = rows_of(spec, {}, contributions)
     given = (sensitivities or {}).items()
     known = {key: Item(Number(str(value)), key).number() for key, value in given}
