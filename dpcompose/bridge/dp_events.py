@@ -48,6 +48,8 @@ FIELDS = {
         "noise_multiplier",
     ),
 }
+#: What a file has beside the fields.
+_OF_CLASSES = ("module_name", "class_name")
 _NO_NOISE = "without noise nothing is private"
 _STATE = (
     "write what your accountant proves of it as a stated guarantee: `notion: approx` with its ε "
@@ -57,7 +59,7 @@ _STATE = (
 _REFUSED = {
     "NonPrivateDpEvent": (
         "the release has no privacy: nothing bounds its loss",
-        "leave out what is not private from the data, not from the accounting",
+        "release it with noise, or leave it out of the release",
     ),
     "UnsupportedDpEvent": ("the accounting does not know what is released here", _STATE),
     "SampledWithReplacementDpEvent": (
@@ -159,6 +161,8 @@ class EventReader:
         if called in _REFUSED:
             says, hint = _REFUSED[called]
             item.fail(f"{called} cannot be converted: {says}", hint)
+        if more := sorted(_names(item) - {*FIELDS.get(called, _names(item)), *_OF_CLASSES}):
+            item.fail(f"{called} has {quoted(more[0])}, which is not known here", _STATE)
         keys: tuple[tuple[str, str], ...]
         match called:
             case "NoOpDpEvent":
@@ -254,11 +258,8 @@ class EventReader:
                 steps = item.at("step_counts")
                 several = isinstance(steps.value, list | tuple)
                 # A row is in one of the trees: the largest is the worst.
-                most = (
-                    max((each.whole() for each in steps.items()), default=0)
-                    if several
-                    else (steps.whole())
-                )
+                trees = steps.items() if several else [steps]
+                most = max((each.whole() for each in trees), default=0)
                 keys = (("steps", str(most)), ("sigma", noise("noise_multiplier")))
                 return Leaf("tree", keys, ("1", "2")) if most else None
             case "RepeatAndSelectDpEvent":
@@ -340,6 +341,15 @@ def _as_fields(item: Item) -> Item:
     return item._replace(value=dict(zip(names, value, strict=False)))
 
 
+def _names(item: Item) -> set[str]:
+    """Returns the names of the fields of an event, as far as it lists them."""
+    value = item.value
+    if isinstance(value, Mapping):
+        return {str(each) for each in value}
+    attributes = [each.name for each in getattr(value, "__attrs_attrs__", ())]
+    return {*getattr(value, "_fields", ()), *attributes}
+
+
 def _relation(reader: EventReader, top: Item, given: str | None) -> tuple[str, str]:
     """Returns the relation to protect, and who says so: the call, the file, or what the events
     are for."""
@@ -395,7 +405,7 @@ def from_event(event: object, relation: str | None = None, deltas: Iterable[obje
     if sizes:
         root["size"] = str(sizes.pop())
     if not origin:
-        root["because"] = name("the events say of no neighbours what they protect")
+        root["because"] = name("the events name no relation; dp_accounting takes this one then")
     writer = _EventWriter(spec, reader.origins, protect)
     fixed = bool(root.get("size"))
     writer.write(counts, spec.dataset("rows", root, "the data that all events read"), fixed)

@@ -36,7 +36,7 @@ def from_summary(
     `rows`: the rows as a list of mappings (`to_dicts()`), the data frame, or the text of a file in
     JSON or CSV. `contributions`: how many rows a person has at most, as in `unit_of`.
     `sensitivities`: how far one row moves the aggregate of a column that is no count, such as the
-    larger of the bounds of a sum. `deltas`: where to state the ε. Raises Unconvertible.
+    larger absolute bound of a sum. `deltas`: where to state the ε. Raises Unconvertible.
     """
     if isinstance(rows, str):
         rows = table_of(rows)
@@ -71,7 +71,7 @@ def from_summary(
         else:
             row.fail(
                 f"the table does not say how far one row moves the {aggregate} of {quoted(column)}",
-                f"say it, as the larger of the bounds of a sum: --sensitivity {column}=…",
+                f"--sensitivity {column}=… says it: the larger absolute bound of a sum",
             )
         spec.mechanism(f"{aggregate} of {column}", values, origin)
     return spec.text(deltas)
