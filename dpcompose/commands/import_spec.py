@@ -7,7 +7,9 @@ from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.inputs import Unreadable, name_of_file, read
 from dpcompose.commands.output import deliver, refuse_overwrite
 from dpcompose.commands.run import Run
-from dpcompose.source import MAX_BYTES
+
+#: Trees of events have some hundred bytes; JSON takes many times the room of its text.
+_MOST_BYTES = 8 * 2**20
 
 
 def import_file(run: Run) -> ExitCode:
@@ -20,8 +22,8 @@ def import_file(run: Run) -> ExitCode:
         complain(str(error))
         return ExitCode.USAGE
     try:
-        if len(data) > MAX_BYTES:
-            raise Unconvertible("", f"the file is larger than {MAX_BYTES // 2**20} MiB")
+        if len(data) > _MOST_BYTES:
+            raise Unconvertible("", f"the file is larger than {_MOST_BYTES // 2**20} MiB")
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:

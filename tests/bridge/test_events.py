@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -119,6 +120,30 @@ def test_pld_of_the_library_is_no_tighter() -> None:
         accountant.compose(live)
         theirs = accountant.get_epsilon(1e-6)
         assert theirs - 2e-4 < float(epsilon(from_event(live))) < theirs + 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", ["ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_have_the_epsilon_of_the_library(relation: str, seed: int) -> None:
+    d = pytest.importorskip("dp_accounting")
+    random = Random(f"{relation} {seed}")
+
+    def leaf() -> Any:
+        noise = round(random.uniform(0.8, 5), 2)
+        made = [d.GaussianDpEvent(noise), *(
+            [d.LaplaceDpEvent(noise), d.dp_event.DiscreteLaplaceDpEvent(1 / noise, 2)]
+            if relation != "REPLACE_ONE" else []
+        )]  # fmt: skip
+        drawn = d.PoissonSampledDpEvent(round(random.uniform(0.01, 0.5), 2), made[0])
+        return random.choice([*made, d.SelfComposedDpEvent(drawn, random.randint(1, 30))])
+
+    tree = d.ComposedDpEvent([leaf() for _ in range(random.randint(1, 3))])
+    accountant = d.pld.PLDAccountant(d.NeighboringRelation[relation])
+    accountant.compose(tree)
+    theirs = accountant.get_epsilon(1e-6)
+    mine = float(epsilon(from_event(tree, relation)))
+    assert theirs - 2e-4 < mine < theirs + (0.02 if relation == "REPLACE_ONE" else 1e-6)
 
 
 # --- each class -----------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ def test_an_input_is_not_overwritten(run: Run) -> None:
 HOSTILE: list[tuple[str | bytes, str]] = [
     ("", "the file is empty"),
     (" \n", "the file is empty"),
+    ("[" + "[]," * (3 * 2**20) + "[]]", "the file is larger than 8 MiB"),
     (b"\xff\xfe{", "not UTF-8 text: byte 0"),
     ("{", "line 1, column 2: this is no JSON"),
     ('{"history": [[1.5,\n 0.04 2250]]}', "line 2, column 7: this is no JSON: Expecting ','"),
