@@ -143,7 +143,7 @@ def test_random_trees_have_the_epsilon_of_the_library(relation: str, seed: int) 
     accountant.compose(tree)
     theirs = accountant.get_epsilon(1e-6)
     mine = float(epsilon(from_event(tree, relation)))
-    assert theirs - 2e-4 < mine < theirs + (0.02 if relation == "REPLACE_ONE" else 1e-6)
+    assert theirs - 2e-3 < mine < theirs + (0.02 if relation == "REPLACE_ONE" else 1e-6)
 
 
 # --- each class -----------------------------------------------------------------------------------
