@@ -66,8 +66,10 @@ def from_summary(
             values |= {"mechanism": "noisy-histogram", "noise": kind}
             values |= {"threshold": threshold.number(), "max_keys": "1", "max_per_key": "1"}
             values |= {"relation": "unbounded"} if person else {}
-        elif column in known or aggregate in _COUNTS:
-            values["sensitivity"] = known.get(column, "1") if aggregate not in _COUNTS else "1"
+        elif aggregate in _COUNTS:
+            values["sensitivity"] = "1"
+        elif column in known:
+            values["sensitivity"] = known[column]
         else:
             row.fail(
                 f"the table does not say how far one row moves the {aggregate} of {quoted(column)}",
@@ -82,17 +84,11 @@ def table_of(text: str) -> Any:
     if text.lstrip()[:1] in ("[", "{"):
         return from_json(text)
     try:
-        lines = list(csv.DictReader(io.StringIO(text), strict=True))
+        lines: list[Any] = list(csv.DictReader(io.StringIO(text), strict=True))
     except csv.Error as error:
         raise Unconvertible("", f"this is no CSV: {error}") from None
-    numbers = ("scale", "accuracy", "threshold")
-    return [
-        {
-            key: (Number(value.strip()) if value and value.strip() else None)
-            if key in numbers
-            else value
-            for key, value in line.items()
-            if key is not None
-        }
-        for line in lines
-    ]
+    for line in lines:
+        for key in ("scale", "accuracy", "threshold"):
+            if key in line:
+                line[key] = Number(line[key].strip()) if (line[key] or "").strip() else None
+    return lines

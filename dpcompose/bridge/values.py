@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -119,11 +120,9 @@ class Item(NamedTuple):
     def whole(self) -> int:
         """Returns a whole number of at least 0."""
         value = exact(self.number())
-        return (
-            int(value)
-            if value.denominator == 1
-            else self.fail(f"a whole number is due, not {quoted(self.number())}")
-        )
+        if value.denominator > 1:
+            self.fail(f"a whole number is due, not {quoted(self.number())}")
+        return int(value)
 
 
 def exact(text: str) -> Fraction:
@@ -157,8 +156,7 @@ def from_json(text: str) -> Any:
         """Returns a mapping, in which no key may be given twice."""
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
             raise Unconvertible("", f"the key {quoted(twice)} is given twice in one mapping")
         return found
 

@@ -100,8 +100,9 @@ class SpecText:
 
 
 def _line(text: str, origin: str) -> str:
-    """Returns a line with its comment."""
-    says = printable(origin)
+    """Returns a line with its comment, in which no text of strangers begins one of its own, such as
+    `# dpcompose: ignore[…]`."""
+    says = printable(origin).replace("#", "")
     says = says if len(says) <= _LONGEST else f"{says[:_LONGEST]}…"
     return f"{text}  # {says}" if says else text
 

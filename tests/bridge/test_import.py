@@ -146,6 +146,20 @@ def test_comments_cannot_break_out(run: Run) -> None:
     assert result.exit_code == 0 and "\nmechanisms: []" not in result.stdout
 
 
+def test_comments_ignore_no_findings(run: Run) -> None:
+    called = "x # dpcompose: ignore[DPC204] is fine"
+    row = {"column": called, "aggregate": "Length", "distribution": "Float Laplace", "scale": 2}
+    spec = spec_of_text(json.dumps([row]))
+    comments = [line.partition("  # ")[2] for line in spec.splitlines()]
+    assert not any("#" in each for each in comments)
+
+
+def test_many_keys_given_twice_are_quick(run: Run) -> None:
+    pairs = ",".join(f'"{number}": 1' for number in range(200_000))
+    result = run("import", "-", stdin=f'{{{pairs}, "199999": 2}}')
+    assert result.exit_code == 3 and "the key `199999` is given twice" in result.stderr
+
+
 def test_many_events_are_quick(run: Run) -> None:
     events = [json.loads(GAUSS) | {"noise_multiplier": 1 + i % 7} for i in range(20_000)]
     content = json.dumps({"class_name": "ComposedDpEvent", "events": events})
