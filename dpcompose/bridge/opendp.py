@@ -114,9 +114,9 @@ class _Reader:
 
     def read(self, item: Item, prefix: tuple[Item, ...], whole: Item | None) -> None:
         """Reads a measurement behind transformations; `whole`: what it is the last part of."""
-        whole = whole or item
+        whole, depth = whole or item, self.depth
         self.depth += 1
-        if self.depth > MOST_NESTED:
+        if depth >= MOST_NESTED:
             item.fail(f"constructors are nested deeper than {MOST_NESTED}")
         found, before = len(self.found), (self.space, self.sample)
         try:
@@ -127,7 +127,7 @@ class _Reader:
             del self.found[found:]
             self.space, self.sample = before
             self._stated(item)
-        self.depth -= 1
+        self.depth = depth
 
     def _read(self, item: Item, prefix: tuple[Item, ...], whole: Item) -> None:
         """Reads a measurement by its constructor."""
@@ -334,13 +334,17 @@ class _Reader:
     def _stated(self, item: Item) -> None:
         """Reads a live measurement by its own map, as a stated guarantee."""
         value = item.value
-        relation = _METRICS.get(_snake(str(value.input_metric)))
+        metric = _snake(str(value.input_metric))
+        relation = _METRICS.get(metric)
         if relation is None:
-            item.fail(f"the metric {quoted(str(value.input_metric))} has no word in specs")
+            item.fail(
+                f"the metric {quoted(str(value.input_metric))} has no word in specs",
+                "read `from_summary(query.summarize(), contributions=…)` of a query instead",
+            )
         sized = re.search(r"\bsize=(\d+)", str(value.input_domain))
         distance = 2 if sized and relation == "unbounded" else 1  # else no two tables are as near
         size = int(sized[1]) if sized else None
-        self._of(item, _Space("bounded" if sized else relation, size))
+        self._of(item, _Space("bounded" if sized else relation, size, metric in _NUMBERS))
         measure = str(value.output_measure)
         values = {"because": name(f"map({distance}) of OpenDP for {measure}")}
         number: Callable[[Any], str] = lambda given: Item(given, item.path).number()  # noqa: E731
@@ -415,7 +419,10 @@ def _constructor(item: Item) -> tuple[str, Item]:
     if not isinstance(value, Mapping):
         value = getattr(value, "__opendp_dict__", None)
     if not isinstance(value, Mapping) or "__function__" not in value:
-        item.fail("an object made by a constructor of OpenDP is due", "`dp.serialize` writes one")
+        item.fail(
+            "an object made by a constructor of OpenDP is due",
+            "`dp.serialize` writes one; of a query `query.resolve()` is one",
+        )
     function = Item(value["__function__"], item.below("__function__")).text()
     return function, Item(value.get("__kwargs__") or {}, item.path)
 

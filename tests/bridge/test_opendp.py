@@ -247,6 +247,21 @@ def test_an_unknown_live_measurement_is_stated_by_its_map() -> None:
         assert tree(from_opendp(given, deltas=["1e-6"]))["mechanisms"][0]["notion"] == notion
 
 
+def test_many_unknown_measurements_are_each_stated() -> None:
+    unknown = [live("make_chain_mt", 0.25, transformation0=COUNT, measurement1=noise("make_own"))]
+    spec = from_opendp(made("make_composition", measurements=unknown * 150))
+    assert bound(spec) == Fraction(150, 4)
+
+
+def test_a_number_is_taken_to_move_by_one() -> None:
+    given = live("make_canonical_noise", 0.5)
+    given.input_metric = "AbsoluteDistance(f64)"
+    assert "moves by 1" in tree(from_opendp(given))["datasets"]["rows"]["because"]
+    given.input_metric = "SymmetricIdDistance(identifier=id)"
+    with pytest.raises(Unconvertible, match="summarize"):
+        from_opendp(given)
+
+
 def test_tables_of_public_size_have_no_neighbours_at_distance_one() -> None:
     """A mean of a sized table has map(1) = 0, which bounds nothing: two tables differ by 2."""
     given = live("make_user_measurement", lambda d_in: 0.25 * (d_in // 2))
