@@ -273,6 +273,30 @@ def accept(run: "Run") -> int:
     return accept_files(run)
 
 
+def import_spec(run: "Run") -> int:
+    """Write a spec of what another library says of a release.
+
+    FILE is recognised by its content; - is standard input. It is the JSON of a tree of DpEvents
+    (dp_accounting, jax_privacy, TensorFlow Privacy), the history of an Opacus accountant
+    (`state_dict()` as JSON), a measurement as OpenDP's `dp.serialize` writes it, or a table of
+    OpenDP's `query.summarize()` in JSON or CSV.
+
+    Every line of the spec has a comment that says where it comes from; see that the data are
+    yours. What has no word in specs is refused by name, and nothing is dropped. Without -o the
+    spec is printed.
+
+    In Python `dpcompose.bridge.from_event`, `from_opacus`, `from_opendp` and `from_summary` read
+    live objects as well.
+    """
+    from dpcompose.commands.import_spec import import_file
+
+    return import_file(run)
+
+
+import_spec.__name__ = "import"  # which is no name of a function
+command(PLAN, "Write a spec of what another library says.", of.IMPORT)(import_spec)
+
+
 @command(PLAN, "Scale a spec to its budget.", of.FIT)
 def fit(run: "Run") -> int:
     """Write the spec with the largest common scale of its parameters that keeps the budget.

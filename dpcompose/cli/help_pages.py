@@ -53,6 +53,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("dpcompose fit release.dp.yaml --epsilon 1 -o planned.dp.yaml", "all at one scale"),
         ("dpcompose fit release.dp.yaml --rho 0.5 --free total", "one mechanism, the rest fixed"),
     ),
+    "import": (
+        ("dpcompose import event.json -o training.dp.yaml", "DpEvents of dp_accounting"),
+        ("dpcompose import --delta 1e-5 history.json | dpcompose analyze -", "an Opacus history"),
+    ),
     "savings": (
         ("dpcompose savings release.dp.yaml", "what costs most"),
         ("dpcompose savings --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),

@@ -16,6 +16,7 @@ from dpcompose.commands.outputs import (
     FilterKind,
     Format,
     GraphFormat,
+    Origin,
     PlanFormat,
     TotalFormat,
 )
@@ -342,6 +343,36 @@ SAVINGS = (
         "tried", int, "The largest number of mechanisms to try.", flags="--most", default=100, min=1
     ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
+)
+IMPORT = (
+    argument("file", str, metavar="FILE"),
+    option("origin", Origin | None, "The format of FILE; default: by its content.", flags="--from"),
+    option(
+        "relation",
+        _TEXT,
+        "Protect these neighbours (unbounded, bounded, zero-out); default: those of FILE.",
+        metavar="NAME",
+    ),
+    number(
+        "deltas",
+        "State the ε at this δ in the spec; repeatable; default: 1e-6.",
+        _TEXTS,
+        flags="--delta",
+    ),
+    option(
+        "contributions",
+        int | None,
+        "How many rows a person has at most, as in `unit_of` of OpenDP.",
+        metavar="N",
+    ),
+    option(
+        "sensitivities",
+        _TEXTS,
+        "How far one row moves the aggregate of this column of an OpenDP table; repeatable.",
+        flags="--sensitivity",
+        metavar="COLUMN=NUMBER",
+    ),
+    PATH,
 )
 _DRAWN = "State the ε at this δ, unless a budget names another."
 GRAPH = (

@@ -31,7 +31,7 @@ _COSTS = frozenset({Format.GITHUB, Format.JUNIT})
 #: Formats that show advice.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN, Format.HTML})
 #: Formats that do not say what is wrong with an invalid spec: standard error does.
-_WITHOUT_FAULTS = (Format.STATEMENT, Format.LABEL, Format.BADGE)
+_WITHOUT_FAULTS = (Format.STATEMENT, Format.LABEL, Format.BADGE, Format.EVENT)
 #: Formats that count files without a result.
 _COUNTING = (Format.JSON, Format.JSONL)
 

@@ -29,6 +29,11 @@ GraphFormat = StrEnum("GraphFormat", "TREE SVG MERMAID DOT")
 FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
 #: The formats of the theorem book.
 BookFormat = StrEnum("BookFormat", "TEXT JSON JSONL")
+#: The formats of other libraries from which a spec is made.
+Origin = StrEnum(
+    "Origin",
+    {"EVENT": "event", "OPACUS": "opacus", "OPENDP": "opendp", "SUMMARY": "opendp-summary"},
+)
 #: The documents whose JSON Schema can be asked for.
 SchemaOf = StrEnum("SchemaOf", "SPEC RESULT DIFF TOTAL FIT SAVINGS ASSUMPTIONS CERTIFICATE")
 #: The drafts of JSON Schema in which it can be.

@@ -36,6 +36,7 @@ class Format(StrEnum):
     STATEMENT = "statement"
     LABEL = "label"
     BADGE = "badge"
+    EVENT = "event"
     CERTIFICATE = "certificate"
 
 

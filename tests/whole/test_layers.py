@@ -19,7 +19,7 @@ source
 faults
 spec
 resolve
-report
+report bridge
 pipeline
 planning
 policy functions
