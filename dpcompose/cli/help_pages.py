@@ -65,6 +65,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("dpcompose accept specs", "writes assumptions.lock"),
         ("dpcompose check specs --assumptions assumptions.lock", "fails on any other assumption"),
     ),
+    "registry": (
+        ("dpcompose registry check deployments/*.yaml", "entries by themselves"),
+        (
+            "dpcompose registry check entry.yaml --spec release.dp.yaml",
+            "an entry, and the spec of its release",
+        ),
+    ),
     "explain": (
         ("dpcompose explain stated_on", "a word of the spec language"),
         ("dpcompose explain IV.14", "an example of the paper, as a spec"),

@@ -17,6 +17,8 @@ from dpcompose.commands.outputs import (
     Format,
     GraphFormat,
     PlanFormat,
+    RegistryFormat,
+    RegistryTask,
     TotalFormat,
 )
 
@@ -192,6 +194,13 @@ _BOUNDS = (
         flags="--on",
         metavar="DATE",
     ),
+    option(
+        "registry_from",
+        _TEXT,
+        "Keep the prose of this entry of the registry; needs --format registry.",
+        OUTPUT,
+        metavar="ENTRY",
+    ),
     *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     option(
         "jobs",
@@ -349,6 +358,16 @@ GRAPH = (
     number("deltas", _DRAWN, _TEXTS, flags="--delta"),
     _form(GraphFormat.TREE, "The output format."),
     *(PATH, COLOR, WIDTH, *SOURCES, *MOST),
+)
+REGISTRY = (
+    argument("task", RegistryTask, metavar="|".join(RegistryTask)),
+    argument("files", list[str], metavar="ENTRY"),
+    option("spec", _TEXT, "Compare the entries with this spec.", metavar="SPEC"),
+    _form(RegistryFormat.TEXT, "The output format."),
+    *(OUTPUTS, COLOR, WIDTH),
+    option("fail_on", FailOn | None, "The lowest level of a finding that exits with 1.", FAILS),
+    flag("exit_zero", "Exit with 0 instead of 1; 2 and 3 stay.", FAILS),
+    *(STDIN_FILENAME, *SOURCES, *MOST),
 )
 _BOOK = "The output format."
 THEOREMS = (

@@ -36,6 +36,7 @@ class Format(StrEnum):
     STATEMENT = "statement"
     LABEL = "label"
     BADGE = "badge"
+    REGISTRY = "registry"
     CERTIFICATE = "certificate"
 
 

@@ -21,6 +21,7 @@ spec
 resolve
 report
 pipeline
+bridge
 planning
 policy functions
 handbook

@@ -1,0 +1,221 @@
+"""Entries of OpenDP's registry of DP deployments: their fields, and how they are read and written.
+
+The registry is young and renames its fields, so that one version of its schema is named here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from fractions import Fraction
+from functools import cache
+from pathlib import Path as File
+from typing import Any, NamedTuple
+
+from dpcompose.curves.rounding import decimal_up
+from dpcompose.errors import Path, quoted
+from dpcompose.faults import Faults, listing
+from dpcompose.source import Number, Source, Value, load
+
+
+class SchemaVersion(NamedTuple):
+    """A version of the registry's schema: its commit, and the SHA-256 of the file published there
+    and of `registry_fields.yaml`, which has the same fields."""
+
+    commit: str
+    published: str
+    fields: str
+
+
+SCHEMA = SchemaVersion(
+    commit="3e9c812",
+    published="9d607ad7e587fd440f5164d407e7a77089b46b8caa016f5d8c7d127cfc1d5291",
+    fields="11ad7f0def3c96f488598ee84dcdef20bff202bef00e7fcb5ad8b180a2030026",
+)
+
+#: What stands where an author has to write something.
+TODO = "TODO"
+#: The line above all that dpcompose writes into a text; what stands above it is the author's.
+OURS = "Computed by dpcompose from the spec:"
+#: The numbers of the YAML reader of the registry: 1e-7 is text there, and 1.0e-7 a number.
+_THEIR_NUMBER = re.compile(r"[-+]?(\d[\d_]*(\.[\d_]*([eE][-+]\d+)?)?|\.\d[\d_]*([eE][-+]\d+)?)")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@cache
+def fields() -> dict[str, Any]:
+    """Returns the fields of an entry by name, as `registry_fields.yaml` has them."""
+    file = File(__file__).with_name("registry_fields.yaml")
+    found = load(file.read_bytes(), file.name).value
+    assert isinstance(found, dict)
+    return found
+
+
+def reads_as_number(text: Value) -> bool:
+    """Returns whether the registry's own reader takes a value for a number."""
+    return isinstance(text, Number) and _THEIR_NUMBER.fullmatch(text) is not None
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def read_entry(data: bytes | str, name: str) -> Source:
+    """Returns an entry with the positions of its fields. Raises InvalidSpec with all its faults."""
+    source = load(data, name)
+    faults = Faults(source)
+    if isinstance(source.value, dict):
+        _check_mapping(faults, source, (), source.value, fields())
+    else:
+        faults.add("DPC103", (), "an entry is a mapping that starts with `url_slug`")
+    faults.raise_if_any()
+    return source
+
+
+def _check_mapping(
+    faults: Faults, source: Source, path: Path, value: dict[str, Value], known: Mapping[str, Any]
+) -> None:
+    """Adds the faults of a mapping and of all that it holds."""
+    kinds = {name.rstrip("!"): kind for name, kind in known.items()}
+    for key, each in value.items():
+        if key in kinds:
+            _check_value(faults, source, (*path, key), each, kinds[key])
+        else:
+            says = f"unknown field {quoted(key)} in {_place(path)}"
+            faults.add("DPC101", (*path, key), says, key=True, wrong=key, legal=kinds, closed=True)
+    for name in known:
+        if name.endswith("!") and name[:-1] not in value:
+            says = f"{_place(path)} needs the field `{name[:-1]}`"
+            faults.add("DPC102", path, says, _hint(known[name]), key=True)
+
+
+def _check_value(faults: Faults, source: Source, path: Path, value: Value, kind: Any) -> None:
+    """Adds the faults of the value of one field."""
+    name = path[-1]
+    if isinstance(kind, dict):
+        if isinstance(value, dict):
+            _check_mapping(faults, source, path, value, kind)
+        else:
+            faults.add("DPC103", path, f"`{name}` holds fields of its own", listing(kind))
+    elif isinstance(kind, list):
+        shown = value if isinstance(value, str) else ""
+        if value not in kind or type(value) is not type(kind[0]):
+            says = f"`{name}` is none of the words that the registry knows"
+            faults.add("DPC104", path, says, wrong=shown, legal=kind, closed=True)
+    elif not _fits(source, path, value, kind):
+        hint = _hint(kind)
+        if isinstance(value, Number) and kind == "number":
+            hint = (
+                "the registry's reader wants a point before an exponent, which has a sign: 1.0e-7"
+            )
+        faults.add("DPC103", path, f"`{name}` must be {_WORDS[kind]}", hint)
+
+
+def _fits(source: Source, path: Path, value: Value, kind: str) -> bool:
+    """Returns whether a value is of a kind, as the registry's own reader reads it."""
+    is_text = isinstance(value, str) and not isinstance(value, Number)
+    match kind:
+        case "text":
+            return is_text
+        case "texts":
+            return bool(value) and isinstance(value, list) and all(type(e) is str for e in value)
+        case "date":
+            span = source.span(path)
+            is_quoted = source.lines[span.line - 1][span.column - 1 : span.column] in ("'", '"')
+            return is_text and is_quoted and _is_date(str(value))
+        case "number":
+            return reads_as_number(value)
+        case "number or text":
+            return isinstance(value, str)
+    return True
+
+
+def _is_date(text: str) -> bool:
+    """Returns whether a text is a day of the calendar such as 2020-04-01."""
+    try:
+        return _DATE.fullmatch(text) is not None and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+_WORDS = {
+    "text": "a text",
+    "texts": "a list of texts, one at least",
+    "date": "a day in quotation marks",
+    "number": "a number",
+    "number or text": "a number",
+}
+
+
+def _hint(kind: Any) -> str | None:
+    """Returns what to write for a kind of field, where it is not plain."""
+    if isinstance(kind, list):
+        return f"possible: {listing(kind)}"
+    return {"date": "write '2020-04-01'", "texts": "write - and a name on a line"}.get(str(kind))
+
+
+def _place(path: Path) -> str:
+    """Returns what to call the mapping at a path."""
+    return f"`{path[-1]}`" if path else "an entry"
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def number_in_yaml(value: Fraction, digits: int = 4) -> str:
+    """Returns a number ≥ 0 rounded up, in a form that the registry's reader takes for one."""
+    mantissa, e, exponent = decimal_up(value, digits).partition("e")
+    mantissa += "" if "." in mantissa else ".0"
+    sign = "" if exponent.startswith("-") else "+"
+    return f"{mantissa}e{sign}{exponent}" if e else mantissa
+
+
+def kept_text(old: Value) -> str:
+    """Returns the author's part of a text of an entry; empty where there is none."""
+    text = old if isinstance(old, str) else ""
+    own = text.partition(OURS)[0].strip("\n").rstrip()
+    return "" if own.lstrip().startswith(TODO) else own
+
+
+def written(tree: Mapping[str, Any], remarks: Mapping[Path, str]) -> str:
+    """Returns an entry as YAML: text, numbers as they are (`Number`), lists and mappings.
+
+    `remarks`: comments beside fields, and in the place of fields that the tree does not have.
+    """
+    return "".join(_lines(tree, fields(), remarks, ()))
+
+
+def _lines(
+    tree: Mapping[str, Any], known: Mapping[str, Any], remarks: Mapping[Path, str], path: Path
+) -> Iterator[str]:
+    """Yields the lines of a mapping, in the order of the fields."""
+    margin = "  " * len(path)
+    for name, kind in ((name.rstrip("!"), kind) for name, kind in known.items()):
+        at = (*path, name)
+        value, remark = tree.get(name), remarks.get(at, "")
+        beside = f"  # {remark}" if remark else ""
+        if value is None:
+            if remark:
+                yield f"{margin}# {name}: {remark}\n"
+        elif isinstance(value, Mapping):
+            yield f"{margin}{name}:{beside}\n"
+            yield from _lines(value, kind, remarks, at)
+        elif isinstance(value, list):
+            yield f"{margin}{name}:{beside}\n"
+            yield from (f"{margin}  - {_scalar(each, margin)}\n" for each in value)
+        else:
+            text = value if isinstance(kind, list) else _scalar(value, margin)
+            yield f"{margin}{name}: {text}{beside}\n"
+
+
+def _scalar(value: str, margin: str) -> str:
+    """Returns a number as it is, and a text in quotation marks, one of several lines as a block:
+    the registry wants every line of it to stay one."""
+    if isinstance(value, Number):
+        return value
+    lines = value.rstrip("\n").split("\n")
+    if "\n" in value and all(map(str.isprintable, lines)) and not value[:1].isspace():
+        return "|\n" + "\n".join(f"{margin}  {line}" if line else "" for line in lines)
+    body = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in body)
