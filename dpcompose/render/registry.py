@@ -61,9 +61,7 @@ def entries(reports: Iterable[Report], style: Style, old: Mapping[str, Value]) -
     """Yields an entry for each report; `old`: one whose prose is kept. Raises SeveralSpecs."""
     for number, report in enumerate(reports):
         if number and old:
-            raise SeveralSpecs(
-                "--registry-from has the prose of one entry, and there are more specs"
-            )
+            raise SeveralSpecs("--registry-from has the prose of one entry: name one spec")
         yield transliterated(("---\n" if number else "") + _entry(report, old), style.encoding)
 
 
@@ -71,7 +69,9 @@ def _entry(report: Report, old: Mapping[str, Value]) -> str:
     """Returns an entry as YAML, with comments at its start that say what is left to do."""
     name = printable(report.label)
     if not is_bounded(report):
-        return f"# {name}: no entry, since there is no finite guarantee\n"
+        no_bound = report.status in ("ok", "no-guarantee")
+        why = "there is no finite guarantee" if no_bound else "the spec is invalid"
+        return f"# {name}: no entry, since {why}\n"
     remarks: dict[Path, str] = {}
     tree = _filled(fields(), _told(report), old, remarks, ())
     return (
