@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from dpcompose.curves.rounding import decimal_up
+from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Source, Value, load
@@ -165,7 +165,7 @@ def _place(path: Path) -> str:
 
 def number_in_yaml(value: Fraction, digits: int = 4) -> str:
     """Returns a number ≥ 0 rounded up, in a form that the registry's reader takes for one."""
-    mantissa, e, exponent = decimal_up(value, digits).partition("e")
+    mantissa, e, exponent = chance(decimal_up(value, digits)).partition("e")
     mantissa += "" if "." in mantissa else ".0"
     sign = "" if exponent.startswith("-") else "+"
     return f"{mantissa}e{sign}{exponent}" if e else mantissa

@@ -136,7 +136,7 @@ EXIT_CODES = (
         "diff --fail-on names",
     ),
     ("2", "bad call, a file that cannot be read or written, or (--strict) one that is left out"),
-    ("3", "invalid spec, or one that takes more than --max-seconds or --max-memory"),
+    ("3", "invalid spec or registry entry, or a spec beyond --max-seconds or --max-memory"),
     ("70", "internal fault, with its traceback"),
 )
 

@@ -10,6 +10,8 @@ from dpcompose.errors import printable
 #: Characters and addresses that our own sentences never contain, so that they come from a spec.
 _STRANGE = re.compile(r"[\\*_{}\[\]<>#|~@!&^$\"]|://|www[.]", re.IGNORECASE)
 
+#: What is markup in the middle of a line, or makes a link: an underscore in a word is neither.
+_MARKUP = re.compile(r"[\\*\[\]<>|~@&$]|://|www[.]", re.IGNORECASE)
 #: Names that are code between backquotes, and nothing else.
 _HARMLESS = re.compile(r"[\w .,*:/()-]*")
 
@@ -44,7 +46,7 @@ def readable(words: str) -> str:
     names, outside = pieces[1::2], pieces[::2]
     is_harmless = len(pieces) % 2 == 1 and all(map(_HARMLESS.fullmatch, names))
     return (
-        printable(words) if is_harmless and not any(map(_STRANGE.search, outside)) else plain(words)
+        printable(words) if is_harmless and not any(map(_MARKUP.search, outside)) else plain(words)
     )
 
 

@@ -10,11 +10,11 @@ from dpcompose.bridge.registry import OURS, SCHEMA, TODO, fields, kept_text, num
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Path, printable
 from dpcompose.places import version
-from dpcompose.render.headlines import finite_number, is_bounded, neighbours
+from dpcompose.render.headlines import finite_number, is_bounded
 from dpcompose.render.inline import readable
 from dpcompose.render.layout import Style, sentence, transliterated
 from dpcompose.render.numbers import bound_text, found_text, given_text
-from dpcompose.render.pipeline_words import heading
+from dpcompose.render.pipeline_words import heading, protected
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Line, Report
 from dpcompose.source import Number, Value
@@ -146,7 +146,7 @@ def _told(report: Report) -> dict[str, Any]:
         "privacy_unit": _UNITS.get(relation, _ROW),
         "privacy_unit_details": _bullets(
             (
-                f"adjacent datasets differ by {report.protects} ({neighbours(report)})",
+                f"adjacent datasets differ by {protected(report)}",
                 f"the distance between two datasets is the {distance}, and the maximum distance "
                 f"between adjacent ones is {report.distance}",
             )
@@ -202,4 +202,4 @@ def _step(line: Line) -> str:
 
 def _bullets(sentences: Iterable[str]) -> list[str]:
     """Returns sentences as the items of a list in Markdown, none twice."""
-    return list(dict.fromkeys(f"- {sentence(readable(each))}." for each in sentences))
+    return list(dict.fromkeys(f"- {sentence(readable(each)).rstrip('.')}." for each in sentences))
