@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 
-from dpcompose.bridge.registry import TODO, reads_as_number
+from dpcompose.bridge.registry_entries import TODO, reads_as_number
 from dpcompose.bridge.registry_sums import Printed, claims, printed
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -55,7 +55,7 @@ _TODO = re.compile(rf"^(?!#).*?\b({TODO})\b", re.MULTILINE)
 
 
 @dataclass
-class Entry:
+class RegistryEntry:
     """An entry, the numbers of its parameters by name, and what was found about it."""
 
     source: Source
@@ -92,9 +92,9 @@ class Entry:
         self.found.append(Diagnostic(code, says, span, hint, level))
 
 
-def check_entry(source: Source) -> Entry:
+def check_entry(source: Source) -> RegistryEntry:
     """Returns a well-formed entry with what is wrong with it by itself."""
-    entry = Entry(source)
+    entry = RegistryEntry(source)
     _check_numbers(entry)
     _check_variant(entry)
     if entry.numbers and not entry.text(_UNIT).strip():
@@ -110,7 +110,7 @@ def check_entry(source: Source) -> Entry:
 # --- parameters ----------------------------------------------------------------------------------
 
 
-def _check_numbers(entry: Entry) -> None:
+def _check_numbers(entry: RegistryEntry) -> None:
     """Reads the parameters, and adds findings about those that are no numbers in their range."""
     given = entry.source.at(_PARAMETERS)
     for name, value in given.items() if isinstance(given, dict) else ():
@@ -148,7 +148,7 @@ _VARIANT_OF = {
 }
 
 
-def _check_variant(entry: Entry) -> None:
+def _check_variant(entry: RegistryEntry) -> None:
     """Adds findings about parameters that the variant lacks, or has no room for."""
     variant = entry.text(_VARIANT)
     tree = entry.source.at(_PARAMETERS)
@@ -173,7 +173,7 @@ def _check_variant(entry: Entry) -> None:
 # --- numbers in texts ----------------------------------------------------------------------------
 
 
-def _check_sums(entry: Entry, path: Path) -> None:
+def _check_sums(entry: RegistryEntry, path: Path) -> None:
     """Adds a finding for each sum in the text at a path that is another number."""
     for each in islice(claims(entry.text(path), entry.numbers, path == _DETAILS), _MOST_SUMS):
         same = all(part.value == each.total.value for part in each.parts)
@@ -196,7 +196,7 @@ def _check_sums(entry: Entry, path: Path) -> None:
             entry.add(BELOW, "warning", place, says, _round_up(each.value, each.total))
 
 
-def _place(entry: Entry, path: Path, line: str, start: int, end: int) -> Path | Span:
+def _place(entry: RegistryEntry, path: Path, line: str, start: int, end: int) -> Path | Span:
     """Returns the span of a part of a line of the text at a path; the path where the line does not
     stand there as it is."""
     number = entry.line_number(path, line)
@@ -234,7 +234,7 @@ _ONE_RECORD = re.compile(
 )
 
 
-def _check_parallel(entry: Entry) -> None:
+def _check_parallel(entry: RegistryEntry) -> None:
     """Adds a finding where amounts are not added, and no text bounds what a unit contributes."""
     text = entry.text(_COMPOSITION)
     found = _IN_PARALLEL.search(text)
@@ -254,7 +254,7 @@ def _check_parallel(entry: Entry) -> None:
     entry.add(PARALLEL, "warning", place, says, hint)
 
 
-def _check_unfinished(entry: Entry) -> None:
+def _check_unfinished(entry: RegistryEntry) -> None:
     """Adds a finding for each line with a placeholder, be it in a comment; a note in a draft."""
     level: Level = "note" if entry.source.at(("status",)) == "Draft" else "warning"
     for found in islice(_TODO.finditer(entry.source.lines.text), _MOST_TODO):
@@ -276,7 +276,7 @@ _RELATIONS = {
 _DISTANCE_ONE = re.compile(r"\bmaximum distance\b[^.]{0,200}?\bis (?:one|1)\b", re.I)
 
 
-def compare(entry: Entry, report: Report, spec: str) -> None:
+def compare(entry: RegistryEntry, report: Report, spec: str) -> None:
     """Adds what an entry says and the report of its spec does not: numbers, relation, distance."""
     if report.status != "ok":
         says = f"{spec} has no finite guarantee, so that no number of the entry holds for it"
@@ -299,7 +299,7 @@ def compare(entry: Entry, report: Report, spec: str) -> None:
         entry.add(DIFFERS, "warning", _UNIT, says)
 
 
-def _compare_number(entry: Entry, report: Report, spec: str, name: str) -> None:
+def _compare_number(entry: RegistryEntry, report: Report, spec: str, name: str) -> None:
     """Adds a finding where a parameter is not the certified one, rounded up to its last digit."""
     told, at = entry.numbers[name], ""
     place = (*_PARAMETERS, name)
@@ -344,7 +344,7 @@ def _bound_in(report: Report, notion: Notion) -> Fraction | None:
     return min(found, default=None)
 
 
-def asked_deltas(entries: Sequence[Entry]) -> Iterator[Fraction]:
+def asked_deltas(entries: Sequence[RegistryEntry]) -> Iterator[Fraction]:
     """Yields the δ's at which the entries state an ε."""
     for entry in entries:
         delta = entry.numbers.get("delta")

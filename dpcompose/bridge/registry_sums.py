@@ -29,7 +29,7 @@ class Piece(NamedTuple):
     end: int
 
 
-class Claim(NamedTuple):
+class SumClaim(NamedTuple):
     """What a text says of a sum: that `parts`, `factor` times, are `total`.
 
     `name`: of the parameter, empty for an equation of numbers. `piece`: where the total stands,
@@ -109,7 +109,7 @@ class _Line:
         return [each for each in self.below if each.level[1]]
 
 
-def claims(text: str, parameters: dict[str, Printed], is_whole: bool) -> Iterator[Claim]:
+def claims(text: str, parameters: dict[str, Printed], is_whole: bool) -> Iterator[SumClaim]:
     """Yields what a text says of sums.
 
     `parameters`: those of the entry; `is_whole`: whether a list at the top is about all of them.
@@ -133,14 +133,14 @@ def claims(text: str, parameters: dict[str, Printed], is_whole: bool) -> Iterato
             parts = _parts(line.items, name)
             if total and len(parts) > 1 and not _NOT_A_SUM.search(line.text):
                 piece = Piece(line.text, total.start("number"), total.end("number"))
-                yield Claim(name, printed(total["number"]), parts, 1, piece)
+                yield SumClaim(name, printed(total["number"]), parts, 1, piece)
     tops = [item for line in root.below for item in ([line] if line.level[1] else line.items)]
     for name in ("epsilon", "rho"):
         if name in parameters and not _NOT_A_SUM.search(text):
             total_of_all, parts = parameters[name], _parts(tops, name)
             named = any(each.value == total_of_all.value for each in parts)
             if is_whole and len(parts) > 1 and not named:
-                yield Claim(name, total_of_all, parts, is_sure=False)
+                yield SumClaim(name, total_of_all, parts, is_sure=False)
             elif not any(line.level[1] for line in lines):
                 yield from _at_the_end(text, lines, name, total_of_all)
 
@@ -152,7 +152,7 @@ def _parts(items: list[_Line], name: str) -> tuple[Printed, ...]:
     return tuple(printed(each["number"]) for each in found if each) if all(found) else ()
 
 
-def _equations(text: str) -> Iterator[Claim]:
+def _equations(text: str) -> Iterator[SumClaim]:
     """Yields the equations of a line, such as `0.11 * 2 + 0.22 = 0.44`."""
     for found in _EQUATION.finditer(text):
         value = Fraction(0)
@@ -162,13 +162,13 @@ def _equations(text: str) -> Iterator[Claim]:
                 product *= Fraction(factor.strip())
             value += product
         piece = Piece(text, found.start(), found.end())
-        yield Claim("", printed(found[2]), (Printed(found[1], value, Fraction(0)),), 1, piece)
+        yield SumClaim("", printed(found[2]), (Printed(found[1], value, Fraction(0)),), 1, piece)
 
 
-def _at_the_end(text: str, lines: list[_Line], name: str, total: Printed) -> Iterator[Claim]:
+def _at_the_end(text: str, lines: list[_Line], name: str, total: Printed) -> Iterator[SumClaim]:
     """Yields the claim of a text that names amounts, perhaps a factor, and at last their sum."""
     *parts, last = [each["number"] for line in lines for each in line.amounts(name)] or [""]
     if len(parts) > 1 and Fraction(last) == total.value:
         found = _FACTOR.search(text)
         factor = 1 if found is None else int(found[1] or 2)
-        yield Claim(name, total, tuple(map(printed, parts)), factor, is_sure=False)
+        yield SumClaim(name, total, tuple(map(printed, parts)), factor, is_sure=False)

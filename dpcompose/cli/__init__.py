@@ -287,7 +287,7 @@ def registry(run: "Run") -> int:
 
     `dpcompose analyze --format registry` writes an entry.
     """
-    from dpcompose.commands.registry import registry_check
+    from dpcompose.commands.check_entries import registry_check
 
     return registry_check(run)
 

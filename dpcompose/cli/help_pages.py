@@ -119,6 +119,7 @@ COMMON: dict[str, tuple[str, ...]] = {
     "total": ("--epsilon", "--delta", "--all", "--over-time", "--format", "--output"),
     "fit": ("--epsilon", "--delta", "--rho", "--free", "--format", "--output"),
     "savings": ("--delta", "--most", "--format", "--output"),
+    "registry": ("--spec", "--fail-on", "--format", "--output"),
 }
 
 #: Where a command keeps whether `-h`, not `--help`, was typed.

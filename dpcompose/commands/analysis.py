@@ -138,7 +138,7 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
     if output.form is Format.LABEL:
         style = style._replace(day=given_day(run.day))
     if output.form is Format.REGISTRY and run.registry_from is not None:
-        from dpcompose.commands.registry import with_prose_of
+        from dpcompose.commands.check_entries import with_prose_of
 
         renderer = with_prose_of(run.registry_from)
 

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.bridge.registry import OURS, SCHEMA, TODO, fields, kept_text, number_in_yaml, written
+from dpcompose.bridge.registry_entries import (
+    OURS,
+    SCHEMA,
+    TODO,
+    fields,
+    kept_text,
+    number_in_yaml,
+    written,
+)
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Path, printable
 from dpcompose.places import version

@@ -18,9 +18,9 @@ from contracts import checked
 from typer.testing import CliRunner
 
 import dpcompose
-from dpcompose.bridge import registry
-from dpcompose.bridge.registry import OURS, SCHEMA, read_entry
+from dpcompose.bridge import registry_entries as registry
 from dpcompose.bridge.registry_check import check_entry
+from dpcompose.bridge.registry_entries import OURS, SCHEMA, read_entry
 from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
 

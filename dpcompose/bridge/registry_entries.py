@@ -32,7 +32,7 @@ class SchemaVersion(NamedTuple):
 SCHEMA = SchemaVersion(
     commit="3e9c812",
     published="9d607ad7e587fd440f5164d407e7a77089b46b8caa016f5d8c7d127cfc1d5291",
-    fields="11ad7f0def3c96f488598ee84dcdef20bff202bef00e7fcb5ad8b180a2030026",
+    fields="0c3bef5c9c03b7d9d6e6ee1b0d456983f01ba90f010944fb02eb39c224e24b13",
 )
 
 #: What stands where an author has to write something.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.bridge.registry import read_entry
-from dpcompose.bridge.registry_check import Entry, asked_deltas, check_entry, compare
+from dpcompose.bridge.registry_check import RegistryEntry, asked_deltas, check_entry, compare
+from dpcompose.bridge.registry_entries import read_entry
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain, complain_of
 from dpcompose.commands.fit import run_on_file, single_document
 from dpcompose.commands.inputs import (
@@ -64,7 +64,7 @@ def _check(run: Run, analysed: Callable[[Iterable[Fraction]], Report] | None) ->
     """
     outputs = outputs_of(run.output, RegistryFormat(run.form))
     refuse_overwrite([each.path for each in outputs], run.files)
-    code, found = ExitCode.FINE, list[Entry | InvalidSpec]()
+    code, found = ExitCode.FINE, list[RegistryEntry | InvalidSpec]()
     for file in run.files:
         try:
             found.append(check_entry(_source(file, run.name(file))))
@@ -74,7 +74,7 @@ def _check(run: Run, analysed: Callable[[Iterable[Fraction]], Report] | None) ->
         except InvalidSpec as error:
             found.append(error)
             code = ExitCode.INVALID
-    checked = [each for each in found if isinstance(each, Entry)]
+    checked = [each for each in found if isinstance(each, RegistryEntry)]
     if analysed is not None and checked:
         spec = analysed(list(dict.fromkeys(asked_deltas(checked))))
         for entry in checked:
@@ -101,7 +101,7 @@ def _source(file: str, name: str) -> Source:
         raise InvalidSpec([Diagnostic("DPC102", says, None, hint)], name) from error
 
 
-def _report(found: Entry | InvalidSpec) -> Report:
+def _report(found: RegistryEntry | InvalidSpec) -> Report:
     """Returns the findings about an entry as a report, as the formats for machines take them."""
     if isinstance(found, InvalidSpec):
         return Report(found.file, "", "unreadable", findings=found.diagnostics, lines=found.lines)
