@@ -13,7 +13,7 @@ from itertools import islice
 
 from dpcompose.bridge.registry_entries import TODO, reads_as_number
 from dpcompose.bridge.registry_sums import Printed, claims, printed
-from dpcompose.core.notions.notion import SIGNS, Notion
+from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion, convert
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import Diagnostic, Level, Path, Span, quoted
@@ -166,6 +166,8 @@ def _check_variant(entry: RegistryEntry) -> None:
     says += [f"has no {SIGNS[each]}" for each in sorted(given - {*needs, *may})]
     if may and "epsilon" in given and "delta" not in given and variant != "Custom":
         says.append("has an ε only at a δ")
+    if variant == "Custom" and not entry.text(_UNIT_DETAILS).strip():
+        says.append("needs its relation in `privacy_unit_details`")
     if says:
         entry.add(VARIANT, "error", _VARIANT, f"{variant} {' and '.join(says)}", hint)
 
@@ -239,11 +241,8 @@ def _check_parallel(entry: RegistryEntry) -> None:
     text = entry.text(_COMPOSITION)
     found = _IN_PARALLEL.search(text)
     unit = entry.text(_UNIT).strip()
-    if (
-        found is None
-        or _ONE_RECORD.search(unit)
-        or any(map(_BOUND.search, map(entry.text, _BOUNDING)))
-    ):
+    bounded = any(_BOUND.search(entry.text(each)) for each in _BOUNDING)
+    if found is None or bounded or _ONE_RECORD.search(unit):
         return
     start = text.rfind("\n", 0, found.start()) + 1
     line = text[start:].partition("\n")[0]
@@ -336,11 +335,17 @@ def _epsilon_at(report: Report, delta: Fraction) -> Fraction | None:
 
 
 def _bound_in(report: Report, notion: Notion) -> Fraction | None:
-    """Returns the bound in a notion; ρ also from μ, since both are of a Gaussian."""
+    """Returns the least bound in a notion, converted from another one where that needs no δ."""
     bounds = [report.bound, *(each.bound for each in report.alternatives if each.theorem is None)]
-    found = [each.value for each in bounds if each is not None and each.notion is notion]
-    if notion is Notion.ZCDP:
-        found += [each.value**2 / 2 for each in bounds if each and each.notion is Notion.GDP]
+    found = []
+    for each in bounds:
+        if (
+            each is not None
+            and each.delta is None
+            and notion in (each.notion, *CONVERTS[each.notion])
+        ):
+            amount = convert(each.notion.amount_of(each.value), each.notion, notion)
+            found.append(notion.value_of(Fraction(amount))[0])
     return min(found, default=None)
 
 

@@ -78,52 +78,62 @@ def _check_mapping(
 ) -> None:
     """Adds the faults of a mapping and of all that it holds."""
     kinds = {name.rstrip("!"): kind for name, kind in known.items()}
+    home = f"`{path[-1]}`" if path else "an entry"
     for key, each in value.items():
         if key in kinds:
             _check_value(faults, source, (*path, key), each, kinds[key])
         else:
-            says = f"unknown field {quoted(key)} in {_place(path)}"
+            says = f"unknown field {quoted(key)} in {home}"
             faults.add("DPC101", (*path, key), says, key=True, wrong=key, legal=kinds, closed=True)
-    for name in known:
+    for name, kind in known.items():
         if name.endswith("!") and name[:-1] not in value:
-            says = f"{_place(path)} needs the field `{name[:-1]}`"
-            faults.add("DPC102", path, says, _hint(known[name]), key=True)
+            hint = f"possible: {listing(kind)}" if isinstance(kind, list) else _write(kind)
+            faults.add("DPC102", path, f"{home} needs the field `{name[:-1]}`", hint, key=True)
 
 
 def _check_value(faults: Faults, source: Source, path: Path, value: Value, kind: Any) -> None:
     """Adds the faults of the value of one field."""
     name = path[-1]
-    if isinstance(kind, dict):
-        if isinstance(value, dict):
-            _check_mapping(faults, source, path, value, kind)
-        else:
-            faults.add("DPC103", path, f"`{name}` holds fields of its own", listing(kind))
+    if isinstance(kind, dict) and isinstance(value, dict):
+        _check_mapping(faults, source, path, value, kind)
+    elif isinstance(kind, dict):
+        known = listing(each.rstrip("!") for each in kind)
+        faults.add("DPC103", path, f"`{name}` holds fields of its own", f"possible: {known}")
     elif isinstance(kind, list):
-        shown = value if isinstance(value, str) else ""
         if value not in kind or type(value) is not type(kind[0]):
-            says = f"`{name}` is none of the words that the registry knows"
-            faults.add("DPC104", path, says, wrong=shown, legal=kind, closed=True)
+            wrong, says = value if isinstance(value, str) else "", "none of the registry's words"
+            faults.add("DPC104", path, f"`{name}` is {says}", wrong=wrong, legal=kind, closed=True)
     elif not _fits(source, path, value, kind):
-        hint = _hint(kind)
-        if isinstance(value, Number) and kind == "number":
-            hint = (
-                "the registry's reader wants a point before an exponent, which has a sign: 1.0e-7"
-            )
-        faults.add("DPC103", path, f"`{name}` must be {_WORDS[kind]}", hint)
+        must = _KINDS[kind][0]
+        faults.add("DPC103", path, f"`{name}` must be {must}", _write(kind))
+
+
+#: What a field of each kind must be, and how it is written.
+_KINDS = {
+    "text": ("a text", "put it in quotation marks"),
+    "texts": ("a list of texts, one at least", "write each on a line after `- `"),
+    "date": ("a day in quotation marks", "write it as '2020-04-01'"),
+    "number": ("a number", "the registry's reader wants a point before an exponent: 1.0e-7"),
+    "number or text": ("a number", "write it as 1.0e-7"),
+}
+
+
+def _write(kind: object) -> str | None:
+    """Returns how a field of a kind is written."""
+    return _KINDS.get(str(kind), ("", None))[1]
 
 
 def _fits(source: Source, path: Path, value: Value, kind: str) -> bool:
     """Returns whether a value is of a kind, as the registry's own reader reads it."""
-    is_text = isinstance(value, str) and not isinstance(value, Number)
     match kind:
         case "text":
-            return is_text
+            return isinstance(value, str) and not isinstance(value, Number)
         case "texts":
             return bool(value) and isinstance(value, list) and all(type(e) is str for e in value)
         case "date":
             span = source.span(path)
             is_quoted = source.lines[span.line - 1][span.column - 1 : span.column] in ("'", '"')
-            return is_text and is_quoted and _is_date(str(value))
+            return is_quoted and isinstance(value, str) and _is_date(value)
         case "number":
             return reads_as_number(value)
         case "number or text":
@@ -137,27 +147,6 @@ def _is_date(text: str) -> bool:
         return _DATE.fullmatch(text) is not None and bool(date.fromisoformat(text))
     except ValueError:
         return False
-
-
-_WORDS = {
-    "text": "a text",
-    "texts": "a list of texts, one at least",
-    "date": "a day in quotation marks",
-    "number": "a number",
-    "number or text": "a number",
-}
-
-
-def _hint(kind: Any) -> str | None:
-    """Returns what to write for a kind of field, where it is not plain."""
-    if isinstance(kind, list):
-        return f"possible: {listing(kind)}"
-    return {"date": "write '2020-04-01'", "texts": "write - and a name on a line"}.get(str(kind))
-
-
-def _place(path: Path) -> str:
-    """Returns what to call the mapping at a path."""
-    return f"`{path[-1]}`" if path else "an entry"
 
 
 # --- writing -------------------------------------------------------------------------------------

@@ -104,7 +104,12 @@ def _source(file: str, name: str) -> Source:
 def _report(found: RegistryEntry | InvalidSpec) -> Report:
     """Returns the findings about an entry as a report, as the formats for machines take them."""
     if isinstance(found, InvalidSpec):
-        return Report(found.file, "", "unreadable", findings=found.diagnostics, lines=found.lines)
+        # `--fix` corrects specs alone.
+        faults = tuple(
+            each._replace(fix=each.fix and each.fix._replace(certain=False))
+            for each in found.diagnostics
+        )
+        return Report(found.file, "", "unreadable", findings=faults, lines=found.lines)
     lines = found.source.lines
     return Report(found.source.name, "", "invalid", findings=in_order(found.found), lines=lines)
 

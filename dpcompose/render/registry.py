@@ -103,15 +103,15 @@ def _filled(
     for field, kind in known.items():
         name, at = field.rstrip("!"), (*path, field.rstrip("!"))
         ours, theirs = told.get(name), old.get(name)
-        own = kept_text(theirs) if isinstance(theirs, str) else theirs
+        own = kept_text(theirs)
         if isinstance(kind, dict) and name not in _REPLACED:
             below = theirs if isinstance(theirs, dict) else {}
             tree[name] = _filled(kind, told, below, remarks, at)
-        elif name in _REPLACED and ours:
+        elif ours and name in _REPLACED:
             tree[name] = ours
-        elif isinstance(ours, list) and ours:  # lines of a text, which may have the author's above
-            tree[name] = "\n".join([*([str(own), ""] if own else []), OURS, "", *ours])
-        elif name not in _REPLACED and own and own != [TODO]:
+        elif ours and isinstance(ours, list):  # lines of a text, which may have the author's above
+            tree[name] = "\n".join([*([own, ""] if own else []), OURS, "", *ours])
+        elif (own and name not in _REPLACED) or (kind == "texts" and theirs and theirs != [TODO]):
             tree[name] = theirs
         elif ours:
             tree[name] = ours

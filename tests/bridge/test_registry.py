@@ -408,7 +408,7 @@ def test_parallel_composition_needs_a_bound_on_contributions() -> None:
         ("Zero-concentrated DP", "{epsilon: 1.0, rho: 1}",
          "Zero-concentrated DP has an ε only at a δ"),
         ("Renyi DP", "{epsilon: 1.0, delta: 1.0e-6}", None),
-        ("Custom", "{epsilon: 1.0}", None),
+        ("Custom", "{epsilon: 1.0}", "Custom needs its relation in `privacy_unit_details`"),
         ("Pure DP", "{}", None),
     ],
 )  # fmt: skip
@@ -671,6 +671,14 @@ def test_findings_for_people_and_machines(home: Path) -> None:
     assert done.stdout.startswith("::error file=census.yaml,line=19,endLine=19,col=")
     results = yaml.safe_load(Path("out.sarif").read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["DPC403"]
+
+
+def test_words_that_were_meant_are_offered_and_never_fixed(home: Path) -> None:
+    Path("e.yaml").write_text(entry(status="pending"))
+    done = run("registry", "check", "e.yaml")
+    assert done.exit_code == 3 and " 2 + status: Pending\n" in done.stdout
+    assert "did you mean `Pending`?" in done.stdout and "--fix" not in done.stdout
+    assert done.stdout.endswith("e.yaml: no valid entry, 1 error\n")
 
 
 def test_nothing_is_quoted_of_other_files(home: Path) -> None:
