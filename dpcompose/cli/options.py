@@ -266,7 +266,10 @@ ANALYZE = (
     *_BOUNDS,
 )
 #: The options of how results look in a terminal, and of formats beside the page.
-_OF_TEXT = ("form", "quiet", "bare", "color", "width", "brief", "full", "whole", "risk", "plot")
+_OF_TEXT = (
+    *("form", "quiet", "bare", "color", "width", "brief", "full", "whole", "risk", "plot"),
+    "registry_from",
+)
 REPORT = tuple(each for each in ANALYZE if each.name not in _OF_TEXT)
 _ASSUMPTIONS = "Fail on assumptions that are not in this file of `dpcompose accept`."
 _LEDGER = "Check whether FILE may join the releases of this folder, under their budget."

@@ -291,6 +291,28 @@ def test_prose_of_an_older_entry_is_kept(home: Path) -> None:
     assert written("google-mobility", "--registry-from", "new.yaml") == text
 
 
+def test_any_prose_is_kept_as_it_is(home: Path) -> None:
+    basic = {
+        "name": "# x: |",
+        "data_curators": ["- x", "yes", "null", "12", "\x85", "\U0001f600", "'\""],
+        "intended_use": "  indented\n- more\n",
+        "data_product_type": "Dataset",
+        "data_product_region": "two blanks  \nand a tab\t\n",
+        "description": "%YAML 1.2\n---\n...\n",
+        "publication_date": "2024-01-31",
+    }
+    old = yaml.safe_load(entry())
+    old["deployment"]["basic"] = basic
+    # Where the schema takes anything, only text is prose.
+    old["deployment"]["privacy_loss"]["privacy_parameters_details"] = [1, {"a": True}]
+    old["deployment"]["deployment_model"] = {"data_source_type_details": {"a": [None]}}
+    Path("old.yaml").write_text(yaml.safe_dump(old))
+    told = valid(written("survey", "--registry-from", "old.yaml"))["deployment"]
+    assert told["basic"] == basic
+    assert told["privacy_loss"]["privacy_parameters_details"].startswith(OURS)
+    assert told["deployment_model"]["data_source_type_details"] == "TODO"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
