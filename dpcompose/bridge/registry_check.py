@@ -61,31 +61,26 @@ class RegistryEntry:
     source: Source
     numbers: dict[str, Printed] = field(default_factory=dict)
     found: list[Diagnostic] = field(default_factory=list)
-    _numbered: dict[Path, dict[str, int]] = field(default_factory=dict)
+    _numbers_of_lines: dict[Path, dict[str, int]] = field(default_factory=dict)
 
     def text(self, path: Path) -> str:
         """Returns the text at a path; empty where there is none."""
         value = self.source.at(path)
         return value[:_MOST_READ] if isinstance(value, str) else ""
 
-    def line_number(self, path: Path, line: str) -> int:
-        """Returns the number of the first line of the text at a path that is `line`; of a text on
-        one line that one."""
-        if path not in self._numbered:
-            span = self.source.span(path)
+    def place(self, path: Path, line: str, start: int, end: int) -> Path | Span:
+        """Returns the span of a part of a line of the text at a path; the path itself where the
+        line does not stand in the file as it is."""
+        span, lines = self.source.span(path), self.source.lines
+        if path not in self._numbers_of_lines:
             numbers = range(span.end_line, span.line - 1, -1)
-            self._numbered[path] = {self.source.lines[at - 1].strip(): at for at in numbers}
-            if span.line == span.end_line:
-                self._numbered[path][line.strip()] = span.line
-        return self._numbered[path].get(line.strip(), 0)
+            self._numbers_of_lines[path] = {lines[each - 1].strip(): each for each in numbers}
+        number = self._numbers_of_lines[path].get(line.strip(), span.line)
+        at = lines[number - 1].find(line)
+        return path if at < 0 else Span(number, at + start + 1, number, at + end + 1)
 
     def add(
-        self,
-        code: str,
-        level: Level,
-        place: Path | Span,
-        says: str,
-        hint: str | None = None,
+        self, code: str, level: Level, place: Path | Span, says: str, hint: str | None = None
     ) -> None:
         """Adds a finding at the value of a field, or at a span."""
         span = place if isinstance(place, Span) else self.source.span(place)
@@ -116,10 +111,10 @@ def _check_numbers(entry: RegistryEntry) -> None:
     for name, value in given.items() if isinstance(given, dict) else ():
         at = (*_PARAMETERS, name)
         text, sign = str(value), SIGNS[name]
+        hint = "write it with a point before an exponent: 1.0e-7"
         try:
             number = parse(text, {})
-        except ExpressionError as error:
-            hint = f"write {error.meant}" if error.meant else "write a number, such as 1.0e-7"
+        except ExpressionError:
             entry.add(RANGE, "error", at, f"{sign} = {quoted(text)} is no number", hint)
             continue
         if number < 0 or (name == "delta" and number >= 1):
@@ -127,7 +122,6 @@ def _check_numbers(entry: RegistryEntry) -> None:
             entry.add(RANGE, "error", at, f"{sign} = {quoted(text)} must be {end}")
             continue
         if not reads_as_number(value):
-            hint = "write it with a point before the exponent, which has a sign: 1.0e-7"
             says = f"{sign} = {quoted(text)} is a text for the registry's reader"
             entry.add(RANGE, "warning", at, says, hint)
         entry.numbers[name] = printed(text, number)
@@ -141,11 +135,7 @@ _NEEDS = {
     "Renyi DP": ((), ("epsilon", "delta", "rho")),
     "Custom": ((), ("epsilon", "delta", "rho")),
 }
-_VARIANT_OF = {
-    frozenset({"epsilon"}): "Pure DP",
-    frozenset({"epsilon", "delta"}): "Approximate DP",
-    frozenset({"rho"}): "Zero-concentrated DP",
-}
+_VARIANT_OF = {frozenset(needs): variant for variant, (needs, _) in _NEEDS.items() if needs}
 
 
 def _check_variant(entry: RegistryEntry) -> None:
@@ -183,7 +173,7 @@ def _check_sums(entry: RegistryEntry, path: Path) -> None:
             continue
         place: Path | Span = path
         if each.piece is not None:
-            place = _place(entry, path, *each.piece)
+            place = entry.place(path, *each.piece)
         elif each.factor == 1:
             place = (*_PARAMETERS, each.name)
         sign = f"{SIGNS[each.name]} = " if each.name else ""
@@ -196,14 +186,6 @@ def _check_sums(entry: RegistryEntry, path: Path) -> None:
         elif each.value > each.total.value and not each.is_sure:
             says = f"{sign}{each.total.text} is below {added}{times}: it was rounded down"
             entry.add(BELOW, "warning", place, says, _round_up(each.value, each.total))
-
-
-def _place(entry: RegistryEntry, path: Path, line: str, start: int, end: int) -> Path | Span:
-    """Returns the span of a part of a line of the text at a path; the path where the line does not
-    stand there as it is."""
-    number = entry.line_number(path, line)
-    at = entry.source.lines[number - 1].find(line) if number else -1
-    return path if at < 0 else Span(number, at + start + 1, number, at + end + 1)
 
 
 def _short(value: Fraction) -> str:
@@ -246,7 +228,7 @@ def _check_parallel(entry: RegistryEntry) -> None:
         return
     start = text.rfind("\n", 0, found.start()) + 1
     line = text[start:].partition("\n")[0]
-    place = _place(entry, _COMPOSITION, line, found.start() - start, found.end() - start)
+    place = entry.place(_COMPOSITION, line, found.start() - start, found.end() - start)
     of = f" of {quoted(unit)} privacy" if unit else ""
     says = f"composition in parallel, and no text says in how many parts one unit{of} can be"
     hint = "a unit in k parts pays k times: say what bounds k, or add the parts up (theorem IV.13)"
