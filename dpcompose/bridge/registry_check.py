@@ -111,7 +111,7 @@ def _check_numbers(entry: RegistryEntry) -> None:
     for name, value in given.items() if isinstance(given, dict) else ():
         at = (*_PARAMETERS, name)
         text, sign = str(value), SIGNS[name]
-        hint = "write it with a point before an exponent: 1.0e-7"
+        hint = "write a number with a point before its exponent, such as 1.0e-7"
         try:
             number = parse(text, {})
         except ExpressionError:

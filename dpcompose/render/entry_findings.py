@@ -20,14 +20,15 @@ from dpcompose.report import Report
 
 def text(reports: Iterable[Report], style: Style) -> Iterator[str]:
     """Yields the findings about each entry, then how many of which level there are."""
-    for report in reports:
+    for number, report in enumerate(reports):
         count = Counter(each.level for each in report.findings)
         words = [plural(count[level], level) for level in reversed(LEVELS) if count[level]]
         says = ", ".join(words) or style.paint("no findings", "good")
         if not fits(report):
             says = f"{style.paint('no valid entry', 'bad')}, {says}"
         found = printed(diagnostics(report, style), style) if words else ""
-        yield f"{found}{style.plain(report.label)}: {says}\n"
+        gap = "\n" if found and number else ""
+        yield f"{gap}{found}{style.plain(report.label)}: {says}\n"
 
 
 def json(reports: Iterable[Report]) -> Iterator[str]:
