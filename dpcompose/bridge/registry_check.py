@@ -287,12 +287,13 @@ def _compare_number(entry: RegistryEntry, report: Report, spec: str, name: str) 
     delta = entry.numbers.get("delta")
     if name == "epsilon" and delta is not None and delta.value:
         certified = _epsilon_at(report, delta.value)
-        at = f" at δ = {delta.text}"
+        at = missing = f" at δ = {delta.text}"
     else:
         certified = _bound_in(report, Notion.PURE if name == "epsilon" else Notion.ZCDP)
+        missing = " without a δ" if name == "epsilon" else ""
     sign = SIGNS[name]
     if certified is None:
-        says = f"{spec} certifies no finite {sign}{at}"
+        says = f"{spec} certifies no finite {sign}{missing}"
         entry.add(BELOW, "error", place, says, f"it certifies: {report.in_short}")
         return
     number = f"{sign} = {told.text}{at}"
