@@ -157,7 +157,7 @@ def test_the_fields_are_those_of_one_version_of_the_schema() -> None:
 
 
 def written(name: str, *more: str) -> str:
-    result = run("analyze", str(SPECS / f"{name}.yaml"), "--format", "registry", *more)
+    result = run("analyze", str(next(SPECS.rglob(f"{name}.yaml"))), "--format", "registry", *more)
     assert result.exit_code == 0, result.output
     return str(result.stdout)
 
@@ -186,7 +186,7 @@ def test_a_written_entry_has_its_variant_and_parameters_rounded_up(
 
 
 def test_a_written_entry_tells_what_the_report_has() -> None:
-    report = dpcompose.analyze_file(SPECS / "google-mobility.yaml")
+    report = dpcompose.analyze_file(SPECS / "deployments" / "google-mobility.yaml")
     told = valid(written("google-mobility"))["deployment"]
     assert "- ε = 66/25 (2.64) (pure DP).\n" in told["privacy_loss"]["privacy_parameters_details"]
     steps = told["accounting"]["composition"]
@@ -216,7 +216,7 @@ def test_the_unit_and_what_is_not_protected() -> None:
 
 @pytest.mark.slow
 def test_an_entry_of_every_spec_is_valid_and_fits_its_spec(home: Path) -> None:
-    for path in sorted(SPECS.glob("*.yaml")):
+    for path in sorted(SPECS.glob("*/*.yaml")):
         result = run("analyze", str(path), "--format", "registry")
         if "no finite guarantee" in result.stdout:
             assert result.stdout == f"# {path}: no entry, since there is no finite guarantee\n"
@@ -254,7 +254,7 @@ def test_no_text_of_a_spec_is_markup_or_breaks_the_entry() -> None:
 
 
 def test_specs_without_a_bound_have_no_entry_and_say_why(home: Path) -> None:
-    result = run("analyze", str(SPECS / "parallel-trap.yaml"), "--format", "registry")
+    result = run("analyze", str(SPECS / "paper" / "parallel-trap.yaml"), "--format", "registry")
     assert result.exit_code == 1
     assert result.stdout.endswith("no entry, since there is no finite guarantee\n")
     Path("bad.yaml").write_text("dpcompose: 1\n")
@@ -324,8 +324,10 @@ def test_any_prose_is_kept_as_it_is(home: Path) -> None:
 )
 def test_prose_is_that_of_one_entry(home: Path, arguments: list[str], says: str) -> None:
     Path("old.yaml").write_text(entry())
-    Path("s.yaml").write_text((SPECS / "survey.yaml").read_text("utf-8"), encoding="utf-8")
-    result = run("analyze", str(SPECS / "survey.yaml"), *arguments)
+    Path("s.yaml").write_text(
+        (SPECS / "patterns" / "survey.yaml").read_text("utf-8"), encoding="utf-8"
+    )
+    result = run("analyze", str(SPECS / "patterns" / "survey.yaml"), *arguments)
     assert result.exit_code == 2 and says in result.stderr
 
 
@@ -594,7 +596,7 @@ def compared(text: str, spec: str | Path, *more: str) -> tuple[int, list[tuple[s
 
 
 def test_an_entry_that_fits_its_spec(home: Path) -> None:
-    assert compared(MOBILITY, SPECS / "google-mobility.yaml") == (0, [])
+    assert compared(MOBILITY, SPECS / "deployments" / "google-mobility.yaml") == (0, [])
 
 
 def test_an_epsilon_that_was_rounded_down(home: Path) -> None:
@@ -649,7 +651,7 @@ mechanisms: [{{name: total, reads: trips, notion: pure, epsilon: 1}}]
 
 def test_a_gaussian_is_compared_in_rho_and_a_user_is_no_event(home: Path) -> None:
     """0.5-GDP is 0.125-zCDP."""
-    users = SPECS / "visits-gaussian-cap.yaml"
+    users = SPECS / "patterns" / "visits-gaussian-cap.yaml"
     assert compared(entry("Zero-concentrated DP", "{rho: 0.125}"), users) == (0, [])
     assert compared(entry("Zero-concentrated DP", "{rho: 0.12}"), users)[0] == 1
     unit = "privacy_unit: Event-level"
@@ -657,7 +659,7 @@ def test_a_gaussian_is_compared_in_rho_and_a_user_is_no_event(home: Path) -> Non
     assert says == f"the entry protects one record, and {users} all rows of a user"
     code, ((_, what, says),) = compared(entry(), users)
     assert (code, what) == (1, "DPC404") and says.endswith("certifies no finite ε without a δ")
-    code, ((_, what, says),) = compared(entry(), SPECS / "parallel-trap.yaml")
+    code, ((_, what, says),) = compared(entry(), SPECS / "paper" / "parallel-trap.yaml")
     assert (code, what) == (1, "DPC404") and "has no finite guarantee" in says
 
 
