@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 
-from dpcompose.bridge.registry_entries import TODO, reads_as_number
+from dpcompose.bridge.registry_entries import OURS, TODO, reads_as_number
 from dpcompose.bridge.registry_sums import Printed, claims, printed
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion, convert
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -167,7 +167,8 @@ def _check_variant(entry: RegistryEntry) -> None:
 
 def _check_sums(entry: RegistryEntry, path: Path) -> None:
     """Adds a finding for each sum in the text at a path that is another number."""
-    for each in islice(claims(entry.text(path), entry.numbers, path == _DETAILS), _MOST_SUMS):
+    told = entry.text(path).partition(OURS)[0]  # what stands below it was computed
+    for each in islice(claims(told, entry.numbers, path == _DETAILS), _MOST_SUMS):
         same = all(part.value == each.total.value for part in each.parts)
         if same and each.name:  # amounts of one release in several words
             continue

@@ -63,7 +63,7 @@ def printed(text: str, value: Fraction | None = None) -> Printed:
 
 
 _NUMBER = r"\d{1,15}(?:\.\d{1,15})?"
-_END = r"(?![\w^]|\.\d)"
+_END = r"(?![\w^/]|\.\d)"
 #: An amount such as `\\(\epsilon\\) = 0.44`, `ε=4` or `\\(\rho_1 = 0.5\\)`.
 _AMOUNT = re.compile(
     r"(?:\\?\b(?:var)?(?P<name>epsilon|rho)|(?P<sign>[ερ]))(?:_\{?\w{1,9}\}?)?'{0,3} {0,3}"

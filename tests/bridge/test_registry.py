@@ -484,6 +484,8 @@ def test_a_delta_is_a_number_below_one(delta: str, level: str | None, says: str)
         ("1.0", "ε = 1.0 in the worse of two cases:\n- a ε = 1.0\n- b ε = 1.0", None),
         ("1.0", "3 × 10^5 = 300000, 7 − 2 * 3 = 1, x = 2 * 3 = 7e1, 0.3 * 3 = 1", None),
         ("1.0", "- a (ε = 0.3, then ε = 0.4)\n- b ε = 0.5", None),
+        ("1.0", "- a ε = 1/2\n- b ε = 0.5\n- c ε = 0.5", None),
+        ("1.01", f"- a ε = 0.5\n- b ε = 0.51\n\n{OURS}\n\n- ε = 1.0099 (pure DP).", None),
     ],
 )  # fmt: skip
 def test_numbers_in_texts(total: str, details: str, expected: tuple[str, str, str] | None) -> None:
