@@ -73,7 +73,8 @@ class RegistryEntry:
         line does not stand in the file as it is."""
         span, lines = self.source.span(path), self.source.lines
         if path not in self._numbers_of_lines:
-            numbers = range(span.end_line, span.line - 1, -1)
+            last = min(span.end_line, span.line + _MOST_READ)
+            numbers = range(last, span.line - 1, -1)
             self._numbers_of_lines[path] = {lines[each - 1].strip(): each for each in numbers}
         number = self._numbers_of_lines[path].get(line.strip(), span.line)
         at = lines[number - 1].find(line)
