@@ -21,26 +21,19 @@ class Printed(NamedTuple):
     step: Fraction
 
 
-class Piece(NamedTuple):
-    """A part of a line of a text."""
-
-    line: str
-    start: int
-    end: int
-
-
 class SumClaim(NamedTuple):
     """What a text says of a sum: that `parts`, `factor` times, are `total`.
 
-    `name`: of the parameter, empty for an equation of numbers. `piece`: where the total stands,
-    None where it is a parameter of the entry. `is_sure`: the text itself names the total.
+    `name`: of the parameter, empty for an equation of numbers. `piece`: the line in which the total
+    stands, with its start and its end there; None where it is a parameter of the entry. `is_sure`: the
+    text itself names the total.
     """
 
     name: str
     total: Printed
     parts: tuple[Printed, ...]
     factor: int = 1
-    piece: Piece | None = None
+    piece: tuple[str, int, int] | None = None
     is_sure: bool = True
 
     @property
@@ -132,7 +125,7 @@ def claims(text: str, parameters: dict[str, Printed], is_whole: bool) -> Iterato
             total = line.amount(name)
             parts = _parts(line.items, name)
             if total and len(parts) > 1 and not _NOT_A_SUM.search(line.text):
-                piece = Piece(line.text, total.start("number"), total.end("number"))
+                piece = (line.text, *total.span("number"))
                 yield SumClaim(name, printed(total["number"]), parts, 1, piece)
     tops = [item for line in root.below for item in ([line] if line.level[1] else line.items)]
     for name in ("epsilon", "rho"):
@@ -161,8 +154,8 @@ def _equations(text: str) -> Iterator[SumClaim]:
             for factor in re.split("[*×·]", term):
                 product *= Fraction(factor.strip())
             value += product
-        piece = Piece(text, found.start(), found.end())
-        yield SumClaim("", printed(found[2]), (Printed(found[1], value, Fraction(0)),), 1, piece)
+        parts = (Printed(found[1], value, Fraction(0)),)
+        yield SumClaim("", printed(found[2]), parts, 1, (text, *found.span()))
 
 
 def _at_the_end(text: str, lines: list[_Line], name: str, total: Printed) -> Iterator[SumClaim]:

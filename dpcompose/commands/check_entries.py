@@ -26,7 +26,7 @@ from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings
 from dpcompose.render import Renderer, entry_findings, github, sarif
 from dpcompose.render.layout import Style
-from dpcompose.render.registry import SeveralSpecs, entries
+from dpcompose.render.registry import entries
 from dpcompose.report import Report
 from dpcompose.source import Source
 
@@ -142,9 +142,9 @@ def with_prose_of(file: str) -> Renderer:
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
         """Yields the entry of the one report. Raises BadCall for several."""
-        try:
-            yield from entries(reports, style, old)
-        except SeveralSpecs as error:
-            raise BadCall(str(error)) from error
+        for number, report in enumerate(reports):
+            if number:
+                raise BadCall("--registry-from has the prose of one entry: name one spec")
+            yield from entries([report], style, old)
 
     return render

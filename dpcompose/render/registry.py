@@ -56,20 +56,14 @@ _REMARKS = {
 _REPLACED = ("variant_name", "privacy_parameters")
 
 
-class SeveralSpecs(Exception):
-    """Raised where the prose of one entry would be that of several specs."""
-
-
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """Yields an entry for each report, with `---` between two."""
     return entries(reports, style, {})
 
 
 def entries(reports: Iterable[Report], style: Style, old: Mapping[str, Value]) -> Iterator[str]:
-    """Yields an entry for each report; `old`: one whose prose is kept. Raises SeveralSpecs."""
+    """Yields an entry for each report, which keep the prose of an older one."""
     for number, report in enumerate(reports):
-        if number and old:
-            raise SeveralSpecs("--registry-from has the prose of one entry: name one spec")
         yield transliterated(("---\n" if number else "") + _entry(report, old), style.encoding)
 
 
