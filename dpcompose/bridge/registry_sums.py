@@ -25,8 +25,8 @@ class SumClaim(NamedTuple):
     """What a text says of a sum: that `parts`, `factor` times, are `total`.
 
     `name`: of the parameter, empty for an equation of numbers. `piece`: the line in which the total
-    stands, with its start and its end there; None where it is a parameter of the entry. `is_sure`: the
-    text itself names the total.
+    stands, with its start and its end there; None where it is a parameter of the entry.
+    `is_sure`: the text itself names the total.
     """
 
     name: str
