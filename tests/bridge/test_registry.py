@@ -373,7 +373,7 @@ Basic Composition:
   - Load shape:
     - \\(\epsilon\\) = 4.0 and \\(\delta\\)=4.08e-8
   - Two sums:
-    - \\(\epsilon\\) = 1.25 per query, therefore a total of \\(\epsilon \\) = 2.5.
+    - \\(\epsilon\\) = 1.25 for one, so the total is \\(\epsilon \\) = 2.5.
 """,
 )
 SCENES = entry(parameters="{epsilon: 1.0, delta: 1.5e-7}", unit="privacy_unit: ''")
