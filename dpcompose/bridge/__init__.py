@@ -1,4 +1,4 @@
-"""Bridges: what other libraries say of a release, as specs, and specs as what they read.
+"""Formats of others: what people already have becomes a spec, and a report an entry elsewhere.
 
 Nothing of these libraries is imported: plain data is read, and live objects by their attributes.
 """

@@ -297,6 +297,25 @@ import_spec.__name__ = "import"  # which is no name of a function
 command(PLAN, "Write a spec of what another library says.", of.IMPORT)(import_spec)
 
 
+@command(REVIEW, "Check entries of the registry of DP deployments.", of.REGISTRY)
+def registry(run: "Run") -> int:
+    """Check entries of the registry of DP deployments (OpenDP), also against a spec.
+
+    ENTRY is a YAML file of the registry, or - for standard input. `registry check` reports a
+    variant that does not fit the parameters, a δ that is no number below 1, sums in the texts that
+    do not add up, composition in parallel without a bound on contributions, and what is still to be
+    written. An entry that does not fit the registry's schema is invalid (exit code 3).
+
+    --spec SPEC also compares the parameters, the relation and the unit with what the spec
+    certifies: a parameter below that is an error, be it by rounding alone.
+
+    `dpcompose analyze --format registry` writes an entry.
+    """
+    from dpcompose.commands.check_entries import registry_check
+
+    return registry_check(run)
+
+
 @command(PLAN, "Scale a spec to its budget.", of.FIT)
 def fit(run: "Run") -> int:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
@@ -436,8 +455,8 @@ def schema(
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
     `result` describes the output of `analyze` and `check` with --format json or jsonl; `diff`,
-    `total`, `fit` and `savings` describe the output of these commands with --format json, and
-    `assumptions` the file that `accept` writes.
+    `total`, `fit`, `savings` and `registry` describe the output of these commands with --format
+    json, and `assumptions` the file that `accept` writes.
 
     --draft 7 prints the same schema for editors that do not know draft 2020-12.
     """

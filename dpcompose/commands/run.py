@@ -84,6 +84,9 @@ class Run:
     tried: int = 0
     person: str | None = None
     day: str | None = None
+    spec: str | None = None
+    registry_from: str | None = None
+    task: str = ""
 
     # What makes it fail.
     fail_on: FailOn | None = None

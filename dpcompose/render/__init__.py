@@ -37,6 +37,7 @@ class Format(StrEnum):
     LABEL = "label"
     BADGE = "badge"
     EVENT = "event"
+    REGISTRY = "registry"
     CERTIFICATE = "certificate"
 
 

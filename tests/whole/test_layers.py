@@ -21,6 +21,7 @@ spec
 resolve
 report bridge
 pipeline
+bridge
 planning
 policy functions
 handbook
