@@ -344,6 +344,8 @@ def leans(part: Part) -> bool:
             return not replace and (side != "both" or any(leans(each) for each, _ in base.parts))
         case PoissonGroup() | Allocated():
             return part.side != "both"
+        case MixtureOfDraws(ways):
+            return any(leans(each) for _, base in ways for each, _ in base.parts)
     return False
 
 
@@ -363,7 +365,12 @@ def direction(curve: Curve) -> str | None:
 
 
 def _base_of(part: Part) -> tuple[Curve, ...]:
-    return (part.base,) if isinstance(part, Sampled | Grouped) else ()
+    match part:
+        case Sampled() | Grouped():
+            return (part.base,)
+        case MixtureOfDraws(ways):
+            return tuple(base for _, base in ways)
+    return ()
 
 
 def is_tight(part: Part) -> bool:

@@ -16,6 +16,7 @@ from dpcompose.curves import (
     Grouped,
     Maximum,
     MechanismLoss,
+    Allocated,
     MixtureOfDraws,
     Part,
     Point,
@@ -261,6 +262,9 @@ def part_text(part: Part) -> str:
             how = "without replacement" if replace else "Poisson"
             inside = _listing(list(_losses(base)))
             return f"a sample of rate {number(rate)} ({how}) of ({inside})"
+        case Allocated(steps, gaussian):
+            mu = number(sqrt_up(gaussian))
+            return f"a row in one of {wording.count_text(steps)} steps with μ = {mu} each"
         case MixtureOfDraws(ways):
             told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
             return f"{_listing(told)}, else nothing"
