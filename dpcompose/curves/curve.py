@@ -177,8 +177,8 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Allocated:
-    """Gaussian noise at each of `steps` steps, in one of which, drawn uniformly and in secret, a row
-    takes part: the mean of N(μ·e_i, 1) over i against N(0, 1), in as many dimensions as steps.
+    """Gaussian noise at each of `steps` steps, in one of which, drawn uniformly and in secret, a
+    row takes part: the mean of N(μ·e_i, 1) over i against N(0, 1), in as many dimensions as steps.
 
     `gaussian`: μ². `side`: as for a Poisson sample, the table that has the row. `allocated` in
     `backends.lattice` has the law.

@@ -11,12 +11,12 @@ from dpcompose.core.at_delta.chosen import Chosen, choose
 from dpcompose.core.loss.pattern import Trace, TracedCharge
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
     Maximum,
     MechanismLoss,
-    Allocated,
     MixtureOfDraws,
     Part,
     Point,

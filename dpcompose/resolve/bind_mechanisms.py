@@ -116,7 +116,9 @@ class Mechanisms:
         for draft in drafts:
             for each in islice(lineage(place), draft.up):
                 if isinstance(each.made_by, Batches | Allocate):
-                    every = "in each step" if isinstance(each.made_by, Allocate) else "on each batch"
+                    every = (
+                        "in each step" if isinstance(each.made_by, Allocate) else "on each batch"
+                    )
                     message = f"what reads {quoted(place.name)} is released {every}"
                     hint = f"state it for one of them: `stated_on: {each.name}`"
                     self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)

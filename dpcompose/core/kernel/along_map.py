@@ -7,7 +7,7 @@ not apply.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -50,10 +50,12 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, convert_over_steps
 from dpcompose.core.theorem import Refused
 from dpcompose.curves import PoissonGroup
-from dpcompose.curves.rounding import ZERO, distinct_numbers, truncated
+from dpcompose.curves.rounding import ZERO, chances, distinct_numbers, truncated
 
 #: The most rows that change alike for which every number of drawn rows is considered.
 MOST_ROWS = 8
+#: So often a row is drawn with replacement, each other number counts as the next of these or all.
+_TIMES = (1, 2, 3, 4, 6, 9, 14)
 #: The largest chance that an added row is drawn, where its key has other rows.
 HALF = Fraction(1, 2)
 
@@ -289,6 +291,8 @@ class AlongMap(NamedTuple):
             return (yield from self._in_one_step(made_by, leaf, inside))
         if made_by.at_most is not None:
             return (yield from self._cut_to_size(made_by, leaf, inside))
+        if made_by.replacement and leaf.kind is Kind.PAIR:
+            return (yield from self._drawn_again(made_by, state))
         if made_by.size is not None and leaf.kind is not Kind.PAIR:
             # Without replacement the number of rows is public: only replacements are covered.
             after, _ = yield from inside(ANY)
@@ -489,7 +493,8 @@ class AlongMap(NamedTuple):
         if not made_by.plain:
             raise Refused("it is for rows that are drawn by themselves, or sets of them alike")
         if made_by.size is not None and made_by.of is not None:
-            return (yield from self._rows_of_size(state, made_by.size, made_by.of))
+            chances = how_many_of(self._replaced(state), made_by.size, made_by.of)
+            return (yield from self._rows_of_size(state, chances))
         # The loss of a part of the rows against none of them is used in both orders of the tables.
         sides = {_side(leaf) for leaf in all_leaves(state)}
         one_sided, state = self._one_sided(state), undirected(state)
@@ -548,12 +553,23 @@ class AlongMap(NamedTuple):
             raise Refused("it is for several rows that are replaced alike")
         return rows
 
-    def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
-        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn."""
-        algebra, rows = self.algebra, self._replaced(state)
+    def _drawn_again(self, made_by: Sample, state: State) -> Walk:
+        """Bounds the loss of one row replaced that may be drawn several times, by how often it
+        is."""
+        assert made_by.size is not None and made_by.of is not None
+        numbers = [n for n in _TIMES if n < made_by.size]
+        often = chances(made_by.size, Fraction(1, made_by.of), [*numbers, made_by.size])
+        known = list(zip([0, *numbers, made_by.size], often, strict=True))
+        return (yield from self._rows_of_size(state, known))
+
+    def _rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]]) -> Walk:
+        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn.
+
+        `chances`: that none is drawn, that at most so many are, …
+        """
+        algebra = self.algebra
         if self.below.traits.ordered:
             raise Refused("a row that gives way to any other one stands elsewhere")
-        chances = how_many_of(rows, size, of)
         if isinstance(algebra, Patterns) and len(chances) > MOST_ROWS + 1:
             raise Refused("it is for a few rows")
         # Any other row may be drawn in place of one, which keeps no column.

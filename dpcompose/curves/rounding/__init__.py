@@ -77,7 +77,7 @@ __all__ = [
     "sqrt_down",
     "sqrt_up",
     "summed",
-    "truncated",
     "tanh_up",
+    "truncated",
     "watch_rounding",
 ]

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import MapOutcome, TooMany
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
@@ -380,7 +381,8 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
     while stack:
         dataset, drawn = stack.pop()
         sample = dataset.made_by
-        if drawn is None and isinstance(sample, Sample) and not sample.shared and sample.cycle == 1:
+        afresh = isinstance(sample, Sample) and not sample.shared and sample.cycle == 1
+        if drawn is None and afresh and not isinstance(sample, Allocate):
             drawn = dataset
         for mechanism in dataset.mechanisms:
             if drawn is not None and mechanism.count > 1:
@@ -407,7 +409,7 @@ def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Fin
     """Yields a remark (DPC207) if a Poisson sample on the worst change's path lowers no ε."""
     place = visit.place
     sample = place.dataset.made_by
-    if not isinstance(sample, Sample) or sample.size is not None:
+    if not isinstance(sample, Sample) or sample.size is not None or not sample.plain:
         return
     if place.above is not None or not solution.finite:
         return

@@ -1,4 +1,4 @@
-"""Random allocation (balls in bins): each row takes part in one step of each epoch, drawn by itself."""
+"""Random allocation (balls in bins): each row takes part in one step, drawn by itself."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from dpcompose.curves.rounding import count_text, plural
 class Allocate(Sample):
     """The rows of one of `steps` steps: each row is in one, drawn uniformly and by itself.
 
-    `epochs`: how often all steps are gone through. What reads it is released in each step. `shared`:
-    the same rows in each epoch; else copy i of what reads it is all steps of epoch i, drawn anew.
+    `epochs`: how often all steps are gone through. What reads it is released in each step.
+    `shared`: the same rows in each epoch; else copy i of what reads it is all steps of epoch i,
+    drawn anew.
     """
 
     steps: int = 1

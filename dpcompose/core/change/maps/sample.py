@@ -143,8 +143,8 @@ class Sample(Map):
         traits = above.traits
         if not (traits.nulls or traits.fixed):
             says = (
-                f"{above.name} may have more rows or fewer, and with that the chance changes that a "
-                "row is cut off by `at_most`"
+                f"{above.name} may have more rows or fewer, and with that the chance changes that "
+                "a row is cut off by `at_most`"
             )
             hint = "protect a row of a table of public size: `protect: zero-out`, at the root"
             yield Refusal("DPC155", ("at_most",), says, hint)
@@ -330,8 +330,8 @@ FORM = MapForm(
         FormKey(
             "of",
             Sort.WHOLE,
-            "With `size`: the public number of rows, or a public lower bound of it. With `at_most`: "
-            "the public number of rows.",
+            "With `size`: the public number of rows, or a public lower bound of it. "
+            "With `at_most`: the public number of rows.",
             None,
         ),
         FormKey(

@@ -57,11 +57,10 @@ def allocated(part: Allocated, step: Fraction, side: str) -> Masses:
     if part.gaussian > _MOST_MU**2:
         return sampled_gaussian(part.gaussian, Fraction(1), step, False)
     steps = min(part.steps, _MOST_STEPS)
-    orders = (False, True)
-    if part.side != "both":
-        orders = ((part.side == "added") != (side == "added"),)
-    laws = [_of_loss(_added_up(part.gaussian, steps), steps, step, each) for each in orders]
-    return laws[0] if len(laws) == 1 else greatest(*laws)
+    sums = _added_up(part.gaussian, steps)
+    if part.side == "both":
+        return greatest(*(_of_loss(sums, steps, step, added) for added in (False, True)))
+    return _of_loss(sums, steps, step, (part.side == "added") != (side == "added"))
 
 
 def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
@@ -134,7 +133,8 @@ def _spread(values: Floats, chances: Floats, grid: Floats) -> tuple[Floats, floa
     left = np.clip(np.searchsorted(grid, values, side="right") - 1, 0, len(grid) - 2)
     low, high = grid[left], grid[left + 1]
     width = high - low
-    found: Floats = np.bincount(left, chances * ((high - values) / width), len(grid))
+    found = np.zeros(len(grid))
+    found += np.bincount(left, chances * ((high - values) / width), len(grid))
     found += np.bincount(left + 1, chances * ((values - low) / width), len(grid))
     return found, cut
 
