@@ -267,7 +267,8 @@ def part_text(part: Part) -> str:
             return f"a row in one of {wording.count_text(steps)} steps with μ = {mu} each"
         case MixtureOfDraws(ways):
             told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
-            return f"{_listing(told)}, else nothing"
+            rest = ", else nothing" if sum(q for q, _ in ways) < 1 else ""
+            return f"{_listing(told)}{rest}"
         case PoissonReplaceOne(rate, once, both):
             inside = _listing(list(_losses(once if both is None else both)))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"

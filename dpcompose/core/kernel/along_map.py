@@ -56,6 +56,8 @@ from dpcompose.curves.rounding import ZERO, chances, distinct_numbers, truncated
 MOST_ROWS = 8
 #: So often a row is drawn with replacement, each other number counts as the next of these or all.
 _TIMES = (1, 2, 3, 4, 6, 9, 14)
+#: And so many are told apart where no profile is asked for.
+_MOST_TIMES = 257
 #: The largest chance that an added row is drawn, where its key has other rows.
 HALF = Fraction(1, 2)
 
@@ -426,7 +428,7 @@ class AlongMap(NamedTuple):
         if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
             raise Refused("it is for the ρ or the μ of a sample")
         if isinstance(self.made_by, Allocate):
-            return (yield from self.sample(state))
+            raise Refused("no ρ or μ is amplified, and the one of a step is known without that")
         state, pure = undirected(state), self._replace(algebra=Scalars(Notion.PURE))
         found: Choice = yield from in_pure(search(pure, state))
         own: Loss = algebra.none
@@ -556,11 +558,16 @@ class AlongMap(NamedTuple):
     def _drawn_again(self, made_by: Sample, state: State) -> Walk:
         """Bounds the loss of one row replaced that may be drawn several times, by how often it
         is."""
-        assert made_by.size is not None and made_by.of is not None
-        numbers = [n for n in _TIMES if n < made_by.size]
-        often = chances(made_by.size, Fraction(1, made_by.of), [*numbers, made_by.size])
-        known = list(zip([0, *numbers, made_by.size], often, strict=True))
-        return (yield from self._rows_of_size(state, known))
+        size, of = made_by.size, made_by.of
+        assert size is not None and of is not None
+        every = _TIMES if isinstance(self.algebra, Patterns) else range(1, min(size, _MOST_TIMES))
+        numbers = [*(n for n in every if n < size), size]
+        known = list(zip([0, *numbers], chances(size, Fraction(1, of), numbers), strict=True))
+        try:
+            return (yield from self._rows_of_size(state, known))
+        except Refused:
+            branch = Branch(self.below, self._below(state, become(PAIR)), self.rounds)
+            return Choice(self.algebra.none, (branch,), how=How("sample"))
 
     def _rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]]) -> Walk:
         """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn.
