@@ -564,7 +564,8 @@ class AlongMap(NamedTuple):
         numbers = [*(n for n in every if n < size), size]
         known = list(zip([0, *numbers], chances(size, Fraction(1, of), numbers), strict=True))
         try:
-            return (yield from self._rows_of_size(state, known))
+            choice = yield from self._rows_of_size(state, known)
+            return choice._replace(how=How("sample"))
         except Refused:
             branch = Branch(self.below, self._below(state, become(PAIR)), self.rounds)
             return Choice(self.algebra.none, (branch,), how=How("sample"))

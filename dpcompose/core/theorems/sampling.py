@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcompose import curves
 from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
 from dpcompose.core.theorems import predicates as holds
@@ -13,7 +12,7 @@ from dpcompose.core.theorems.runs import (
     through_limit,
     through_sample,
 )
-from dpcompose.curves.rounding import amplified_up, exchanged_up, exp_up, log1p_up
+from dpcompose.curves.rounding import amplified_up, exchanged_up
 
 SECRET = Hypothesis(
     "secret sample", "nobody learns which rows were drawn, except through the outputs", "declared"
@@ -268,7 +267,7 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     return amplified(pair, Fraction(size, of))
 
 
-@theorem(
+theorem(
     "truncated-poisson-sample",
     title="Poisson sampling cut to a size",
     source="dpcompose",
@@ -277,13 +276,13 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     hypotheses=(
         ONCE,
         Hypothesis(
-            "Poisson sampling, cut uniformly",
+            "Poisson sampling cut at random",
             "each of the n rows, nulls among them, is drawn by itself with the same chance q; of "
             "more than B drawn, B are kept, every set of them with the same chance",
             "declared",
         ),
         Hypothesis(
-            "public size",
+            "every row has a place",
             "n is public: a row is replaced, or becomes a null, which is drawn and kept as any row",
         ),
         SECRET,
@@ -296,6 +295,7 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
         "in all 0.00118.",
     ),
     uses=(Use(Role.CUT_OFF),),
+    for_readers="the kernel weighs whole losses by these chances, not the δ of one ε",
     statement="""\
     Each of n rows is drawn with chance q, by itself; if more than B are drawn, a uniform set of B
     of them is kept. One row is replaced or becomes a null. Let N be how many of the other rows are
@@ -315,14 +315,10 @@ def sample_without_replacement(pair: Pair, size: int, of: int) -> Pair:
     Where rows come and go without nulls, how often a sample is cut changes, and nothing is proved
     here; nor where the rows that are drawn last are cut, instead of a random set.
     """,
-)
-def truncated_poisson(full: Fraction, usual: Fraction, cut: Fraction) -> Fraction:
-    """Returns the δ at some ε, from the chance that a sample is full without the row, and the δ
-    where it is not and where it is."""
-    return (1 - full) * usual + full * cut
+)(None)
 
 
-@theorem(
+theorem(
     "sample-with-replacement",
     title="Sampling with replacement",
     source="dpcompose",
@@ -349,6 +345,7 @@ def truncated_poisson(full: Fraction, usual: Fraction, cut: Fraction) -> Fractio
         digits=12,
     ),
     uses=(Use(Role.DRAWN_AGAIN),),
+    for_readers="the kernel weighs whole losses by these chances, as for several rows drawn",
     statement="""\
     Of n rows one is replaced, and m are drawn one after the other, each time uniformly of all n.
     Where j rows replaced in the sample lose (ε_j, δ_j), ε_0 = 0, and ε_j does not fall with j, the
@@ -367,15 +364,10 @@ def truncated_poisson(full: Fraction, usual: Fraction, cut: Fraction) -> Fractio
     Numbers that are hardly told apart count as the next larger one. A row that comes or goes
     changes the chance of every other row to be drawn: nothing is said of that.
     """,
-)
-def sample_with_replacement(chances: list[Fraction], losses: list[Fraction]) -> Fraction:
-    """Returns the ε of one row replaced, from the chances that it is drawn never, once, …, and the
-    ε of so many rows replaced in the sample."""
-    grown = (w * (exp_up(epsilon) - 1) for w, epsilon in zip(chances, losses, strict=True))
-    return log1p_up(sum(grown, Fraction(0)))
+)(None)
 
 
-@theorem(
+theorem(
     "random-allocation",
     title="Random allocation (balls in bins)",
     source="dpcompose",
@@ -408,6 +400,7 @@ def sample_with_replacement(chances: list[Fraction], losses: list[Fraction]) -> 
         digits=5,
     ),
     uses=(Use(Role.ALLOCATED),),
+    for_readers="the law of L is put on a grid, and answers many questions",
     statement="""\
     Each row takes part in one of t steps, drawn uniformly, in secret and independently of the
     others; what is released in a step, with all that was seen before as its parameters, is μ-GDP
@@ -433,10 +426,7 @@ def sample_with_replacement(chances: list[Fraction], losses: list[Fraction]) -> 
     too: given it one step differs, and a mixture is no worse than its worst part. Theorem and pair:
     Chua et al. 2025, Feldman and Shenfeld 2025, of which the abstracts were read.
     """,
-)
-def random_allocation(mu: Fraction, steps: int, epsilon: Fraction) -> Fraction:
-    """Returns the δ at ε of one epoch of so many steps, each μ-GDP."""
-    return curves.gdp(mu).allocate(steps).delta(epsilon=epsilon).upper
+)(None)
 
 
 @theorem(
