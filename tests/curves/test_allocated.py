@@ -50,7 +50,7 @@ def of_two_steps(mu: float, epsilon: float) -> tuple[float, float]:
 
         bend = (math.log(2 * most) + mu * mu / 2) / mu
         cuts = [-12.0, bend, 14.0]
-        return sum(
+        return math.fsum(
             quad(inside, a, b, epsabs=1e-14, limit=200)[0] for a, b in itertools.pairwise(cuts)
         )
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, draws_of, how_many_of
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.kind import Map, RowSelection, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.propagation import LIMIT, as_it_is, become, one_below, propagate
@@ -150,6 +151,9 @@ class AlongMap(NamedTuple):
         found: list[Choice] = []
         for after in outcomes:
             loss = yield (self.below, after)
+            lost = any(leaf.kind is Kind.ANY for leaf in all_leaves(after))
+            if lost and isinstance(self.made_by, Batches) and loss != self.algebra.zero:
+                loss = self.algebra.none  # any number of batches may change
             found.append(Choice(loss, (Branch(self.below, after, 1),)))
         return worst_of(self.algebra, found)._replace(how=How("listed"))
 
@@ -295,7 +299,8 @@ class AlongMap(NamedTuple):
             return (yield from self._cut_to_size(made_by, leaf, inside))
         if made_by.replacement and leaf.kind is Kind.PAIR:
             return (yield from self._drawn_again(made_by, state))
-        if made_by.size is not None and leaf.kind is not Kind.PAIR:
+        in_groups = made_by.cycle > 1 and leaf.kind is not Kind.SINGLE  # of several groups, perhaps
+        if in_groups or (made_by.size is not None and leaf.kind is not Kind.PAIR):
             # Without replacement the number of rows is public: only replacements are covered.
             after, _ = yield from inside(ANY)
             return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
@@ -345,8 +350,10 @@ class AlongMap(NamedTuple):
         """Bounds the loss of rows that each take part in one step of an epoch: all that reads the
         step is composed first, and epochs compose. Several rows are a path of single ones."""
         algebra, below, rounds = self.algebra, self.below, self.rounds
-        rows = int(leaf.size or 0) if leaf.kind is Kind.USER else 1
-        if leaf.kind not in (Kind.SINGLE, Kind.PAIR) and not rows:
+        rows = 1 if leaf.kind in (Kind.SINGLE, Kind.PAIR) else 0
+        if leaf.kind is Kind.USER:
+            rows = int(leaf.size or 0)
+        if not rows:
             after, _ = yield from inside(ANY)
             return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
         after, loss = yield from inside(SINGLE if leaf.kind is Kind.USER else as_it_is(leaf))
@@ -457,7 +464,7 @@ class AlongMap(NamedTuple):
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
-        if not made_by.plain:
+        if not made_by.plain or made_by.cycle > 1:
             raise Refused("it is for rows that are drawn by themselves, or sets of them alike")
         units = all_leaves(state)
         of_users = isinstance(algebra, Patterns) and any(leaf.kind is Kind.USER for leaf in units)
@@ -492,7 +499,7 @@ class AlongMap(NamedTuple):
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
-        if not made_by.plain:
+        if not made_by.plain or made_by.cycle > 1:
             raise Refused("it is for rows that are drawn by themselves, or sets of them alike")
         if made_by.size is not None and made_by.of is not None:
             chances = how_many_of(self._replaced(state), made_by.size, made_by.of)

@@ -96,7 +96,7 @@ def test_two_rows_and_a_row_replaced() -> None:
     none = np.multiply.outer(density, density)
 
     def moved(*moves: float) -> np.ndarray:
-        found = np.zeros_like(none)
+        found: np.ndarray = np.zeros_like(none)
         for bins in itertools.product((0, 1), repeat=len(moves)):
             at = [sum(x for x, b in zip(moves, bins, strict=True) if b == side) for side in (0, 1)]
             law = np.multiply.outer(norm.pdf(axis - at[0]), norm.pdf(axis - at[1]))
@@ -134,6 +134,23 @@ def test_a_user_with_a_few_rows_is_a_path() -> None:
     assert dpcompose.analyze(unknown).status == "no-guarantee"
     anything = unknown.replace("epsilon: 1", "epsilon: 1, relation: free-lunch")
     assert dpcompose.analyze(anything).status == "no-guarantee"
+
+
+@pytest.mark.parametrize("kind", ["allocate, steps: 2", "batches, epochs: 2"])
+@pytest.mark.parametrize("relation", ["free-lunch", "bounded"])
+def test_a_change_of_all_steps_has_no_bound(kind: str, relation: str) -> None:
+    """A guarantee of one step or batch for any change of it says nothing of all of them."""
+    text = spec(f"notion: pure, epsilon: 1, relation: {relation}", protect="bounded")
+    text = text.replace("allocate, steps: 2", kind)
+    opaque = text.replace("bins: {from: rows", "o: {from: rows, map: opaque}\n  bins: {from: o")
+    report = dpcompose.analyze(opaque)
+    assert report.status == "no-guarantee" and report.bound is None
+    if relation == "free-lunch":
+        assert "The worst change may reach all" in report.reasons[0]
+        come = spec(f"notion: pure, epsilon: 1, relation: {relation}", protect="unbounded")
+        if "batches" in kind:
+            moved = come.replace("allocate, steps: 2", kind)
+            assert dpcompose.analyze(moved).status == "no-guarantee"
 
 
 # --- enumeration ----------------------------------------------------------------------------------
