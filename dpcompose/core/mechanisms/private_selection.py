@@ -36,15 +36,16 @@ from dpcompose.curves.rounding import (
 _ONE = Fraction(1)
 #: The δ at which selections without a loss that is bounded are stated.
 _STATED_DELTA = Fraction(1, 10**6)
-#: The share of the profile of the runs that is left to the δ of its last point.
-_REST = Fraction(1, 10**15)
-#: How many points a profile has.
-_POINTS = 512
+#: Shares of the profile of a run, the first that it reaches being left to the δ of its last point.
+_RESTS = (ZERO, Fraction(1, 10**15), _STATED_DELTA)
+#: How many points a profile has, of Gaussian runs and of others, which may take 0.1 s each.
+_POINTS, _POINTS_OF_OTHERS = 512, 128
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
-#: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it.
-_MOST_TOP = 1000
+#: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it. A smaller δ
+#: that is left there is a chance to fail, rounded up so far; a larger one is that of a large loss.
+_MOST_TOP, _MOST_FAILURE, _ABOVE = 1000, Fraction(1, 100), 1 + Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Selected(Family):
         return None if epsilon is None else gaussian_mean_up(epsilon)
 
     def pair(self) -> tuple[Fraction, Fraction]:
-        failure = self.mean * (1 - self._run(_ONE).no_failure)
+        failure = self.mean * _failure(self._run(_ONE))
         delta = max(failure, _STATED_DELTA)
         found = self.loss(_ONE).epsilon(delta=delta) if delta < 1 else None
         return (ZERO, _ONE) if found is None else (found.upper, delta)
@@ -221,12 +222,23 @@ def _fall(selected: Selected, x: Fraction, y: Fraction) -> Fraction:
 
 def _top(run: Curve) -> Fraction:
     """Returns the ε beyond which the δ of a run is taken as constant."""
-    failure = 1 - run.no_failure
-    for rest in (ZERO, _REST, _STATED_DELTA):
-        found = run.epsilon(delta=failure + run.no_failure * rest)
+    failure = _failure(run)
+    for rest in _RESTS:
+        found = run.epsilon(delta=failure + (1 - failure) * rest)
         if found is not None:
             return max(bits_up(found.upper, _BITS), _NEAR)
     return _ONE
+
+
+@lru_cache(maxsize=64)
+def _failure(run: Curve) -> Fraction:
+    """Returns a δ of a run that hardly any ε makes smaller.
+
+    Two steps of what fails with some chance fail more often than `no_failure` says, and a profile
+    may end with a δ.
+    """
+    known, last = 1 - run.no_failure, run.delta(epsilon=_MOST_TOP).upper
+    return last * _ABOVE if known + _RESTS[1] < last < _MOST_FAILURE else known
 
 
 @lru_cache(maxsize=64)
@@ -242,9 +254,10 @@ def _profile(selected: Selected, run: Curve) -> Curve:
         return Curve((), ZERO, ZERO)
     if not run.parts and not run.gaussian:
         return Curve((), ZERO, 1 - failure)
-    step = (cost + _top(run)) / _POINTS
+    points = _POINTS_OF_OTHERS if run.parts else _POINTS
+    step = (cost + _top(run)) / points
     found: list[tuple[Fraction, Fraction]] = []
-    for i in range(_POINTS + 1):
+    for i in range(points + 1):
         delta = over_runs(_delta(run, i * step - cost), selected.mean)
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):

@@ -194,6 +194,14 @@ def test_no_bound_is_below_bins_of_coins(steps: int, epochs: int) -> None:
     ("text", "code", "says"),
     [
         (spec(f"{GAUSSIAN}, count: 3", "steps: 4, epochs: 5"), "DPC105", "each of its 20 steps"),
+        (
+            spec(
+                "mechanism: select, of: {notion: pure, epsilon: 1}, runs: {fixed: 2}",
+                "steps: 4, epochs: 5",
+            ),
+            "DPC105",
+            "each of its 20 steps",
+        ),
         (spec("notion: pure, epsilon: 1, stated_on: rows"), "DPC128", "released in each step"),
         (spec("mechanism: tree, steps: 8, sigma: 1, sensitivity: 1"), "DPC105", "reads `bins`"),
         (spec(keys="steps: 0"), "DPC106", "steps"),
