@@ -165,6 +165,13 @@ def test_known_ends() -> None:
     assert gaussian.allocate(1) == gaussian and Curve().allocate(7) == Curve()
     far = curves.gaussian(sigma="1/50")
     assert far.allocate(3).delta(epsilon=2).upper >= far.delta(epsilon=2).upper * (1 - F(1, 10**9))
+    for sigma in ("1e8", "1e12", "1e60"):
+        least = curves.gaussian(sigma=sigma)
+        assert (
+            float(least.allocate(3).delta(epsilon=0))
+            <= float(least.delta(epsilon=0)) * 1.01 + 1e-15
+        )
+        assert float(least.allocate(3).epsilon(delta="1e-6") or 1) <= 1e-6
     most = curves.gaussian(sigma=1).allocate(module._MOST_STEPS)
     more = curves.gaussian(sigma=1).allocate(module._MOST_STEPS * 1000)
     found = [float(each.delta(epsilon="1/100")) for each in (most, more)]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.maps.kind import Above, Map, MapForm, Readers
-from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.sample import Sample, drawn_afresh
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import count_text, plural
@@ -38,12 +38,8 @@ class Allocate(Sample):
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error where the table is itself drawn afresh for each copy."""
-        for name, made_by in above.upwards():
-            if isinstance(made_by, Sample) and not made_by.shared:
-                says = f"{name} is drawn afresh for each copy, and bins are of one table"
-                hint = f"write `draws: one` at {name}, or draw all steps from the rows themselves"
-                yield Refusal("DPC156", ("steps",), says, hint)
-                return
+        way_out = ", or draw all steps from the rows themselves"
+        yield from drawn_afresh(above, "steps", "and bins are of one table", way_out)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """Yields what the author declares: how rows come into steps, and that it stays secret."""

@@ -111,12 +111,9 @@ class Sample(Map):
     def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if the sample is drawn once, but of a sample drawn afresh for each
         copy."""
-        for name, made_by in above.upwards() if self.shared else ():
-            if isinstance(made_by, Sample) and not made_by.shared:
-                says = f"{name} is drawn afresh for each copy, so that this is not drawn once"
-                hint = f"write `draws: one` at {name} too, or leave it out here"
-                yield Refusal("DPC156", ("draws",), says, hint)
-                return
+        if self.shared:
+            way_out = " too, or leave it out here"
+            yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if `of` is not a public number of rows, or larger than the table."""
@@ -204,6 +201,18 @@ class Sample(Map):
             return f"a Poisson sample of rate {number(self.rate)}{turn}{cut}"
         of = count_text(self.of or 0)
         return f"a sample of {count_text(self.size)} of {of} rows {self._again}"
+
+
+def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refusal]:
+    """Yields an error at `key` where the table is drawn afresh for each copy of what reads it.
+
+    `so`: what follows, and why not; `way_out`: what there is beside one draw for all.
+    """
+    for name, made_by in above.upwards():
+        if isinstance(made_by, Sample) and not made_by.shared:
+            says = f"{name} is drawn afresh for each copy, {so}"
+            yield Refusal("DPC156", (key,), says, f"write `draws: one` at {name}{way_out}")
+            return
 
 
 def _several_of_a_row(above: Above) -> Iterator[Refusal]:

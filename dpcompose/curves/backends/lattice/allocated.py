@@ -24,8 +24,8 @@ from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.curve import Allocated
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
-#: A row of a greater μ is as if its step were known, which is never less.
-_MOST_MU = 12
+#: With another μ it is as if the step were known, which is never less.
+_LEAST_MU, _MOST_MU = Fraction(1, 10**9), 12
 #: As if there were at most so many steps: with fewer, L is spread further.
 _MOST_STEPS = 10**6
 #: Places of the law of a sum, and of the coarse ones from which those places are chosen.
@@ -54,7 +54,7 @@ class _Ratios(NamedTuple):
 
 def allocated(part: Allocated, step: Fraction, side: str) -> Masses:
     """Returns the law of the loss, with the tables in the order that `side` tells."""
-    if part.gaussian > _MOST_MU**2:
+    if not _LEAST_MU**2 <= part.gaussian <= _MOST_MU**2:
         return sampled_gaussian(part.gaussian, Fraction(1), step, False)
     steps = min(part.steps, _MOST_STEPS)
     sums = _added_up(part.gaussian, steps)
