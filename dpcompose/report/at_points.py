@@ -11,6 +11,7 @@ from dpcompose.core.at_delta.chosen import Chosen, choose
 from dpcompose.core.loss.pattern import Trace, TracedCharge
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
@@ -261,9 +262,13 @@ def part_text(part: Part) -> str:
             how = "without replacement" if replace else "Poisson"
             inside = _listing(list(_losses(base)))
             return f"a sample of rate {number(rate)} ({how}) of ({inside})"
+        case Allocated(steps, gaussian):
+            mu = number(sqrt_up(gaussian))
+            return f"a row in one of {wording.count_text(steps)} steps with μ = {mu} each"
         case MixtureOfDraws(ways):
             told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
-            return f"{_listing(told)}, else nothing"
+            rest = ", else nothing" if sum(q for q, _ in ways) < 1 else ""
+            return f"{_listing(told)}{rest}"
         case PoissonReplaceOne(rate, once, both):
             inside = _listing(list(_losses(once if both is None else both)))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"

@@ -16,6 +16,7 @@ from dpcompose.curves.backends.lattice import (
     sampled_laws,
     sampled_rows,
 )
+from dpcompose.curves.backends.lattice.allocated import allocated
 from dpcompose.curves.backends.lattice.grids import rough_curve
 from dpcompose.curves.backends.lattice.masses import EPS, Masses
 from dpcompose.curves.backends.lattice.profiles import greatest, mirrored
@@ -23,6 +24,7 @@ from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sampled_laws import SUM, both_orders
 from dpcompose.curves.backends.lattice.tails import join, power
 from dpcompose.curves.curve import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
@@ -69,6 +71,8 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return divergences.divergence(points, rho, step)
         case Sampled():
             return sampled_laws.sampled(part, step, side, base_law)
+        case Allocated():
+            return allocated(part, step, side)
         case MixtureOfDraws():
             return sampled_laws.law_of_draws(part, step, side, base_law)
         case PoissonReplaceOne():
