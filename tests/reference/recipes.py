@@ -296,7 +296,7 @@ def line_profile(value: Value, removed: bool, finer: int) -> Callable[[float], f
         for entry in value["mechanisms"]
     ]
 
-    def log_moment(z: np.ndarray) -> np.ndarray:
+    def log_moment(z: np.ndarray) -> Any:
         return np.sum([count * part(z) for part, count in parts], axis=0)
 
     delta = float(f(value["at"]["delta"])) if value["asked"] == "epsilon" else 1e-3
@@ -357,7 +357,7 @@ def laplace_cells(value: Value, upper: bool, width: float) -> tuple[int, np.ndar
     first, last = int(np.floor(low / width)), int(np.ceil(high / width))
     masses = np.zeros(last - first + 1)
 
-    def plain(loss: np.ndarray) -> np.ndarray:
+    def plain(loss: np.ndarray) -> Any:
         return np.clip(np.log1p(np.expm1(loss) / rate), -a, a)
 
     def between(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -612,7 +612,7 @@ def sparse_vector(value: Value) -> Both:
     own, rate = float(first), float(second) / (factor * c)
     z = np.arange(-100, 1000, 0.001)
 
-    def below(x: np.ndarray) -> np.ndarray:
+    def below(x: np.ndarray) -> Any:
         small = np.exp(-rate * np.abs(x)) / 2
         return np.where(x >= 0, 1 - small, small)
 
