@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import (
@@ -30,6 +31,7 @@ from dpcompose.curves.rounding import (
     exp_up,
     gaussian_mean_up,
     log1p_up,
+    log_inverse_up,
     number,
 )
 
@@ -43,6 +45,8 @@ _POINTS = 512
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
+#: The least rest of a cut in digits, and how often the place of the best line is narrowed.
+_MOST_DIGITS, _HALVINGS = 20, 30
 #: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it.
 _MOST_TOP = 1000
 
@@ -242,14 +246,71 @@ def _profile(selected: Selected, run: Curve) -> Curve:
         return Curve((), ZERO, ZERO)
     if not run.parts and not run.gaussian:
         return Curve((), ZERO, 1 - failure)
-    step = (cost + _top(run)) / _POINTS
+    cuts = _cuts(selected, run, cost)
+    step = (cuts[-1].cost + _top(run)) / _POINTS
     found: list[tuple[Fraction, Fraction]] = []
     for i in range(_POINTS + 1):
-        delta = over_runs(_delta(run, i * step - cost), selected.mean)
+        delta = _least_delta(selected, run, cuts, i * step)
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):
             found.append((i * step, rest))
     return curve_of(Points(tuple(found)), ZERO, 1 - failure) if found else Curve((), ZERO, ZERO)
+
+
+class _Cut(NamedTuple):
+    """The best of the runs is among a share `a` of scores, save for a chance of `rest`; `cost`: c
+    for these."""
+
+    rest: Fraction
+    cost: Fraction
+
+
+def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
+    """Returns cuts with less and less rest, the last one without any; only Poisson numbers have
+    others, whose best run is far above most scores."""
+    found = []
+    if selected.law == "poisson":
+        for digits in range(1, _MOST_DIGITS + 1):
+            rest = Fraction(1, 10**digits)
+            share = log_inverse_up(rest) / selected.mean
+            if share >= 1:
+                break
+            c = selected.mean * _rise(run, share)
+            if c < cost:
+                found.append(_Cut(rest, c))
+    return [*found, _Cut(ZERO, cost)]
+
+
+def _rise(run: Curve, share: Fraction) -> Fraction:
+    """Returns the most of β(x) - x for x up to a share, by the best line above β."""
+    low, high = ZERO, _top(run)
+
+    def at(epsilon: Fraction) -> Fraction:
+        return run.delta(epsilon=epsilon).upper + (exp_up(epsilon) - 1) * share
+
+    best = at(ZERO)
+    # It is convex in e^ε.
+    for _ in range(_HALVINGS):
+        left, right = (bits_up((2 * low + high) / 3, 60), bits_up((low + 2 * high) / 3, 60))
+        below, above = at(left), at(right)
+        best = min(best, below, above)
+        low, high = (low, right) if below <= above else (left, high)
+    return bits_up(best, _BITS)
+
+
+def _least_delta(selected: Selected, run: Curve, cuts: list[_Cut], epsilon: Fraction) -> Fraction:
+    """Returns the least δ of a selection at ε by any cut; with less rest c is larger."""
+    first, last, best = 0, len(cuts) - 1, _ONE
+    while first <= last:
+        middle = (first + last) // 2
+        cut = cuts[middle]
+        among = over_runs(_delta(run, epsilon - cut.cost), selected.mean)
+        best = min(best, among + cut.rest)
+        if among < cut.rest:
+            first = middle + 1
+        else:
+            last = middle - 1
+    return best
 
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:
