@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 _INTERRUPTED = 130
+
+#: Seconds until a lost interrupt is repeated.
+_SOON = 0.01
 
 #: How many objects more than are freed make a collection due. Python's own number makes dozens of
 #: them while modules load, and they find nothing.
@@ -20,6 +29,7 @@ _NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 def main() -> None:
     """Run the command line and exit with its code; 70 for an internal fault, with its traceback."""
     try:
+        sys.unraisablehook = _repeat_lost_interrupt
         gc.set_threshold(_MANY_OBJECTS)
         os.environ.setdefault(*_NO_PLUGINS)
         from dpcompose.cli import run
@@ -43,6 +53,21 @@ def main() -> None:
         gc.freeze()  # or the end of the program looks at everything that is left, several times
 
 
+def _repeat_lost_interrupt(lost: UnraisableHookArgs) -> None:
+    """Sends SIGINT or SIGTERM again where Python dropped the exception that its handler raised.
+
+    It does so in callbacks, such as those of objects that are freed. A thread sends the signal,
+    after the callback has ended.
+    """
+    again = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}.get(lost.exc_type)
+    if again is None:
+        sys.__unraisablehook__(lost)
+    elif hasattr(signal, "pthread_kill"):  # handlers run in the main thread, which is this one
+        threading.Timer(_SOON, signal.pthread_kill, [threading.get_ident(), again]).start()
+    else:  # on Windows
+        threading.Timer(_SOON, signal.raise_signal, [again]).start()
+
+
 def _end_interrupted() -> None:
     """End with 130, all being cleaned up.
 
@@ -58,7 +83,6 @@ def _end_interrupted() -> None:
 def _end_undisturbed() -> None:
     """All is done: Ctrl-C must not make the end of Python a traceback."""
     import atexit
-    import signal
 
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # registered last, called first
 

@@ -5,6 +5,7 @@ A spec is given as its text, or as the `Path` of its file.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from os import PathLike
@@ -102,8 +103,7 @@ def example(name: str) -> str:
     """
     from dpcompose.places import examples
 
-    found = {each.name: each for each in examples().iterdir() if each.name.endswith(".yaml")}
-    if f"{name}.yaml" not in found:
-        names = sorted(each.removesuffix(".yaml") for each in found)
-        raise ValueError(f"there is no example {name!r}: {', '.join(names)}")
-    return found[f"{name}.yaml"].read_text(encoding="utf-8")
+    found = ChainMap(*examples().values())
+    if name not in found:
+        raise ValueError(f"there is no example {name!r}: {', '.join(sorted(found))}")
+    return found[name].read_text(encoding="utf-8")

@@ -10,6 +10,12 @@ from importlib.resources.abc import Traversable
 #: The entry of a folder that makes it the top of a work tree. Git commits none of this name, so
 #: that it comes from whoever made the clone.
 GIT = ".git"
+#: The folders of the example specs, with what is in them.
+FOLDERS = {
+    "deployments": "real releases, with what was published of them",
+    "patterns": "how to write what is often released",
+    "paper": "examples of the paper (GMPS24)",
+}
 _FEW = 100  # folders, far fewer than calls may be nested
 
 
@@ -95,8 +101,14 @@ def version() -> str:
         return "0+unknown"
 
 
-def examples() -> Traversable:
-    """Returns the folder of the example specs: in the wheel, or `specs` of a working copy."""
+def examples() -> dict[str, dict[str, Traversable]]:
+    """Returns the example specs by folder and name, in order: those in the wheel, or in `specs` of
+    a working copy."""
     package = files("dpcompose")
     inside = package / "examples"
-    return inside if inside.is_dir() else package / ".." / "specs"
+    top = inside if inside.is_dir() else package / ".." / "specs"
+    found = {}
+    for folder in FOLDERS:
+        named = {each.name.removesuffix(".yaml"): each for each in (top / folder).iterdir()}
+        found[folder] = dict(sorted(named.items()))
+    return found

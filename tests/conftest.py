@@ -26,6 +26,13 @@ os.environ.pop("COLUMNS", None)
 
 GOLDEN = Path(__file__).parent / "golden"
 
+#: The specs of the library by name, without those of a ledger.
+LIBRARY = {
+    path.stem: path
+    for path in sorted(Path(__file__).parents[1].glob("specs/*/*.yaml"), key=lambda path: path.name)
+    if path.parent.name != "ledger-2026"
+}
+
 Golden = Callable[[str, str], None]
 
 

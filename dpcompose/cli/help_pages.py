@@ -24,7 +24,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),
     ),
     "report": (
-        ("dpcompose report specs/dp-sgd.yaml -o report.html", "a page for those who decide"),
+        (
+            "dpcompose report specs/patterns/dp-sgd.yaml -o report.html",
+            "a page for those who decide",
+        ),
         ("dpcompose report specs -o budgets.html", "many specs on one page, with an overview"),
     ),
     "check": (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import ChainMap
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.output import deliver, print_out, style_for, to_standard_output
 from dpcompose.commands.run import Run
 from dpcompose.errors import nearest, quoted
-from dpcompose.places import examples as folder_of_examples
+from dpcompose.places import FOLDERS
+from dpcompose.places import examples as library
 
 #: The schema that the modeline of the starter names, in the same folder.
 SCHEMA_FILE = "dpcompose.schema.json"
@@ -78,29 +80,31 @@ def write_starter(file: str, force: bool) -> None:
 def examples() -> dict[str, str]:
     """Returns the names of the example specs, in order, each with the title that it states."""
     titles = {}
-    for each in sorted(folder_of_examples().iterdir(), key=lambda each: each.name):
-        name, dot, end = each.name.rpartition(".")
-        if dot and end == "yaml" and each.is_file():
-            title = re.search("^title: (.*)$", each.read_text(encoding="utf-8"), re.MULTILINE)
+    for found in library().values():
+        for name, file in found.items():
+            title = re.search("^title: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
             titles[name] = title[1].strip("\"'") if title else ""
     return titles
 
 
 def show_examples(run: Run) -> ExitCode:
     """Runs the command `examples`. Raises BadCall for an unknown name."""
-    from dpcompose.render.console import grid, literal, printed
+    from dpcompose.render.console import grid, literal, printed, ruled
 
     known = examples()
     if not run.words:
         style = style_for(None, run.look)
-        rows = [(literal(name, style, "strong"), says) for name, says in known.items()]
+        listed = []
+        for folder, found in library().items():
+            rows = [(literal(name, style, "strong"), known[name]) for name in found]
+            listed += [ruled(folder, style, FOLDERS[folder]), grid(rows, style, ["fixed"])]
         end = literal("`dpcompose examples NAME | dpcompose analyze -` analyses one", style, "weak")
-        print_out(printed([grid(rows, style, ["fixed"]), "", end], style))
+        print_out(printed([*listed, "", end], style))
         return ExitCode.FINE
     name = str(run.words)
     if name not in known:
         near = nearest(name, list(known))
         meant = f"; did you mean {near}?" if near else ""
         raise BadCall(f"no example is called {quoted(name)}{meant} (`dpcompose examples` lists)")
-    print_out((folder_of_examples() / f"{name}.yaml").read_text(encoding="utf-8"))
+    print_out(ChainMap(*library().values())[name].read_text(encoding="utf-8"))
     return ExitCode.FINE

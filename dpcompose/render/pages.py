@@ -169,7 +169,7 @@ def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
     yield "Example", [Paragraph(entry.example.says, style)] if entry.example else []
     yield "Departs from the print", [Paragraph(entry.departs, style)] if entry.departs else []
     yield "A case of", aligned_rows(titles(entry.specialises), style)
-    example = (entry.spec or "").removeprefix("specs/").removesuffix(".yaml")
+    example = (entry.spec or "").rpartition("/")[2].removesuffix(".yaml")
     at_work = [f"dpcompose examples {example} | dpcompose analyze -"] if example else []
     yield "See it at work", [Snippet(at_work, style)] if at_work else []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.neighbouring import UNBOUNDED, Relation, RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, quoted
@@ -145,14 +145,12 @@ class Meanings:
         `given`: the spec names the relation. `movable`: the statement may be made on another
         dataset.
         """
+        if fault := self._of_nulls(relation, given and movable):
+            self._faults.add("DPC150", at, *fault)
+            return False
         key = (relation, id(domain.facts), domain.parent is None)
         if key in self._fine:
             return True
-        if relation.leaves_nulls and self.goal and not self.goal.relation.leaves_nulls:
-            message = f"{quoted(str(relation))} neighbours have nulls, which are not protected here"
-            hint = "write `protect: zero-out`, or state it for rows added and removed: `unbounded`"
-            self._faults.add("DPC150", at, message, hint)
-            return False
         if given and not self._columns_of(relation, domain, at):
             return False
         above = None if domain.parent is None else domain.parent.name
@@ -165,6 +163,22 @@ class Meanings:
         message = f"{subject} has no meaning on {quoted(domain.name)}: {why.why}"
         self._faults.add(why.code, at, message, why.hint)
         return False
+
+    def _of_nulls(self, relation: Relation, given: bool) -> tuple[str, str] | None:
+        """Returns why a statement is not for the nulls of `zero-out` neighbours, and a hint; None
+        if it is."""
+        nulls = self.goal is not None and self.goal.relation.leaves_nulls
+        if relation.leaves_nulls and self.goal is not None and not nulls:
+            message = f"{quoted(str(relation))} neighbours have nulls, which are not protected here"
+            hint = "write `protect: zero-out`, or state it for rows added and removed: `unbounded`"
+            return message, hint
+        if nulls and given and relation == UNBOUNDED:
+            message = "under `zero-out` a row becomes a null: it is neither added nor removed"
+            hint = (
+                "leave `relation` out if to this mechanism a null is as no row, whatever it reads"
+            )
+            return message, hint
+        return None
 
     def _columns_of(self, relation: Relation, domain: SpecPlace, at: Path) -> bool:
         """Returns whether the columns that a relation names are columns of the root; if not,

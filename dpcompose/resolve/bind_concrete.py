@@ -309,9 +309,15 @@ class ConcreteMechanisms:
         fine = self._meanings.hold(BOUNDED, place, (*path, "reads"), given=True, movable=False)
         if not fine or not self._counts_rows(place):
             return fine
-        relation = quoted(str(self._meanings.goal.relation)) if self._meanings.goal else ""
+        goal = self._meanings.goal
+        relation = quoted(str(goal.relation)) if goal else ""
+        reveals = (
+            "which rows are nulls"
+            if goal and goal.relation.leaves_nulls
+            else "how many rows there are"
+        )
         message = (
-            f"an answer for every row of {quoted(place.name)} reveals how many rows there are, "
+            f"an answer for every row of {quoted(place.name)} reveals {reveals}, "
             f"and {relation} neighbours differ in that"
         )
         hint = "protect `bounded` neighbours, or release noisy counts instead"

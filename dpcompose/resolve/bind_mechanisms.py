@@ -65,7 +65,11 @@ class Mechanisms:
         place = self._read(mechanism.reads, path)
         drafts = self._drafts(mechanism, path, place)
         if place is not None and drafts is not None:
-            refused = self._over_batches(drafts, place) or self._of_other_groups(place, path)
+            refused = (
+                self._over_batches(drafts, place)
+                or self._of_other_groups(place, path)
+                or self._of_other_draws(mechanism, place, path)
+            )
             drafts = None if refused else drafts
         if place is not None and drafts is not None:
             self._put(place, index, mechanism, drafts, path)
@@ -131,6 +135,22 @@ class Mechanisms:
                 message = f"{quoted(each.name)} draws from groups in turn, for one row of one group"
                 hint = "protect one row: `unbounded` (it comes or goes) or `zero-out`"
                 self._faults.add("DPC105", (*path, "reads"), message, hint)
+                return True
+        return False
+
+    def _of_other_draws(self, mechanism: Model, place: SpecPlace, path: Path) -> bool:
+        """Returns whether a fixed number of runs, which read one draw of a sample, would be counted
+        as copies that read one each, which is reported."""
+        if not isinstance(mechanism, SELECT) or (mechanism.runs.fixed or 1) == 1:
+            return False
+        for each in lineage(place):
+            if isinstance(each.made_by, Sample) and not each.made_by.shared:
+                message = f"all runs of a selection read one draw of {quoted(each.name)}"
+                hint = (
+                    f"write `draws: one` at {quoted(each.name)}; where each run has a draw of its "
+                    "own, give the mechanism `count` in place of `select`"
+                )
+                self._faults.add("DPC156", (*path, "runs", "fixed"), message, hint, key=True)
                 return True
         return False
 

@@ -28,10 +28,13 @@ _MEAN = Need(
     "from 1 to 1e12", "DPC111", "at least one run is made", lambda value: 1 <= value <= 10**12
 )
 _SHAPE = Need(
-    "0, or from 1e-6 to 1e6",
+    "0, or from -0.9 to 1e6 and at least 1e-6 from 0",
     "DPC111",
     "0 is the logarithmic law, 1 the geometric one",
-    lambda value: not value or Fraction(1, 10**6) <= value <= 10**6,
+    lambda value: (
+        not value or (value >= Fraction(-9, 10) and Fraction(1, 10**6) <= abs(value) <= 10**6)
+    ),
+    signed=True,
 )
 #: Of runs that are stated in several ways each, so many ways together are looked at.
 _MOST_CHOICES = 16
@@ -166,13 +169,13 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns 
         case "fixed":
             return LawOfRuns(key, Fraction(value))
         case "until_threshold":
-            stop = numbers.parameter(value.stop, (*at, "stop"), _STOP)
+            stop = numbers.parameter(value.stop, (*at, "stop"), _STOP, safe="down")
             return None if stop is None else LawOfRuns(key, 1 / stop if stop else ZERO, ZERO, stop)
         case "poisson":
-            mean = numbers.parameter(value, at, POSITIVE)
+            mean = numbers.parameter(value, at, POSITIVE, safe="up")
             return None if mean is None else LawOfRuns(key, mean)
         case "binomial":
-            mean = numbers.parameter(value.mean, (*at, "mean"), POSITIVE)
+            mean = numbers.parameter(value.mean, (*at, "mean"), POSITIVE, safe="up")
             if mean is not None and mean >= value.trials:
                 message = f"the mean of {value.trials} trials is below {value.trials}"
                 hint = "as many runs as trials are a fixed number: `runs: {fixed: …}`"
@@ -184,7 +187,7 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns 
     if key == "negative_binomial":
         shape = numbers.parameter(value.shape, (*at, "shape"), _SHAPE)
         text, where = value.mean, (*at, "mean")
-    mean = numbers.parameter(text, where, _MEAN)
+    mean = numbers.parameter(text, where, _MEAN, safe="up")
     if shape is None or mean is None:
         return None
     return LawOfRuns("negative_binomial", mean, shape, stop_of(shape, mean))

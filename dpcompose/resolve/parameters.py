@@ -139,7 +139,7 @@ class Numbers:
         key: bool = False,
         safe: Safe | None = None,
     ) -> Fraction | None:
-        """Returns a number ≥ 0 that satisfies `need`; None after an error.
+        """Returns a number that satisfies `need`, ≥ 0 unless `need` is signed; None after an error.
 
         `name`: what messages call it, by default the key at `path`. `key`: the text stands as a
         key. `safe`: the direction in which a value that is not rational is rounded; None where it
@@ -158,7 +158,7 @@ class Numbers:
             self._faults.add("DPC110", path, message, why, key=key)
             return None
         value = found.low if safe == "down" else found.high
-        if value < 0:
+        if value < 0 and not need.signed:
             hint = "a loss cannot be negative" if _LOSSES.intersection(map(str, path)) else None
             message = f"{called} is negative: {_text_with_value(text, value)}"
             self._faults.add("DPC111", path, message, hint, key=key)

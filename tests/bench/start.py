@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SPEC = HERE.parent.parent / "specs" / "ambulances-districts-bounded.yaml"
+SPEC = HERE.parent.parent / "specs" / "paper/ambulances-districts-bounded.yaml"
 MOST_OF_MINIMAL, MOST_MILLISECONDS, MOST_GROWTH, MOST_OF_ONE = 1.35, 3, 1.5, 0.7
 OURS = [sys.executable, "-m", "dpcompose", "analyze", "--quiet"]
 

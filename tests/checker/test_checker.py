@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import jsonschema
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner
 
 import dpcompose
@@ -28,7 +29,7 @@ from dpcompose.cli import app
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "dpcompose/checker.py"
 CORPUS = ROOT / "tests/corpus/random.yaml"
-KEPT = [*(ROOT / "specs").glob("*.yaml"), *(ROOT / "tests/golden/handmade").rglob("*.yaml")]
+KEPT = [*LIBRARY.values(), *(ROOT / "tests/golden/handmade").rglob("*.yaml")]
 #: So many of the random specs are forged.
 FORGED = 60
 
@@ -82,7 +83,7 @@ def test_it_runs_by_itself(tmp_path: Path) -> None:
     """Copied out of the package, where nothing of dpcompose can be imported."""
     alone, file = tmp_path / "checker.py", tmp_path / "proof.jsonl"
     alone.write_bytes(FILE.read_bytes())
-    spec = ROOT / "specs/medical-practices.yaml"
+    spec = LIBRARY["medical-practices"]
     result = CliRunner().invoke(app, ["analyze", str(spec), "--certificate", str(file)])
     assert result.exit_code == 0
     run = subprocess.run(
@@ -594,7 +595,7 @@ CASES: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_malformed_certificates_are_refused(case: str) -> None:
     code, says = CASES[case]
-    lines = certificate_of((ROOT / "specs/medical-practices.yaml").read_bytes())
+    lines = certificate_of(LIBRARY["medical-practices"].read_bytes())
     given = {"lines": lines, "claim": next(line for _, line in claims(lines))}
     exec(code, given)
     assert says in verdict(cast("list[dict[str, Any]]", given["lines"]))
@@ -607,7 +608,7 @@ def test_text_that_is_no_certificate_is_refused() -> None:
 
 
 def test_what_is_too_much_is_refused_at_once() -> None:
-    lines = certificate_of((ROOT / "specs/medical-practices.yaml").read_bytes())
+    lines = certificate_of(LIBRARY["medical-practices"].read_bytes())
     text = [json.dumps(line) for line in lines]
     with pytest.raises(checker.Rejected, match="more than 200000 lines"):
         checker.check([*text, *([text[-2]] * 1_000_000)])

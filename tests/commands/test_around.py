@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from conftest import LIBRARY
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
@@ -22,9 +23,9 @@ import dpcompose
 from dpcompose.cli import app
 from dpcompose.cli.help_pages import COMMON, EXAMPLES
 from dpcompose.commands.starter import SCHEMA_FILE, STARTER
+from dpcompose.places import FOLDERS
 
 ROOT = Path(__file__).parents[2]
-SPECS = ROOT / "specs"
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 
@@ -83,10 +84,11 @@ def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
 
 def test_examples_are_listed_with_their_titles_and_printed(folder: Path) -> None:
     listed = call("examples").stdout
-    names = [path.stem for path in sorted(SPECS.glob("*.yaml"))]
-    assert re.findall(r"^([a-z0-9-]+) +\S", listed, re.MULTILINE) == names
+    names = re.findall(r"^([a-z0-9-]+) {2,}\S", listed, re.MULTILINE)
+    assert sorted(names) == sorted([*LIBRARY, *FOLDERS])
+    assert names.index("deployments") < names.index("google-mobility") < names.index("patterns")
     assert "Two questions by randomized response" in listed
-    assert call("examples", "survey").stdout == (SPECS / "survey.yaml").read_text(encoding="utf-8")
+    assert call("examples", "survey").stdout == LIBRARY["survey"].read_text(encoding="utf-8")
     missed = call("examples", "survy")
     assert missed.exit_code == 2 and "did you mean survey?" in missed.stderr
 

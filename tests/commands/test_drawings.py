@@ -11,13 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from conftest import LIBRARY
 
 pytestmark = pytest.mark.slow
 
 SPECS = Path(__file__).parents[2] / "specs"
-RIDES = SPECS / "ambulances-districts-bounded.yaml"
-SENSORS = SPECS / "sensors-gaussian.yaml"
-TRAP = SPECS / "parallel-trap.yaml"
+RIDES = LIBRARY["ambulances-districts-bounded"]
+SENSORS = LIBRARY["sensors-gaussian"]
+TRAP = LIBRARY["parallel-trap"]
 Done = subprocess.CompletedProcess[str]
 
 

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from conftest import GOLDEN
+from conftest import GOLDEN, LIBRARY
 from tables import tables
 from typer.testing import CliRunner, Result
 
@@ -193,7 +193,7 @@ def test_a_correction_that_breaks_the_file_is_refused(monkeypatch: pytest.Monkey
 
 #: How people write what the specs of this repository say.
 OTHERWISE = TABLES["otherwise"]
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)

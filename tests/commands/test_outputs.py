@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
@@ -27,7 +28,6 @@ Run = Callable[..., Result]
 _MECHANISM = "{name: count, reads: t, notion: pure, epsilon: 1, stated_on: t, relation: unbounded}"
 _HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
 _BODY = f"mechanisms: [{_MECHANISM}]\n"
-EXAMPLES = Path(__file__).parents[2] / "specs"
 SPECS = {
     "fine": f"{_HEAD}{_BODY}budget: {{epsilon: 2}}\n",
     "over": f"{_HEAD}{_BODY}budget: {{epsilon: 1/2}}\n",
@@ -263,6 +263,34 @@ def test_a_signal_between_a_file_and_its_record_leaves_nothing(
     assert done.returncode == code and listing(folder) == before
 
 
+#: The signal comes in a callback, in which Python drops what a handler raises.
+DROPPED = """
+import os, signal, sys, time, weakref
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+import dpcompose.pipeline
+class Thing: pass
+def loaded(*given, **named):
+    thing = Thing()
+    watch = weakref.ref(thing, lambda _: os.kill(os.getpid(), {number}))
+    del thing
+    time.sleep(60)
+dpcompose.pipeline.load = loaded
+sys.argv[1:] = ["check", "fine.yaml", "-o", "x"]
+from dpcompose.__main__ import main
+main()
+"""
+
+
+@pytest_posix
+@pytest.mark.parametrize(("number", "code"), [(2, 130), (15, 143)])
+def test_a_signal_in_a_callback_is_not_lost(folder: Path, number: int, code: int) -> None:
+    before = listing(folder)
+    command = [sys.executable, "-c", DROPPED.format(number=number)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (code, b"")
+    assert listing(folder) == before
+
+
 @pytest_posix
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
@@ -360,7 +388,7 @@ def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
             assert (shell, result.returncode, result.stderr) == (shell, 2, b"")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml"))[::7], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LIBRARY.values()][::7], ids=lambda path: path.stem)
 def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
     run: Run, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
+from conftest import LIBRARY
 from contracts import checked
 from tables import tables
 from typer.testing import CliRunner, Result
@@ -23,8 +24,6 @@ from dpcompose.source import load
 TABLES = tables(__file__)
 
 pytestmark = pytest.mark.slow
-
-SPECS = Path(__file__).parents[2] / "specs"
 
 
 def advised(text: str, everything: bool = False) -> tuple[Advice, ...]:
@@ -89,7 +88,7 @@ def test_what_is_advised_is_certified_of_the_text_that_says_so(key: str) -> None
 
 def test_what_is_not_true_of_the_number_is_not_advised() -> None:
     assert advised(spec(PEOPLE, "name: a, reads: people, notion: pure, epsilon: 1")) == ()
-    sound = SPECS / "ambulances-districts-bounded.yaml"
+    sound = LIBRARY["ambulances-districts-bounded"]
     assert advised(sound.read_text(encoding="utf-8"), True) == ()
 
 
@@ -173,7 +172,7 @@ def test_names_in_advice_are_literal() -> None:
     assert "[red]" in output and "\x1b" not in output
 
 
-@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LIBRARY.values()], ids=lambda path: path.stem)
 def test_advice_on_the_examples_keeps_its_word(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for each in advised(text):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from conftest import Golden
+from conftest import LIBRARY, Golden
 from contracts import checked
 from tables import tables
 from typer.testing import CliRunner, Result
@@ -24,7 +24,6 @@ from dpcompose.source import Source, load
 
 TABLES = tables(__file__)
 
-SPECS = Path(__file__).parents[2] / "specs"
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\n"
 
 
@@ -64,7 +63,7 @@ def test_a_fitted_spec_meets_its_budget_and_a_larger_scale_does_not(
     name: str, budget: dict[str, str], exact: bool
 ) -> None:
     asked = limit(**budget)
-    original = load((SPECS / f"{name}.yaml").read_bytes(), name)
+    original = load(LIBRARY[name].read_bytes(), name)
     found = fit(original, asked, {})
     verdict = analyze(found.text, name, asked).verdict
     assert verdict is not None and verdict.ok and verdict.slack is not None
@@ -76,7 +75,7 @@ def test_a_fitted_spec_meets_its_budget_and_a_larger_scale_does_not(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml"))[::3], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LIBRARY.values()][::3], ids=lambda path: path.stem)
 def test_scaling_by_one_changes_no_meaning(path: Path) -> None:
     original = load(path.read_bytes(), path.name)
     before = analyze(path.read_bytes(), path.name)
@@ -423,7 +422,7 @@ def test_bad_settings_stop_planning(folder: Path, command: str) -> None:
 
 
 def test_what_halving_saves() -> None:
-    path = SPECS / "ambulances-districts-bounded.yaml"
+    path = LIBRARY["ambulances-districts-bounded"]
     found = savings_of(load(path.read_bytes(), path.name), None, 10)
     assert (found.name, found.total) == ("ε", Fraction(17, 10))
     assert [(each.mechanism, each.saves) for each in found.savings] == [
@@ -457,7 +456,7 @@ mechanisms:
 
 @pytest.mark.slow
 def test_savings_at_a_delta_are_those_of_the_halved_spec() -> None:
-    path = SPECS / "noisy-sums.yaml"
+    path = LIBRARY["noisy-sums"]
     delta = Fraction(1, 10**6)
     original = load(path.read_bytes(), path.name)
     found = savings_of(original, delta, 2)
@@ -468,7 +467,7 @@ def test_savings_at_a_delta_are_those_of_the_halved_spec() -> None:
 
 
 def test_the_json_of_savings() -> None:
-    result = run("savings", str(SPECS / "adults-filter.yaml"), "--format", "json")
+    result = run("savings", str(LIBRARY["adults-filter"]), "--format", "json")
     document = json.loads(result.stdout)
     assert document["total"] == 0.4
     assert document["savings"] == [{"mechanism": "income", "saves": 0.2, "why": None, "line": 23}]
@@ -496,7 +495,7 @@ def test_the_budget_that_was_asked_for_is_written(own: str, flags: str, becomes:
 
 
 def test_a_budget_against_an_adversary_stays_and_is_told() -> None:
-    spec = (SPECS / "subsidiaries.yaml").read_text()
+    spec = LIBRARY["subsidiaries"].read_text()
     result = run("fit", "-", "--epsilon", "3", "--delta", "0.1", stdin=spec)
     assert result.exit_code == 0
     assert (
@@ -514,7 +513,7 @@ def test_a_budget_of_nothing_has_no_scale() -> None:
 
 
 def test_the_former_name_of_savings_says_so() -> None:
-    spec = str(SPECS / "adults-filter.yaml")
+    spec = str(LIBRARY["adults-filter"])
     old, new = run("sensitivity", spec), run("savings", spec)
     assert old.stdout == new.stdout and old.exit_code == new.exit_code == 0
     assert "is called `savings` now" in old.stderr and not new.stderr
@@ -527,7 +526,7 @@ def test_screens_of_savings(
 ) -> None:
     """In the unit of the budget; of a bound in ρ alone with a line on how to ask for an ε."""
     monkeypatch.chdir(tmp_path)
-    text = (SPECS / "visits-gaussian-cap.yaml").read_text(encoding="utf-8")
+    text = LIBRARY["visits-gaussian-cap"].read_text(encoding="utf-8")
     (tmp_path / "visits.yaml").write_text(text, encoding="utf-8")
     found = [run("savings", "visits.yaml", "--width", str(width), *more).stdout
              for more in ([], ["--delta", "1e-6"])]  # fmt: skip

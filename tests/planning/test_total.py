@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from conftest import Golden
+from conftest import LIBRARY, Golden
 from contracts import checked
 from oracle.generate import random_spec, random_user_spec
 from typer.testing import CliRunner, Result
@@ -21,7 +21,7 @@ from dpcompose.policy import settings_files
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 HEAD = "dpcompose: 1\npopulation: p\nprotect: unbounded\n"
 WARDS = (
     HEAD

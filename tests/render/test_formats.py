@@ -20,7 +20,7 @@ from urllib.parse import unquote_to_bytes
 
 import jsonschema
 import pytest
-from conftest import Golden
+from conftest import LIBRARY, Golden
 from contracts import validator
 from handmade import CHOSEN, INVALID, REPORTS, RIDES, TRAP, span
 from hypothesis import given, settings
@@ -129,7 +129,7 @@ def test_handmade_reports_are_golden(form: str, checking: bool, golden: Golden) 
 @cache
 @cache
 def example(name: str) -> Report:
-    return dpcompose.analyze((SPECS / f"{name}.yaml").read_bytes(), f"specs/{name}.yaml")
+    return dpcompose.analyze(LIBRARY[name].read_bytes(), f"specs/{name}.yaml")
 
 
 @pytest.mark.slow
@@ -610,7 +610,7 @@ def bad_specs() -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LIBRARY.values()], ids=lambda path: path.stem)
 def test_json_of_every_example_is_what_its_schema_says(path: Path) -> None:
     report = dpcompose.analyze(path.read_bytes(), path.name)
     schema_of_results().validate(json.loads(shown("json", report)))

@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from conftest import Golden
+from conftest import LIBRARY, Golden
 from handmade import CHOSEN, REPORTS, span
 
 import dpcompose
@@ -26,7 +26,6 @@ from dpcompose.render.pipeline_words import children_of, costs
 from dpcompose.render.svg import text_width, wrapped
 from dpcompose.report import PipelineNode, Report
 
-SPECS = Path(__file__).parents[2] / "specs"
 SVG = "{http://www.w3.org/2000/svg}"
 SHOP = """\
 dpcompose: 1
@@ -79,7 +78,7 @@ FORMS: dict[str, Callable[[Report], str]] = {
 def example(name: str) -> Report:
     if name == "shop":
         return dpcompose.analyze(SHOP, "shop.dp.yaml")
-    return dpcompose.analyze((SPECS / f"{name}.yaml").read_bytes(), f"specs/{name}.yaml")
+    return dpcompose.analyze(LIBRARY[name].read_bytes(), f"specs/{name}.yaml")
 
 
 def named(text: str) -> Report:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import axe_core_python
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner, Result
 
 from dpcompose import analyze
@@ -68,7 +69,7 @@ class Parsed(HTMLParser):
 
 
 def report_of(name: str) -> Report:
-    path = SPECS / name
+    path = LIBRARY[name.removesuffix(".yaml")]
     return analyze(path, path.name, drawn=True)
 
 
@@ -190,7 +191,7 @@ def run(*arguments: str) -> Result:
 
 def test_the_command_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    spec = SPECS / "adults-filter.yaml"
+    spec = LIBRARY["adults-filter"]
     shutil.copy(spec, tmp_path)
     result = run("report", "adults-filter.yaml", "-o", "report.html")
     assert (result.exit_code, result.stdout) == (0, "")
@@ -206,7 +207,7 @@ def test_a_folder_is_reported_on_one_page_and_an_invalid_spec_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copy(SPECS / "adults-filter.yaml", tmp_path)
+    shutil.copy(LIBRARY["adults-filter"], tmp_path)
     (tmp_path / "bad.yaml").write_text("dpcompose: 1\nprotekt: bounded\n", encoding="utf-8")
     result = run("report", ".", "-o", "report.html")
     assert result.exit_code == 3

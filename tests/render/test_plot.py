@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner
 
 from dpcompose import analyze
@@ -15,11 +15,9 @@ from dpcompose.render.console import printed
 from dpcompose.render.layout import Style
 from dpcompose.render.plot import plots
 
-SPECS = Path(__file__).parents[2] / "specs"
-
 
 def plot(name: str, style: Style) -> str:
-    return printed(plots(analyze(SPECS / f"{name}.yaml", drawn=True), style), style)
+    return printed(plots(analyze(LIBRARY[name], drawn=True), style), style)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 140])
@@ -38,7 +36,7 @@ def test_no_line_is_wider_than_the_page_and_all_can_be_printed(columns: int, enc
 
 @pytest.mark.parametrize("name", ["dp-sgd", "visits-cap-and-places", "noisy-sums", "survey"])
 def test_no_point_of_a_curve_is_below_what_is_certified_there(name: str) -> None:
-    report = analyze(SPECS / f"{name}.yaml", drawn=True)
+    report = analyze(LIBRARY[name], drawn=True)
     assert report.drawn is not None
     for epsilon, delta in report.drawn.profile[1::6]:
         assert delta >= report.delta(epsilon).exact * (1 - Fraction(1, 10**9))
@@ -63,7 +61,7 @@ def test_without_a_bound_there_is_a_sentence() -> None:
 
 
 def test_the_option_draws_in_a_pipe_and_changes_no_other_section() -> None:
-    spec = str(SPECS / "visits-cap-and-places.yaml")
+    spec = str(LIBRARY["visits-cap-and-places"])
     runner = CliRunner(env={"NO_COLOR": "1", "COLUMNS": "80"})
     plain = runner.invoke(app, ["analyze", spec])
     drawn = runner.invoke(app, ["analyze", "--plot", spec])

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
+from conftest import LIBRARY
 from handmade import CHOSEN, REPORTS, TRAP
 
 import dpcompose
@@ -23,7 +23,6 @@ from dpcompose.render.layout import Style
 from dpcompose.render.svg import text_width
 from dpcompose.report import Report, Risk
 
-SPECS = Path(__file__).parents[2] / "specs"
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = (
     "ambulances-districts-bounded",
@@ -52,7 +51,7 @@ def shown(form: str, *reports: Report, checking: bool = False, style: Style | No
 
 @cache
 def example(name: str) -> Report:
-    return analyze((SPECS / f"{name}.yaml").read_bytes(), f"specs/{name}.yaml", drawn=True)
+    return analyze(LIBRARY[name].read_bytes(), f"specs/{name}.yaml", drawn=True)
 
 
 def words(svg: str) -> list[str]:
@@ -81,7 +80,7 @@ def test_without_a_bound_there_is_no_number(form: str) -> None:
     invalid = analyze("dpcompose: 1\nprotect: x\n", "bad.yaml")
     unbounded = (
         TRAP,
-        analyze((SPECS / "parallel-trap.yaml").read_bytes(), "trap.yaml", drawn=True),
+        analyze(LIBRARY["parallel-trap"].read_bytes(), "trap.yaml", drawn=True),
     )
     for checking in (False, True):
         for report in unbounded:
@@ -107,7 +106,7 @@ def test_a_number_that_is_not_finite_is_no_bound() -> None:
 def test_a_statement_says_who_is_protected_by_what_and_on_what_terms() -> None:
     text = shown("statement", example("ambulances-districts-bounded"))
     assert text.count("\n") == 1 and text.endswith("\n")
-    digest = hashlib.sha256((SPECS / "ambulances-districts-bounded.yaml").read_bytes()).hexdigest()
+    digest = hashlib.sha256(LIBRARY["ambulances-districts-bounded"].read_bytes()).hexdigest()
     for part in (
         "ε = 1.7 (pure DP) for 1 row replaced (bounded neighbours).",
         f"dpcompose {dpcompose.__version__} certifies this by Corollary IV.13 of GMPS24",

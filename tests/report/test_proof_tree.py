@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from conftest import LIBRARY
 from oracle.generate import random_spec
 
 from dpcompose.core.notions.notion import Notion
@@ -14,7 +15,7 @@ from dpcompose.core.theorems.book import BOOK
 from dpcompose.pipeline import analyze
 from dpcompose.report import Report
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 SHOP = """\
 dpcompose: 1
 protect: user

@@ -8,14 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner
 
 from dpcompose.cli import app
 from dpcompose.pipeline import analyze, analyze_file
 
-SPECS = Path(__file__).parents[2] / "specs"
-CENSUS = SPECS / "census-2020-who-learns-what.yaml"
-SCHOOL = SPECS / "school-grades-who-learns-what.yaml"
+CENSUS = LIBRARY["census-2020-who-learns-what"]
+SCHOOL = LIBRARY["school-grades-who-learns-what"]
 
 
 def run(*arguments: str) -> str:
@@ -193,7 +193,7 @@ def test_json_has_the_answers_in_the_order_asked() -> None:
     assert first["guarantee"]["notion"] == "zcdp" and first["risk"] is None
     assert first["at_delta"][0]["delta"] == 1e-10
     assert result["attributes"][6]["name"] == "state"
-    assert "attributes" not in json.loads(run(str(SPECS / "survey.yaml"), "--format", "jsonl"))
+    assert "attributes" not in json.loads(run(str(LIBRARY["survey"]), "--format", "jsonl"))
 
 
 @pytest.mark.parametrize("width", ["80", "120"])

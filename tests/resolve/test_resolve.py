@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from tables import tables
 
 import dpcompose
@@ -48,7 +49,7 @@ from dpcompose.source import load
 
 TABLES = tables(__file__)
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 
 
 def resolved(text: str) -> Resolved:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import LIBRARY
 
 from dpcompose.errors import Path as Place
 from dpcompose.source import Value, load
@@ -13,7 +14,7 @@ from dpcompose.source.cursor import cursor_at
 from dpcompose.spec.allowed import allowed_keys, allowed_values, references
 from dpcompose.spec.vocabulary import WordSort, vocabulary
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 #: The keys whose entries have names of the author's own, or of blocks.
 NAMING = {"datasets", "relations", "constants", "kinds"}
 #: The keys whose values are names, or stand for others.

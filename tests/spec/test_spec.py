@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from jsonschema import Draft7Validator, Draft202012Validator
 from tables import tables
 
@@ -20,7 +21,7 @@ TABLES = tables(__file__)
 
 TESTS = Path(__file__).parents[1]
 BAD = sorted((TESTS / "bad").glob("*.yaml"))
-SPECS = sorted((TESTS.parent / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 VALIDATOR = Draft202012Validator(json_schema())
 OLDER = Draft7Validator(in_draft_7(json_schema()))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import LIBRARY
 from mpmath import mp, mpf
 from tables import filled, tables
 
@@ -23,7 +23,6 @@ from dpcompose.source import load
 
 TABLES = tables(__file__)
 
-SPECS = Path(__file__).parents[2] / "specs"
 
 TABLE = "dpcompose: 1\nprotect: {protect}\ndatasets:\n  people: {{}}\n{datasets}mechanisms:\n"
 
@@ -152,7 +151,7 @@ def test_a_distance_in_a_metric_is_no_number_of_steps() -> None:
 
 def census() -> list[Fraction]:
     """ρ of each of the 65 queries of the 2020 Census, as its production configuration has them."""
-    text = (SPECS / "census-2020-redistricting-persons.yaml").read_text(encoding="utf-8")
+    text = LIBRARY["census-2020-redistricting-persons"].read_text(encoding="utf-8")
     problem = resolve(load(text, "census")).problem
     return [
         statement.guarantee.value

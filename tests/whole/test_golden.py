@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import GOLDEN, Golden
+from conftest import GOLDEN, LIBRARY, Golden
 
 from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
@@ -15,13 +15,13 @@ from dpcompose.render.layout import Style
 from dpcompose.report import Report
 from dpcompose.spec import json_schema
 
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 
 
 @pytest.fixture(scope="module", params=SPECS, ids=lambda path: path.stem)
 def report(request: pytest.FixtureRequest) -> Report:
     path: Path = request.param
-    return analyze(path.read_bytes(), f"specs/{path.name}")
+    return analyze(path.read_bytes(), f"specs/{path.parent.name}/{path.name}")
 
 
 @pytest.mark.slow
@@ -43,5 +43,5 @@ def test_no_golden_file_has_lost_its_spec() -> None:
 
 def test_the_schema_beside_the_specs_is_the_one_that_is_printed() -> None:
     # Made by `dpcompose schema > specs/spec.schema.json`.
-    kept = (SPECS[0].parent / "spec.schema.json").read_text(encoding="utf-8")
+    kept = (SPECS[0].parents[1] / "spec.schema.json").read_text(encoding="utf-8")
     assert kept == dumped(json_schema(), indent=2)

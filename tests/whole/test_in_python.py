@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from rich.console import Console
 
 import dpcompose
@@ -22,7 +23,7 @@ from dpcompose.errors import InvalidSpec
 from dpcompose.render.views import as_svg
 
 ROOT = Path(__file__).parents[2]
-SPEC = ROOT / "specs" / "ambulances-districts-bounded.yaml"
+SPEC = LIBRARY["ambulances-districts-bounded"]
 
 
 def shown(report: object, width: int = 80, colour: bool = False) -> str:
@@ -142,7 +143,7 @@ def test_the_path_of_a_file_is_told_apart_from_its_text() -> None:
     ],
 )
 def test_a_report_is_told_in_a_line(name: str, says: str) -> None:
-    report = dpcompose.analyze((ROOT / "specs" / f"{name}.yaml").read_bytes(), "a.yaml")
+    report = dpcompose.analyze(LIBRARY[name].read_bytes(), "a.yaml")
     assert repr(report) == f"<Report a.yaml: {says}>"
 
 
@@ -152,7 +153,7 @@ def test_a_line_about_any_report_is_one_line_and_no_bound_is_rounded_down() -> N
     assert repr(third) == "<Report a: ε ≤ 1.70001 (pure DP, bounded)>"
     asked = dpcompose.analyze_file(SPEC, deltas=[Fraction(1, 10**6)])
     assert "at δ = 1e-6, ε = 17/10 (pure DP, bounded)" in repr(asked)
-    sampled = dpcompose.analyze_file(ROOT / "specs" / "dp-sgd.yaml")
+    sampled = dpcompose.analyze_file(LIBRARY["dp-sgd"])
     assert " at δ = " in repr(sampled) and "(unbounded)" in repr(sampled)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -122,7 +123,7 @@ def test_the_picture_is_the_report_of_the_spec_in_the_readme(rewriting: bool) ->
 #: What `.ci/run` does as well.
 QUICK_START = (
     "python3 -m venv .venv && .venv/bin/pip install . && "
-    ".venv/bin/dpcompose analyze specs/ambulances-districts-bounded.yaml",
+    ".venv/bin/dpcompose analyze specs/paper/ambulances-districts-bounded.yaml",
     "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest -n auto",
 )
 
@@ -135,7 +136,7 @@ def test_the_readme_is_a_page_to_land_on() -> None:
 
 def test_commands_in_the_documents_name_files_that_exist() -> None:
     for document in (*DOCUMENTS, ROOT / ".ci" / "run"):
-        for spec in re.findall(r"\bspecs/[\w.-]+\.yaml", document.read_text(encoding="utf-8")):
+        for spec in re.findall(r"\bspecs/[\w./-]+\.yaml", document.read_text(encoding="utf-8")):
             assert (ROOT / spec).exists(), spec
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
@@ -185,10 +186,10 @@ mechanisms: [{name: m, reads: g.*, notion: pure, epsilon: 1, relation: unbounded
 """
 #: The specs of the comparison: the number in the last column, the spec, and the δ of the number.
 COMPARED = (
-    ("1.7, by IV.13", ROOT / "specs" / "ambulances-districts-bounded.yaml", ()),
+    ("1.7, by IV.13", LIBRARY["ambulances-districts-bounded"], ()),
     ("3, and 6 for", _GROUPS.replace("PROTECT", "unbounded"), ()),
     ("6 for a replaced row", _GROUPS.replace("PROTECT", "bounded"), ()),
-    ("0.790113", ROOT / "specs" / "hospitals-365-nights.yaml", ("1e-6",)),
+    ("0.790113", LIBRARY["hospitals-365-nights"], ("1e-6",)),
     (
         "4.69267",
         HEAD + "mechanisms:\n"

@@ -79,7 +79,7 @@ ENGINES = (
     Engine(
         "pure DP over several steps is less than one step of the sum (geometric curve)",
         (("curves.families.pure_steps", "MOST_STEPS", 1),),
-        "specs/visits-cap-and-places.yaml",
+        "specs/patterns/visits-cap-and-places.yaml",
         0.1,
     ),
     Engine(

@@ -32,13 +32,15 @@ Safe = Literal["up", "down"]
 class Need(NamedTuple):
     """A requirement on a number: `says` names it; `code` and `hint` are reported if it is violated.
 
-    `fits`: returns whether a number satisfies it; None if any number of at least 0 does.
+    `fits`: returns whether a number satisfies it; None if any number of at least 0 does. `signed`:
+    numbers below 0 may satisfy it.
     """
 
     says: str
     code: str
     hint: str | None
     fits: Callable[[Fraction], bool] | None = None
+    signed: bool = False
 
 
 NUMBER = Need("0 or more", "DPC111", None)

@@ -38,17 +38,18 @@ from dpcompose.curves.rounding import (
 _ONE = Fraction(1)
 #: The δ at which selections without a loss that is bounded are stated.
 _STATED_DELTA = Fraction(1, 10**6)
-#: The share of the profile of the runs that is left to the δ of its last point.
-_REST = Fraction(1, 10**15)
-#: How many points a profile has.
-_POINTS = 512
+#: Shares of the profile of a run, the first that it reaches being left to the δ of its last point.
+_RESTS = (ZERO, Fraction(1, 10**15), _STATED_DELTA)
+#: How many points a profile has, of Gaussian runs and of others, which may take 0.1 s each.
+_POINTS, _POINTS_OF_OTHERS = 512, 128
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
 #: The least rest of a cut in digits, and how often the place of the best line is narrowed.
 _MOST_DIGITS, _HALVINGS = 20, 30
-#: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it.
-_MOST_TOP = 1000
+#: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it. A smaller δ
+#: that is left there is a chance to fail, rounded up so far; a larger one is that of a large loss.
+_MOST_TOP, _MOST_FAILURE, _ABOVE = 1000, Fraction(1, 100), 1 + Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Selected(Family):
         return None if epsilon is None else gaussian_mean_up(epsilon)
 
     def pair(self) -> tuple[Fraction, Fraction]:
-        failure = self.mean * (1 - self._run(_ONE).no_failure)
+        failure = self.mean * _failure(self._run(_ONE))
         delta = max(failure, _STATED_DELTA)
         found = self.loss(_ONE).epsilon(delta=delta) if delta < 1 else None
         return (ZERO, _ONE) if found is None else (found.upper, delta)
@@ -225,12 +226,23 @@ def _fall(selected: Selected, x: Fraction, y: Fraction) -> Fraction:
 
 def _top(run: Curve) -> Fraction:
     """Returns the ε beyond which the δ of a run is taken as constant."""
-    failure = 1 - run.no_failure
-    for rest in (ZERO, _REST, _STATED_DELTA):
-        found = run.epsilon(delta=failure + run.no_failure * rest)
+    failure = _failure(run)
+    for rest in _RESTS:
+        found = run.epsilon(delta=failure + (1 - failure) * rest)
         if found is not None:
             return max(bits_up(found.upper, _BITS), _NEAR)
     return _ONE
+
+
+@lru_cache(maxsize=64)
+def _failure(run: Curve) -> Fraction:
+    """Returns a δ of a run that hardly any ε makes smaller.
+
+    Two steps of what fails with some chance fail more often than `no_failure` says, and a profile
+    may end with a δ.
+    """
+    known, last = 1 - run.no_failure, run.delta(epsilon=_MOST_TOP).upper
+    return last * _ABOVE if known + _RESTS[1] < last < _MOST_FAILURE else known
 
 
 @lru_cache(maxsize=64)
@@ -247,10 +259,19 @@ def _profile(selected: Selected, run: Curve) -> Curve:
     if not run.parts and not run.gaussian:
         return Curve((), ZERO, 1 - failure)
     cuts = _cuts(selected, run, cost)
-    step = (cuts[-1].cost + _top(run)) / _POINTS
+    first = 0
+    points = _POINTS_OF_OTHERS if run.parts else _POINTS
+    step = (cost + _top(run)) / points
     found: list[tuple[Fraction, Fraction]] = []
-    for i in range(_POINTS + 1):
-        delta = _least_delta(selected, run, cuts, i * step)
+    for i in range(points + 1):
+        delta = _ONE
+        for n, cut in enumerate(cuts[first:], first):
+            among = over_runs(_delta(run, i * step - cut.cost), selected.mean)
+            delta = min(delta, among + cut.rest)
+            # Less rest makes it larger here, and where ε is smaller.
+            if among >= cut.rest:
+                first = max(n - 1, 0)
+                break
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):
             found.append((i * step, rest))
@@ -258,8 +279,8 @@ def _profile(selected: Selected, run: Curve) -> Curve:
 
 
 class _Cut(NamedTuple):
-    """The best of the runs is among a share `a` of scores, save for a chance of `rest`; `cost`: c
-    for these."""
+    """A share of the highest scores, below which the best run is with a chance of `rest`; `cost`:
+    c for scores in it."""
 
     rest: Fraction
     cost: Fraction
@@ -271,7 +292,8 @@ def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
     found = []
     if selected.law == "poisson":
         for digits in range(1, _MOST_DIGITS + 1):
-            rest = Fraction(1, 10**digits)
+            # Where δ is a power of ten, as most are, this is near the best share of it.
+            rest = Fraction(8, 10 ** (digits + 1))
             share = log_inverse_up(rest) / selected.mean
             if share >= 1:
                 break
@@ -283,7 +305,7 @@ def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
 
 def _rise(run: Curve, share: Fraction) -> Fraction:
     """Returns the most of β(x) - x for x up to a share, by the best line above β."""
-    low, high = ZERO, _top(run)
+    low, high = ZERO, min(_top(run), Fraction(_MOST_TOP))
 
     def at(epsilon: Fraction) -> Fraction:
         return run.delta(epsilon=epsilon).upper + (exp_up(epsilon) - 1) * share
@@ -296,21 +318,6 @@ def _rise(run: Curve, share: Fraction) -> Fraction:
         best = min(best, below, above)
         low, high = (low, right) if below <= above else (left, high)
     return bits_up(best, _BITS)
-
-
-def _least_delta(selected: Selected, run: Curve, cuts: list[_Cut], epsilon: Fraction) -> Fraction:
-    """Returns the least δ of a selection at ε by any cut; with less rest c is larger."""
-    first, last, best = 0, len(cuts) - 1, _ONE
-    while first <= last:
-        middle = (first + last) // 2
-        cut = cuts[middle]
-        among = over_runs(_delta(run, epsilon - cut.cost), selected.mean)
-        best = min(best, among + cut.rest)
-        if among < cut.rest:
-            first = middle + 1
-        else:
-            last = middle - 1
-    return best
 
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:
@@ -357,6 +364,10 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     ≤ β(1-q_s) for the neighbour's q'. Since φ' does not fall, φ'(q'_s) ≥ φ'(1-β(1-q_s)) ≥
     e^-c·φ'(q_s), so that (A - e^(ε+c)·A')₊(y) ≤ ∫φ'(q_s)(Q - e^ε·Q')₊(y)ds ≤ m·(Q - e^ε·Q')₊(y).
     Sum over y; nothing is released with the same chance in both.
+
+    The same with less: in a share a of the highest scores c is the sup over x ≤ a alone, and the
+    best run is below them with a chance of φ(1-a) - φ(0), for Poisson at most e^(-m·a). So δ_A(ε +
+    c) ≤ m·δ_Q(ε) + e^(-m·a), where c ≤ m·(δ_Q(t) + (e^t - 1)·a) for every t ≥ 0.
 
     Until a threshold: released is the first output whose score is in a fixed set; after each
     failure the search ends with chance γ. With p the chance of that set, A(y) = Q(y)/(γ+(1-γ)p) and

@@ -85,7 +85,7 @@ theorem(
     "with rows that are dropped, then each replacement removes one row and adds one, so the larger "
     "of the two numbers is enough. The print also claims that its minimum is attained; only the "
     "inequality holds (removed 1, added 1, tables of different size: 1 is attained, not 2).",
-    spec="specs/adults-filter.yaml",
+    spec="specs/patterns/adults-filter.yaml",
     uses=(Use(Role.PADDING, "touch", (STATED_ABOVE, ROWS_COME_OR_GO)),),
     for_readers=FOLLOWED,
     statement="""\

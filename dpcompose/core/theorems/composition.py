@@ -88,7 +88,7 @@ theorem(
     departs="Example IV.2 ends at d + 2L. One added or removed row touches one district only, so "
     "the tool certifies 1 + L. In Example IV.5 read that an ambulance has at most three hospitals. "
     "The printed proof compares product sets only; V.2 covers every set of outputs.",
-    spec="specs/ambulances-count-and-nearest.yaml",
+    spec="specs/paper/ambulances-count-and-nearest.yaml",
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_ALL,
@@ -154,7 +154,7 @@ theorem(
     departs="The printed proof of lemma A.10 compares an integral with the measure of the whole "
     "set, which fails for negative measures. The lemma holds all the same: the integral of g ≥ 0 "
     "against a measure that is positive nowhere is not positive.",
-    spec="specs/ambulances-hospitals.yaml",
+    spec="specs/paper/ambulances-hospitals.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_ALL,
@@ -177,7 +177,7 @@ theorem(
     hypotheses=(PURE, ONE_DATASET, FRESH, FIXED),
     specialises=("V.2",),
     example=THREE,
-    spec="specs/sequential-budget.yaml",
+    spec="specs/patterns/sequential-budget.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_ONE_DATASET,
@@ -195,7 +195,7 @@ theorem(
     hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
     specialises=("VI.7",),
     example=_TWO_OFTHREE,
-    spec="specs/software-features-bounded.yaml",
+    spec="specs/patterns/software-features-bounded.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=(OF_COMMON_DOMAIN,),

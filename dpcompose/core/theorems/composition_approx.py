@@ -123,7 +123,7 @@ theorem(
     specialises=("VI.4",),
     example=_FOUR_REPORTS,
     departs=_SURVIVAL,
-    spec="specs/linkedin-labour-market.yaml",
+    spec="specs/deployments/linkedin-labour-market.yaml",
     notion=Notion.APPROX,
     uses=OF_ONE_DATASET,
     routes=("basic composition",),
@@ -143,7 +143,7 @@ theorem(
     example=_TWO_BLOCKS,
     departs=f"{DEFINITIONS} The tool also keeps the pairs themselves: every change costs one of "
     "them, which can be better at a given δ than the two largest numbers together.",
-    spec="specs/clinics-approximate.yaml",
+    spec="specs/patterns/clinics-approximate.yaml",
     notion=Notion.APPROX,
     uses=OF_BLOCKS,
     statement="""\
@@ -167,7 +167,7 @@ theorem(
     "proof of VI.4 compares two given tables, and by IV.10 those may be the closest ones. In the "
     "definition of δ_i the print forgets that the two tables must look like D and D' to the "
     f"mechanism, as its proof (A.12) has it. {_SURVIVAL}",
-    spec="specs/ambulances-approximate.yaml",
+    spec="specs/paper/ambulances-approximate.yaml",
     notion=Notion.APPROX,
     uses=(
         Use(

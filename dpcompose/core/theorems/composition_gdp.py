@@ -57,7 +57,7 @@ theorem(
     example=_SUM,
     departs="In the printed proof read that the trade-off function is at least the product, not "
     "that it is equal to it.",
-    spec="specs/visits-gaussian-cap.yaml",
+    spec="specs/patterns/visits-gaussian-cap.yaml",
     notion=Notion.GDP,
     uses=OF_ALL,
     statement="""\
@@ -96,7 +96,7 @@ theorem(
     example=_SUM,
     departs="The printed hypothesis speaks of pure DP on different inputs; read Gaussian DP on the "
     "one dataset that all read.",
-    spec="specs/sensors-gaussian.yaml",
+    spec="specs/patterns/sensors-gaussian.yaml",
     notion=Notion.GDP,
     uses=OF_ONE_DATASET,
     statement="""\
@@ -154,7 +154,7 @@ theorem(
     ),
     departs="Printed for independent mechanisms. It holds adaptively: VI.22 gives the same sum of "
     "squares over the blocks that change, and a replaced row changes at most two.",
-    spec="specs/districts-gaussian-bounded.yaml",
+    spec="specs/patterns/districts-gaussian-bounded.yaml",
     notion=Notion.GDP,
     uses=(Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),),
     statement="""\

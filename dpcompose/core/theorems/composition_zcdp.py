@@ -50,7 +50,7 @@ theorem(
         Fraction("0.2"),
         "A record leaves one cell of ρ = 0.1 and enters another; the third sees nothing: 0.2.",
     ),
-    spec="specs/census-dhca-cells.yaml",
+    spec="specs/deployments/census-dhca-cells.yaml",
     notion=Notion.ZCDP,
     uses=OF_ALL,
     statement="""\
@@ -74,7 +74,7 @@ theorem(
         Fraction("0.45"),
         "Blocks by value of ρ = 0.1, 0.25 and 0.2, bounded: a row that moves reaches two: 0.45.",
     ),
-    spec="specs/districts-zcdp-bounded.yaml",
+    spec="specs/patterns/districts-zcdp-bounded.yaml",
     notion=Notion.ZCDP,
     uses=(
         Use(Role.TWO_BLOCKS, "release", BOUNDED_BLOCKS, two_blocks, told=True),
@@ -103,7 +103,7 @@ theorem(
         "Six levels of a census get 104, 1440, 447, 687, 1256 and 165 parts of 4099: together 1.",
     ),
     departs="In the remark after it, ρ_i times the squared distance is d_i², not d_i.",
-    spec="specs/census-2020-redistricting-persons.yaml",
+    spec="specs/deployments/census-2020-redistricting-persons.yaml",
     notion=Notion.ZCDP,
     uses=OF_ONE_DATASET,
     statement="""\
@@ -121,7 +121,7 @@ theorem(
     specialises=("VI.13",),
     example=_BLOCKS,
     departs=DEFINITIONS,
-    spec="specs/districts-zcdp-unbounded.yaml",
+    spec="specs/patterns/districts-zcdp-unbounded.yaml",
     notion=Notion.ZCDP,
     uses=OF_BLOCKS,
     statement="""\

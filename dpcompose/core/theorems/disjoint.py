@@ -167,7 +167,7 @@ theorem(
     departs="Printed for independent mechanisms. It holds adaptively: V.5 gives the same sum over "
     "the blocks that change, and a replaced row changes at most two. With one block the bound is "
     "its own ε.",
-    spec="specs/ambulances-districts-bounded.yaml",
+    spec="specs/paper/ambulances-districts-bounded.yaml",
     notion=Notion.PURE,
     uses=(Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),),
     statement="""\
@@ -190,7 +190,7 @@ theorem(
     specialises=("V.2",),
     example=DISTRICTS,
     departs=DEFINITIONS,
-    spec="specs/ambulances-districts-unbounded.yaml",
+    spec="specs/patterns/ambulances-districts-unbounded.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_BLOCKS,
@@ -213,7 +213,7 @@ theorem(
     specialises=("V.5",),
     example=_FOLDS,
     departs=DEFINITIONS,
-    spec="specs/folds-common-domain.yaml",
+    spec="specs/patterns/folds-common-domain.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_BLOCKS_COMMON,

@@ -100,7 +100,7 @@ theorem(
         Fraction("0.15"),
         "Of ρ = 0.5, releases of 0.1 and 0.25 leave 0.15.",
     ),
-    spec="specs/ledger-year.yaml",
+    spec="specs/patterns/ledger-year.yaml",
     notion=Notion.ZCDP,
     uses=(Use(Role.FILTER),),
     for_readers=_SUM,

@@ -108,7 +108,7 @@ def approximate_group(pair: Pair, distance: int) -> Pair | None:
     example=Example(
         (Fraction("0.01"), 6), Fraction("0.36"), "0.01 for one person is 0.36 for a household of 6."
     ),
-    spec="specs/households-declared.yaml",
+    spec="specs/patterns/households-declared.yaml",
     notion=Notion.ZCDP,
     uses=_group(Notion.ZCDP),
     statement="""\
@@ -132,7 +132,7 @@ def concentrated_group(rho: Fraction, distance: int) -> Amount:
         Fraction("0.25"),
         "μ = 0.1 for one row is μ = 0.5 for 5 rows: the square grows from 0.01 to 0.25.",
     ),
-    spec="specs/visits-gaussian-cap.yaml",
+    spec="specs/patterns/visits-gaussian-cap.yaml",
     notion=Notion.GDP,
     uses=_group(Notion.GDP),
     statement="""\

@@ -38,7 +38,7 @@ theorem(
     "half {second}: it gives 0.6201, where the true ε is 0.9696. The reason: P_i ≤ e^(ε_i)·Q_i for "
     "each pair adds up to a weighted sum of the Q_i, which need not be below the mean of the "
     "e^(ε_i) times the mean of the Q_i; the greatest ε_i always does.",
-    spec="specs/medical-practices.yaml",
+    spec="specs/patterns/medical-practices.yaml",
     uses=(used("exact transport", "nested sets"),),
     for_readers=COMPUTED,
     statement="""\
@@ -105,7 +105,7 @@ theorem(
         "The best coupling gives 1.",
     ),
     departs="It is not in the paper.",
-    spec="specs/medical-practices.yaml",
+    spec="specs/patterns/medical-practices.yaml",
     uses=(
         used("every outcome", hypotheses=(PURE_BLOCKS,)),
         used("by size", "through nobody"),

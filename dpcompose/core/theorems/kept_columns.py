@@ -36,7 +36,7 @@ theorem(
     departs="The source follows each mechanism to the columns that it depends on, as a number for "
     "each column; here the replaced row is followed through all maps, of which each says what it "
     "uses. Census semantics are the same question (Kifer et al. 2022, arXiv 2209.03310).",
-    spec="specs/census-2020-who-learns-what.yaml",
+    spec="specs/deployments/census-2020-who-learns-what.yaml",
     uses=(Use(Role.KEPT),),
     for_readers="the tool carries the columns that a replaced row keeps along every map, and what "
     "is made of kept columns alone is no change at all",

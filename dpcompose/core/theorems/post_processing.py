@@ -26,7 +26,7 @@ theorem(
     departs="Printed for functions without randomness. Fresh randomness can be handed over with "
     "the output: it is the same for all tables, so no loss grows. In the printed proof read the "
     "preimage of a set of results for the image of a set of outputs.",
-    spec="specs/smoothed-counts.yaml",
+    spec="specs/patterns/smoothed-counts.yaml",
     uses=(Use(Role.POST_PROCESSING),),
     for_readers="what it covers costs nothing, so that there is nothing to compute",
     statement="""\

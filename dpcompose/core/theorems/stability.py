@@ -72,7 +72,7 @@ def numbers(text: str) -> tuple[Fraction, ...]:
         Fraction("0.5"),
         "A document gives at most 5 rows; 0.1 for one row is 0.5 for one document.",
     ),
-    spec="specs/documents-words.yaml",
+    spec="specs/patterns/documents-words.yaml",
     notion=Notion.PURE,
     uses=(
         Use(Role.MAP, "release", (*_BEHIND_MAPS, ONE_MAP), by_steps),
@@ -99,7 +99,7 @@ def preprocessing(epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     example=Example(
         (numbers("3 2"),), Fraction(6), "3 words of a document, 2 rows for each: 6 for a document."
     ),
-    spec="specs/documents-words.yaml",
+    spec="specs/patterns/documents-words.yaml",
     notion=Notion.PURE,
     uses=(Use(Role.CHAIN, "release", _BEHIND_MAPS, by_each_map),),
     statement="""\
@@ -132,7 +132,7 @@ def chained(sensitivities: Sequence[Fraction]) -> Fraction:
     ),
     departs="Printed for metrics and pure DP. The tool uses it for every notion: the k steps are "
     "charged by the group privacy of the notion (III.3, VI.3, VI.12, VI.20).",
-    spec="specs/households-declared.yaml",
+    spec="specs/patterns/households-declared.yaml",
     notion=Notion.PURE,
     uses=(
         Use(

@@ -201,7 +201,7 @@ theorem(
     ),
     departs="With equal blocks ε_b and δ_b grow together, so that the weights e^(-ε_b) only lower "
     "the mean δ: the printed δ is sound here, unlike that of Theorem 3 and Corollary 6.",
-    spec="specs/office-suite.yaml",
+    spec="specs/patterns/office-suite.yaml",
     uses=(used("point mass"),),
     for_readers=COMPUTED,
     statement="""\

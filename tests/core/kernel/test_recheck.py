@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LIBRARY
 from contracts import checked
 from oracle.generate import random_spec
 from typer.testing import CliRunner, Result
@@ -33,7 +34,7 @@ KEPT = sorted(
 )
 LONG = 500
 QUICK = 60
-BOUNDED = ROOT / "specs/ambulances-districts-bounded.yaml"
+BOUNDED = LIBRARY["ambulances-districts-bounded"]
 PROFILE = """\
 dpcompose: 1
 protect: unbounded
@@ -188,7 +189,7 @@ def test_a_bound_that_does_not_pass_is_never_printed(command: str, form: str) ->
 
 def test_a_bound_that_does_not_pass_hides_no_other_result() -> None:
     """In other processes, too."""
-    specs = (BOUNDED, ROOT / "specs/adults-filter.yaml")
+    specs = (BOUNDED, LIBRARY["adults-filter"])
     code = WRONG.replace("each.amount * 9 / 10", "min(each.amount, 1)")
     result = wrong("analyze", "--recheck", "-q", "--jobs", "2", *specs, code=code)
     assert result.returncode == 70

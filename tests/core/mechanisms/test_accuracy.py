@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import pytest
+from conftest import LIBRARY
 from typer.testing import CliRunner
 
 import dpcompose
@@ -22,7 +22,6 @@ from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.skellam import Skellam
 
-SPECS = Path(__file__).parents[3] / "specs"
 RESTS = ["0.9", "0.05", "0.001", "1e-6"]
 
 
@@ -113,7 +112,7 @@ def test_what_chooses_has_no_accuracy() -> None:
 
 
 def test_a_report_states_it_where_it_is_asked_for() -> None:
-    spec = SPECS / "noisy-sums.yaml"
+    spec = LIBRARY["noisy-sums"]
     assert not dpcompose.analyze(spec).accuracy
     first, second, *others = dpcompose.analyze(spec, accuracy=0.95).accuracy
     assert (first.mechanism, first.noise) == ("sum of incomes", "laplace, scale 100000")
@@ -126,7 +125,7 @@ def test_a_report_states_it_where_it_is_asked_for() -> None:
 
 
 def test_the_option_prints_a_section_and_a_key_of_the_json() -> None:
-    spec, run = str(SPECS / "noisy-sums.yaml"), CliRunner(env={"NO_COLOR": "1"})
+    spec, run = str(LIBRARY["noisy-sums"]), CliRunner(env={"NO_COLOR": "1"})
     text = run.invoke(app, ["analyze", "--accuracy", "99%", spec]).stdout
     assert "99 % within ±" in text
     assert "gaussian, sigma 2" in text

@@ -271,6 +271,53 @@ def test_a_fixed_number_is_composition() -> None:
     assert (fixed.bound.notion.value, fixed.bound.value) == ("gdp", F(1))
 
 
+SAMPLED = "{people: {}, rows: {from: people, map: {kind: sample, poisson: 1/10%s}}}"
+
+
+def test_a_fixed_number_of_runs_reads_one_draw_of_a_sample() -> None:
+    text = spec("{notion: pure, epsilon: 1}", "{fixed: 2}")
+    afresh = dpcompose.analyze(text.replace("{rows: {}}", SAMPLED % ""))
+    (fault,) = [each for each in afresh.findings if each.level == "error"]
+    assert fault.code == "DPC156" and "one draw of `rows`" in fault.message
+    once = dpcompose.analyze(text.replace("{rows: {}}", SAMPLED % ", draws: one"))
+    assert once.bound is not None
+    assert float(once.bound.value) == pytest.approx(math.log1p(0.1 * math.expm1(2)), abs=1e-9)
+
+
+def test_a_negative_shape_costs_less_than_a_logarithmic_law() -> None:
+    bounds = []
+    for shape in ("-0.9", "-1/2", "0", "1/2"):
+        runs = f"{{negative_binomial: {{shape: {shape}, mean: 10}}}}"
+        found = dpcompose.analyze(spec("{notion: pure, epsilon: 1}", runs))
+        assert found.bound is not None
+        bounds.append(float(found.bound.value))
+    assert bounds == sorted(bounds)
+    # The mean at η = -1/2 is (1-γ)/(2γ(γ^-½-1)) = (γ^-½+1)/2 = 10, and c = ½·ln(…).
+    gamma = 19**-2
+    c = math.log((math.e + gamma) / (1 + gamma * math.e)) / 2
+    assert bounds[1] == pytest.approx(1 + c, abs=1e-6)
+
+
+def test_a_selection_of_approximate_runs_two_steps_apart() -> None:
+    # β of (1, 1e-6) twice is all but that of ε = 1 twice: 4.7772659793 in the contract.
+    text = spec("{notion: approx, epsilon: 1, delta: 1e-9}", "{geometric: 10}")
+    text = text.replace("protect: unbounded", "protect: {relation: unbounded, distance: 2}")
+    found = dpcompose.analyze(text + "report: {delta: 1e-6}\n")
+    assert found.at_delta[0].value is not None
+    assert 4.7772659793 <= float(found.at_delta[0].value) <= 4.7774659793
+
+
+def test_a_profile_that_ends_with_a_chance_is_stated_at_it() -> None:
+    ends = dpcompose.analyze(
+        spec("{notion: profile, points: [[1, 1e-3], [0, 0.3]]}", "{geometric: 3}")
+    )
+    approx = dpcompose.analyze(spec("{notion: approx, epsilon: 1, delta: 1e-3}", "{geometric: 3}"))
+    assert ends.bound is not None and approx.bound is not None
+    assert approx.bound.delta == F(3, 1000) and ends.bound.delta is not None
+    assert F(3, 1000) < ends.bound.delta < F(3001, 10**6)
+    assert 1 < ends.bound.value <= approx.bound.value * F(1001, 1000)
+
+
 def test_together_costs_no_less_than_either() -> None:
     alone = [
         dpcompose.analyze(spec(f"[{run}]", "{geometric: 4}", more="report: {delta: 1e-6}\n"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from conftest import LIBRARY
 from oracle.generate import random_spec
 from tables import tables
 from wide import wide_spec
@@ -311,9 +312,7 @@ def test_a_case_of_a_theorem_comes_before_it(subject: Any) -> None:
 
 @pytest.fixture(scope="module")
 def laws(long: bool) -> list[tuple[str, Solver, Solution]]:
-    texts = [
-        (path.stem, path.read_text(encoding="utf-8")) for path in (ROOT / "specs").glob("*.yaml")
-    ]
+    texts = [(name, path.read_text(encoding="utf-8")) for name, path in LIBRARY.items()]
     texts += [
         (f"random {seed}", json.dumps(random_spec(seed))) for seed in range(60 if long else 25)
     ]

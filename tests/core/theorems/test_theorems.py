@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from conftest import LIBRARY
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ from dpcompose.handbook import whole_book
 from dpcompose.pipeline import analyze
 
 ROOT = Path(__file__).parents[3]
-SPECS = sorted((ROOT / "specs").glob("*.yaml"))
+SPECS = [*LIBRARY.values()]
 PAPER = """
     II.5 II.6 II.7 II.8 II.9 III.3 III.4 III.6 III.8 A.3
     IV.1 IV.3 IV.6 IV.10 IV.11 IV.12 IV.13 IV.15 V.2 V.3 V.4 V.5 V.6
@@ -325,7 +326,7 @@ def test_there_are_specs() -> None:
 @specs
 def test_spec_explains_itself(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "# yaml-language-server: $schema=spec.schema.json"
+    assert lines[0] == "# yaml-language-server: $schema=../spec.schema.json"
     comment = list(itertools.takewhile(lambda line: line.startswith("#"), lines))
     assert len(comment) >= 5
     assert EXPECT.fullmatch(lines[-1])
@@ -385,7 +386,7 @@ def _exact(text: str, names: dict[str, Fraction]) -> Fraction:
 
 def _stated(name: str, parameter: str) -> Sequence[tuple[str, Fraction]]:
     # The base loader keeps the text of every number.
-    text = (ROOT / "specs" / name).read_text(encoding="utf-8")
+    text = LIBRARY[name].read_text(encoding="utf-8")
     spec = yaml.load(text, Loader=yaml.BaseLoader)
     names: dict[str, Fraction] = {}
     for constant, written in spec.get("constants", {}).items():
@@ -394,7 +395,7 @@ def _stated(name: str, parameter: str) -> Sequence[tuple[str, Fraction]]:
 
 
 def test_census_shares_add_up_exactly() -> None:
-    stated = _stated("census-2020-redistricting-persons.yaml", "rho")
+    stated = _stated("census-2020-redistricting-persons", "rho")
     assert len(stated) == len({name for name, _ in stated}) == 65
     assert total(rho for _, rho in stated) == Fraction(542, 339) ** 2 == Fraction(293764, 114921)
     levels = {"US": 104, "State": 1440, "County": 447, "Tract": 687, "Block": 165}
@@ -410,6 +411,6 @@ def test_census_shares_add_up_exactly() -> None:
 
 
 def test_other_census_budgets_add_up_exactly() -> None:
-    assert total(e for _, e in _stated("census-2018-end-to-end.yaml", "epsilon")) == Fraction(1, 4)
-    relation = _stated("census-dhca-change-of-relation.yaml", "rho")
+    assert total(e for _, e in _stated("census-2018-end-to-end", "epsilon")) == Fraction(1, 4)
+    relation = _stated("census-dhca-change-of-relation", "rho")
     assert total(rho for _, rho in relation) == Fraction(618, 125)

@@ -67,6 +67,7 @@ class RowMap(RowByRow):
             columns=columns,
             others=others,
             free=traits.free,
+            nulls=traits.nulls,
         )
 
     def conduct(self) -> MapTraits:

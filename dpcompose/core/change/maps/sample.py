@@ -107,7 +107,11 @@ class Sample(Map):
         traits = above.traits
         if self.of is None:
             return
-        if not traits.fixed:
+        if traits.nulls:
+            says = "a sample of a fixed size is not followed where a row becomes a null"
+            hint = "write `poisson: q`, or protect a row replaced: `bounded`"
+            yield Refusal("DPC155", ("size",), says, hint)
+        elif not traits.fixed:
             says = f"`of` must be a public number of rows, and that of {above.name} is not public"
             hint = (
                 "write `poisson: q`; or, if it is public, `domain: fixed-size-table` "

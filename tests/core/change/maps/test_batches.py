@@ -147,10 +147,20 @@ def test_zero_out_is_as_one_row_more_where_nulls_are_ignored() -> None:
     assert zero.relation == "zero-out"
 
 
+def test_a_row_map_makes_a_null_of_a_null() -> None:
+    gaussian = "mechanism: gaussian, sigma: 3, sensitivity: 1"
+    direct = dpcompose.analyze(spec(gaussian, "zero-out", root="{}"))
+    text = spec(gaussian, "zero-out", root="{}").replace(
+        "  batch: {from: rows", "  scaled: {from: rows, map: row}\n  batch: {from: scaled"
+    )
+    assert direct.bound is not None and dpcompose.analyze(text).bound == direct.bound
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
         (spec("notion: pure, epsilon: 1, relation: zero-out", "unbounded", root="{}"), "DPC150"),
+        (spec("notion: pure, epsilon: 1, relation: unbounded", "zero-out", root="{}"), "DPC150"),
         (spec("notion: pure, epsilon: 1, relation: zero-out", "bounded"), "DPC150"),
         (spec("notion: pure, epsilon: 1, stated_on: rows"), "DPC128"),
         (spec("notion: pure, epsilon: 1", epochs=0), "DPC106"),
