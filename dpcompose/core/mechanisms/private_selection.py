@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import (
@@ -30,6 +31,7 @@ from dpcompose.curves.rounding import (
     exp_up,
     gaussian_mean_up,
     log1p_up,
+    log_inverse_up,
     number,
 )
 
@@ -43,6 +45,8 @@ _POINTS, _POINTS_OF_OTHERS = 512, 128
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
+#: The least rest of a cut in digits, and how often the place of the best line is narrowed.
+_MOST_DIGITS, _HALVINGS = 20, 30
 #: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it. A smaller δ
 #: that is left there is a chance to fail, rounded up so far; a larger one is that of a large loss.
 _MOST_TOP, _MOST_FAILURE, _ABOVE = 1000, Fraction(1, 100), 1 + Fraction(1, 10**6)
@@ -254,15 +258,66 @@ def _profile(selected: Selected, run: Curve) -> Curve:
         return Curve((), ZERO, ZERO)
     if not run.parts and not run.gaussian:
         return Curve((), ZERO, 1 - failure)
+    cuts = _cuts(selected, run, cost)
+    first = 0
     points = _POINTS_OF_OTHERS if run.parts else _POINTS
     step = (cost + _top(run)) / points
     found: list[tuple[Fraction, Fraction]] = []
     for i in range(points + 1):
-        delta = over_runs(_delta(run, i * step - cost), selected.mean)
+        delta = _ONE
+        for n, cut in enumerate(cuts[first:], first):
+            among = over_runs(_delta(run, i * step - cut.cost), selected.mean)
+            delta = min(delta, among + cut.rest)
+            # Less rest makes it larger here, and where ε is smaller.
+            if among >= cut.rest:
+                first = max(n - 1, 0)
+                break
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):
             found.append((i * step, rest))
     return curve_of(Points(tuple(found)), ZERO, 1 - failure) if found else Curve((), ZERO, ZERO)
+
+
+class _Cut(NamedTuple):
+    """A share of the highest scores, below which the best run is with a chance of `rest`; `cost`:
+    c for scores in it."""
+
+    rest: Fraction
+    cost: Fraction
+
+
+def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
+    """Returns cuts with less and less rest, the last one without any; only Poisson numbers have
+    others, whose best run is far above most scores."""
+    found = []
+    if selected.law == "poisson":
+        for digits in range(1, _MOST_DIGITS + 1):
+            # Where δ is a power of ten, as most are, this is near the best share of it.
+            rest = Fraction(8, 10 ** (digits + 1))
+            share = log_inverse_up(rest) / selected.mean
+            if share >= 1:
+                break
+            c = selected.mean * _rise(run, share)
+            if c < cost:
+                found.append(_Cut(rest, c))
+    return [*found, _Cut(ZERO, cost)]
+
+
+def _rise(run: Curve, share: Fraction) -> Fraction:
+    """Returns the most of β(x) - x for x up to a share, by the best line above β."""
+    low, high = ZERO, min(_top(run), Fraction(_MOST_TOP))
+
+    def at(epsilon: Fraction) -> Fraction:
+        return run.delta(epsilon=epsilon).upper + (exp_up(epsilon) - 1) * share
+
+    best = at(ZERO)
+    # It is convex in e^ε.
+    for _ in range(_HALVINGS):
+        left, right = (bits_up((2 * low + high) / 3, 60), bits_up((low + 2 * high) / 3, 60))
+        below, above = at(left), at(right)
+        best = min(best, below, above)
+        low, high = (low, right) if below <= above else (left, high)
+    return bits_up(best, _BITS)
 
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:
@@ -309,6 +364,10 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     ≤ β(1-q_s) for the neighbour's q'. Since φ' does not fall, φ'(q'_s) ≥ φ'(1-β(1-q_s)) ≥
     e^-c·φ'(q_s), so that (A - e^(ε+c)·A')₊(y) ≤ ∫φ'(q_s)(Q - e^ε·Q')₊(y)ds ≤ m·(Q - e^ε·Q')₊(y).
     Sum over y; nothing is released with the same chance in both.
+
+    The same with less: in a share a of the highest scores c is the sup over x ≤ a alone, and the
+    best run is below them with a chance of φ(1-a) - φ(0), for Poisson at most e^(-m·a). So δ_A(ε +
+    c) ≤ m·δ_Q(ε) + e^(-m·a), where c ≤ m·(δ_Q(t) + (e^t - 1)·a) for every t ≥ 0.
 
     Until a threshold: released is the first output whose score is in a fixed set; after each
     failure the search ends with chance γ. With p the chance of that set, A(y) = Q(y)/(γ+(1-γ)p) and

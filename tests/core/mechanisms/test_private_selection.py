@@ -51,7 +51,8 @@ def pure(epsilon: str) -> Guarantee:
         ("1", "negative_binomial", 100, 0, 7.99579156889),
         ("1", "negative_binomial", 100, 1, 9.08238943415),
         ("1", "poisson", 10, 0, 9.17859463126),
-        ("1/4", "poisson", 100, 0, 11.2403250198),
+        # The sup over all scores gives 11.2403250198; over the best share of the highest ones:
+        ("1/4", "poisson", 100, 0, 7.6898336071),
     ],
 )
 def test_the_best_of_gaussian_mechanisms(
@@ -60,7 +61,7 @@ def test_the_best_of_gaussian_mechanisms(
     one = selected(law, mean, F(shape), Guarantee(Notion.GDP, F(mu)))
     found = one.loss(F(1)).epsilon(delta=_DELTA)
     assert found is not None
-    assert epsilon <= float(found.upper) * (1 + 1e-11) <= epsilon * 1.0002
+    assert epsilon <= float(found.upper) * (1 + 1e-11) <= epsilon * 1.001
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,8 @@ for _stop in (0.5, 0.1, 0.01):
         _mean = F(_eta * (1 - _stop) / (_stop * (1 - _stop**_eta)))
         name = f"negative binomial {_eta} {_stop}"
         _add(name, "negative_binomial", _mean, str(_eta), _binomial(_eta, _stop))
+for _m in (60.0, 400.0):  # nearly always the best run is among the highest scores
+    _add(f"poisson {_m}", "poisson", F(_m), "0", lambda z, m=_m: math.exp(m * (z - 1)))  # type: ignore[misc]
 for _m in (0.5, 5.0):
     _add(f"poisson {_m}", "poisson", F(_m), "0", lambda z, m=_m: math.exp(m * (z - 1)))  # type: ignore[misc]
     _add(
