@@ -20,7 +20,7 @@ from dpcompose.curves.rounding.exact import ZERO, bits_up
 Parts = Sequence[tuple[Part, int]]
 
 #: So many different losses of a kind are kept as they are; samples take longer, responses less.
-MOST, MOST_SAMPLES, MOST_RESPONSES = 256, 128, 8192
+MOST, MOST_SAMPLES, MOST_RESPONSES = 512, 128, 8192
 #: Significant bits that are kept, the most that leave few enough; of responses the first.
 _BITS = tuple(range(12, 1, -1))
 

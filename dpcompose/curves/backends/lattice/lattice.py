@@ -40,6 +40,9 @@ _CHUNK = 1 << 15
 #: With more pairs of a frequency and a response, a sieve by blocks of frequencies goes first.
 _MANY = 1 << 20
 _BLOCK = 1 << 15
+#: A law is summed at the frequencies that are left, in rows of so many places, where that takes
+#: less than its transform: where it has fewer pairs of both than so many for each point.
+_ROW, _PAIRS = 64, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -292,9 +295,18 @@ def _product(
     of = Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
     noise = 0.0
     for spread in sorted(spreads, key=width_of, reverse=True):
-        power, lost = transform_of(*spread, points)
-        noise += lost
-        multiply(power[of.k], spread[2], of)
+        first, chances, count = spread
+        if len(chances) * len(of.k) > _PAIRS * points:
+            transform, lost = transform_of(*spread, points)
+            noise += lost
+            multiply(transform[of.k], count, of)
+        else:
+            power = _summed(first, chances, of.k, points)
+            # A rounding for each row and column, some for the angles; what is less counts as it.
+            lost = (_ROW + len(chances) / _ROW + 64) * UNIT
+            power[np.abs(power) < lost] = lost
+            multiply(power, count, of)
+            of.error += count * (3 * lost / np.abs(power))
         seen = of.log > -FAINT
         if not seen.all():
             of = Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
@@ -307,6 +319,22 @@ def width_of(spread: tuple[int, Any, int]) -> float:
     places = np.arange(len(chances))
     mean = dot(chances, places)
     return count * dot(chances, (places - mean) ** 2)
+
+
+def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
+    """Σ chance·e^(-2πi·k·place/points) at a few frequencies, place = row·_ROW + column + first."""
+    rows = -(-len(chances) // _ROW)
+    table = np.zeros(rows * _ROW)
+    table[: len(chances)] = chances
+    inner = table.reshape(rows, _ROW) @ _turns(np.arange(_ROW), k, points)
+    return (inner * _turns(first + _ROW * np.arange(rows), k, points)).sum(axis=0)
+
+
+def _turns(places: Any, k: Any, points: int) -> Any:
+    """e^(-2πi·k·place/points), angles reduced in whole numbers; a row for each place."""
+    turn = places[:, None] % points * k[None, :] % points
+    turn -= points * (turn > points // 2)
+    return np.exp(1j * (turn * (-2 * math.pi / points)))
 
 
 def multiply(value: Any, count: float, of: Product) -> None:
@@ -324,11 +352,7 @@ def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
     for step, chance in zip(steps % points, chances, strict=True):
         if not chance.any():
             continue
-        turn = step[:, None] * k[None, :] % points
-        turn -= points * (turn > points // 2)
-        angle = turn * (-2 * math.pi / points)
-        value.real += chance[:, None] * np.cos(angle)
-        value.imag += chance[:, None] * np.sin(angle)
+        value += chance[:, None] * _turns(step, k, points)
     return value
 
 

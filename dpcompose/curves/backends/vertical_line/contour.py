@@ -9,10 +9,8 @@ import math
 from fractions import Fraction
 from functools import partial
 
-from dpcompose.curves.backends.lattice.engine import common_step
 from dpcompose.curves.backends.lattice.grids import sides
 from dpcompose.curves.backends.lattice.root import epsilon_of
-from dpcompose.curves.backends.lattice.sizes import composed_scale, natural_step
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.curves.backends.vertical_line.sampled_transforms import (
@@ -28,8 +26,6 @@ from dpcompose.curves.rounding.doubles import float_of
 
 #: Parameters beyond this are left to others, and more copies of one loss.
 _GREATEST, _MOST_COPIES = 10**9, 10**15
-#: So many unlike losses are smoothed, where a grid has more points per deviation than these.
-_MANY, _MOST_POINTS = 32, 1 << 16
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
@@ -86,21 +82,10 @@ def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)
-        if line is None or not (line.smooth or _is_scattered(asked)):
+        if line is None or not line.smooth:
             return []
         lines.append(line)
     return lines
-
-
-def _is_scattered(asked: Curve) -> bool:
-    """Whether there are many unlike losses, which no grid of bearable size holds."""
-    if len(asked.parts) < _MANY:
-        return False
-    steps = [natural_step(part) for part, _ in asked.parts]
-    common = common_step({step / 2: 1 for step in steps if step})
-    if None in steps or common is None:
-        return True
-    return composed_scale(asked) > _MOST_POINTS * float_of(common)
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:

@@ -31,9 +31,8 @@ _MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
 _SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
 #: Of more places those are left out at which next to nothing is seen to be left.
 _SIEVED = 1 << 10
-#: By what is smoothed an ε grows by this share at most; of so many losses at a time it is seen
-#: where they are faint.
-_SMOOTHED, _ROWS = 2e-7, 8
+#: It is seen of so many losses at a time where they are faint.
+_ROWS = 8
 #: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
 #: Steps towards a tilt.
@@ -234,12 +233,6 @@ class VerticalLine:
                 t, logs, room = t[seen], logs[seen], room[seen]
         return t, left_out * (1 + 1e-9)
 
-    def smoothed(self, theta: float, at: float) -> VerticalLine:
-        """With so little of a Gaussian that an ε near `at` grows by a share of SMOOTHED: one loss
-        more dominates."""
-        more = 2 * _SMOOTHED * max(at, 1e-3 / theta) / (1 + 2 * theta)
-        return VerticalLine(self.kinds, self.square + more)
-
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
         """Returns a θ at which `much`, which falls, is about 0; or a small one if it is never
         above."""
@@ -304,8 +297,7 @@ class VerticalLine:
         if best is None:
             return None, at
         period, tilt = best
-        line = self if self.smooth else self.smoothed(tilt, at)
-        return line.sum(tilt, period, size), at
+        return self.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
         """Returns one by which δ at neighbouring places, at most 1 below and as Chernoff's bound
