@@ -31,7 +31,7 @@ from dpcompose.curves.curve import (
 )
 from dpcompose.curves.families.pure_steps import PureSteps, as_responses
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
-from dpcompose.curves.rounding.exact import decimal_up, float_up
+from dpcompose.curves.rounding.exact import decimal_up
 
 #: Significant digits of what floating-point transforms give, rounded up.
 DIGITS = 11
@@ -72,16 +72,14 @@ class RouteBound(NamedTuple):
 class Point(NamedTuple):
     """A question: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
-    `many`: whether it is one of very many about the same patterns. `known`: an ε
-    that holds in another way, so that one which is surely above it need not be the least. `order`:
-    of a δ, only the table with a row that comes or goes against the one without it ("with"), or the
-    reverse ("without"); None: both.
+    `many`: whether it is one of very many about the same patterns. `order`: of a δ, only the table
+    with a row that comes or goes against the one without it ("with"), or the reverse ("without");
+    None: both.
     """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
     many: bool = False
-    known: Fraction | None = None
     order: str | None = None
 
     @property
@@ -181,12 +179,7 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
 
 
 def _effort(composition: Curve, point: Point) -> EvaluationEffort:
-    effort = BEST
-    if point.many:
-        effort = SHARED
-    elif point.known is not None:
-        with suppress(*BEYOND_DOUBLES):
-            effort = EvaluationEffort(known=float_up(point.known))
+    effort = SHARED if point.many else BEST
     if point.order is None or (side := direction(composition)) is None:
         return effort
     # In the table without the row it is the other one that is read first.
