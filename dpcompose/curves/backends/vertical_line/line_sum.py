@@ -29,10 +29,6 @@ _NATS, _BEYOND = 30.0, 24.0
 _MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
 #: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
 _SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
-#: Of more places those are left out at which next to nothing is seen to be left.
-_SIEVED = 1 << 10
-#: It is seen of so many losses at a time where they are faint.
-_ROWS = 8
 #: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
 #: Steps towards a tilt.
@@ -173,32 +169,17 @@ class VerticalLine:
         if not step:  # the period is beyond all numbers
             return None
         found = _faint(self.log_decay, theta, step, size)
-        places = None if found is None else self._places(theta, step, found)
-        told = None if places is None else self.on_line(theta, places[0])
-        if places is None or told is None:
+        if found is None:
             return None
-        return self.summed(theta, period, *places, told)
-
-    def _places(
-        self, theta: float, step: float, found: tuple[float, float]
-    ) -> tuple[Floats, float] | None:
-        """Returns the places up to the last one, and what is at all others; None if they are too
-        many."""
         last, beyond = found
         many = math.ceil(last / step)
-        losses = sum(len(kind.counts) for kind in self.kinds)
         # On a grid, too, every loss takes its time.
-        work = max(losses, *(kind.work for kind in self.kinds))
-        if many > _MOST_PLACES:
+        work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
+        if many > _MOST_PLACES or many * work > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
-        if many > _SIEVED:
-            bright = self._bright(theta, t)
-            if bright is None:
-                return None
-            t, left_out = bright
-            beyond += left_out * step / math.pi
-        return (t, beyond) if len(t) * work <= _MOST_VALUES else None
+        told = self.on_line(theta, t)
+        return None if told is None else self.summed(theta, period, t, beyond, told)
 
     def summed(
         self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs
@@ -211,27 +192,6 @@ class VerticalLine:
         weights[0] /= 2
         terms, wrong = values * weights, wrong * np.abs(weights)
         return LineSum(theta, told.log_mass, told.lost, t, terms, wrong, beyond)
-
-    def _bright(self, theta: float, t: Floats) -> tuple[Floats, float] | None:
-        """Returns the places at which more than next to nothing may be left, and the sum of what
-        is at the others, over t². None where that takes too many values."""
-        # What is far away counts less.
-        room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
-        logs, left_out = -self.square * t * t / 2, 0.0
-        values = 0
-        for kind in self.kinds:
-            for start in range(0, len(kind.counts), _ROWS):
-                values += len(t) * _ROWS * kind.work
-                if values > _MOST_VALUES:
-                    return None
-                rows = slice(start, start + _ROWS)
-                with np.errstate(divide="ignore"):
-                    sizes = np.clip(kind.sizes(theta, t, rows), -_MUCH, 0.0)
-                logs = logs + (sizes * kind.counts[rows, None]).sum(axis=0)
-                seen = (logs > -room) | (t == 0)
-                left_out += float((np.exp(logs)[~seen] / t[~seen] ** 2).sum())
-                t, logs, room = t[seen], logs[seen], room[seen]
-        return t, left_out * (1 + 1e-9)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
         """Returns a θ at which `much`, which falls, is about 0; or a small one if it is never

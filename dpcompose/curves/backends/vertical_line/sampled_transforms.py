@@ -106,13 +106,6 @@ class SampledGaussians(Transforms):
         error = np.minimum(each[:, None] * t, 4.0) + 8 * left[:, None]
         return OnLine(np.log1p(above), lost, more, error)
 
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        found = self.on_line(theta, t)
-        if found is None:
-            return np.zeros((len(self.q[rows]), len(t)))
-        logs: Floats = np.log(np.abs(1 + found.more[rows]) + found.error[rows] + _SUMMED)
-        return logs
-
     def beyond(self, theta: float, t: Floats) -> Floats:
         """Returns by laws with stepwise densities, that the law of the loss contains.
 

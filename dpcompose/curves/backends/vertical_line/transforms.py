@@ -54,10 +54,6 @@ class Transforms(ABC):
         """ln of an upper bound of |M(θ+iu)/M(θ)|, a row for each loss, a column for each t > 0: for
         all u from this t to the next one, from the last one on for all u."""
 
-    @abstractmethod
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        """ln of an upper bound of |M(θ+it)/M(θ)|, for some of the losses, at each t."""
-
 
 class ResponseTransforms(Transforms):
     """Losses ε and -ε: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""
@@ -81,14 +77,6 @@ class ResponseTransforms(Transforms):
 
     def beyond(self, theta: float, t: Floats) -> Floats:
         return np.zeros((len(self.eps), len(t)))
-
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        e = self.eps[rows, None]
-        low = np.exp(-(1 + 2 * theta) * e)
-        angles = e * t
-        square = 1 - 4 * low / (1 + low) ** 2 * np.sin(angles) ** 2
-        logs: Floats = np.log(square + _ROUNDINGS * (1 + angles)) / 2
-        return logs
 
 
 class LaplaceTransforms(Transforms):
@@ -122,18 +110,6 @@ class LaplaceTransforms(Transforms):
         size = ((1 + theta) + theta * low) / both
         bound = (1 + low)[:, None] * (0.5 + 0.5 / np.hypot(both, 2 * t)) / size[:, None]
         logs: Floats = np.log(bound * (1 + 1e-12))
-        return logs
-
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        both = 1 + 2 * theta
-        a = self.shifts[rows, None]
-        low = np.exp(-both * a)
-        size = ((1 + theta) + theta * low) / both
-        angles = a * t
-        square = (1 + low) ** 2 - 4 * low * np.sin(angles) ** 2
-        atoms = np.sqrt(square + _ROUNDINGS * (1 + angles)) / 2
-        slope = (1 + low) * (0.5 / np.hypot(both, 2 * t))
-        logs: Floats = np.log((atoms + slope) / size * (1 + 1e-12))
         return logs
 
 
