@@ -30,11 +30,9 @@ from dpcompose.curves.curve import (
     direction,
 )
 from dpcompose.curves.families.pure_steps import PureSteps, as_responses
-from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
+from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, DIGITS
 from dpcompose.curves.rounding.exact import decimal_up
 
-#: Significant digits of what floating-point transforms give, rounded up.
-DIGITS = 11
 #: With more distinct ε than this the closed forms take too long for a comparison.
 MOST_CLOSED = 2000
 #: What is known of compositions of more parts is not kept for the next time: they take room.

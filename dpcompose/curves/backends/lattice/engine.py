@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from dpcompose.curves.backends.lattice.components import (
-    UNIT,
     Ensemble,
     chernoff,
     ensemble,
@@ -18,11 +17,11 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_delta,
     tilt_for_epsilon,
 )
-from dpcompose.curves.backends.lattice.lattice import MOST_POINTS, NATS, lattice_law, window
+from dpcompose.curves.backends.lattice.lattice import NATS, lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
-from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
 from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
 #: The exact grid of the stated fractions is taken up to this many points.
 EXACT_POINTS = 1 << 21
@@ -251,7 +250,7 @@ def _law(
     # what is added.
     moved = float((rough.num * lower_chance(rough.eps, theta)).sum())
     fine = math.sqrt(8 * TOLERANCE * max(center, 1e-6 * span) / ((1 + theta) * max(moved, 1e-9)))
-    fine = min(max(fine, span / (MOST_POINTS - 64)), span / 256)
+    fine = min(max(fine, span / (MAX_POINTS - 64)), span / 256)
     units = max(1, int(fine / float_of(rough.unit)))
     if units >= 1 << 61:
         return None, None

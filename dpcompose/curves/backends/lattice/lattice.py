@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.components import (
-    UNIT,
     Ensemble,
     chernoff,
     log_rest,
@@ -26,12 +25,10 @@ from dpcompose.curves.backends.lattice.components import (
     reach,
 )
 from dpcompose.curves.backends.lattice.law import Law
-from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
 from dpcompose.curves.backends.lattice.normal import dot
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-#: No window has more points.
-MOST_POINTS = 1 << 22
 #: The tilted chance left out above the window is at most e^-NATS.
 NATS = 40.0
 #: Frequencies at which the characteristic function is below e^-FAINT count as 0.
@@ -41,8 +38,8 @@ _CHUNK = 1 << 15
 _MANY = 1 << 20
 _BLOCK = 1 << 15
 #: A law is summed at the frequencies that are left, in rows of so many places, where that takes
-#: less than its transform: where it has fewer pairs of both than so many for each point.
-_ROW, _PAIRS = 64, 8
+#: less than its transform, each turn of an angle as long as so many points.
+_ROW, _TURNS = 64, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +95,7 @@ def lattice_law(
     """
     width = float_of(step)
     bottom, top = window(parts, theta, shifts)
-    if not (top - bottom) / width < MOST_POINTS - 8:
+    if not (top - bottom) / width < MAX_POINTS - 8:
         return None
     if theta * width > 500 and (parts.twice % int(step / parts.unit)).any():
         return None
@@ -296,7 +293,7 @@ def _product(
     noise = 0.0
     for spread in sorted(spreads, key=width_of, reverse=True):
         first, chances, count = spread
-        if len(chances) * len(of.k) > _PAIRS * points:
+        if _TURNS * (_ROW + len(chances) // _ROW) * len(of.k) > points:
             transform, lost = transform_of(*spread, points)
             noise += lost
             multiply(transform[of.k], count, of)

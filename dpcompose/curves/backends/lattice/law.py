@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-UNIT = 2.0**-53
 #: Losses whose weight is below e^-_FADED are counted as _REST in all, with tilted chance at most 1.
 _FADED = 60.0
 _REST = 2e-26

@@ -20,7 +20,8 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.vertical_line.transforms import UNIT, Transforms
+from dpcompose.curves.backends.vertical_line.transforms import Transforms
+from dpcompose.curves.rounding.doubles import UNIT
 
 #: What the neighbouring periods add is about e^-NATS of δ, and what is left out beyond the last t
 #: e^-BEYOND.

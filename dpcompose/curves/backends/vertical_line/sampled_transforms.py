@@ -16,13 +16,14 @@ import numpy as np
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
+from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
-    UNIT,
     OnLine,
     Transforms,
     turned,
 )
-from dpcompose.curves.rounding.exact import float_up, sqrt_up
+from dpcompose.curves.rounding.doubles import UNIT
+from dpcompose.curves.rounding.exact import sqrt_up
 
 #: What a sum over nodes leaves out is at most e to minus this, for each loss.
 _NATS = 46.0
@@ -34,8 +35,8 @@ _SUMMED = 128 * UNIT
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 #: Share by which bounds that need no digits are put to the sure side.
 _SURE = 1e-6
-#: Rates and μ below this are raised to it; of variances below this nothing is said.
-_LEAST, _MINUTE = 1e-100, 1e-140
+#: Of variances below this nothing is said.
+_MINUTE = 1e-140
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,9 +62,9 @@ class SampledGaussians(Transforms):
 
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
         samples = [loss for loss in losses if isinstance(loss, parts.Sampled)]
-        self.q = np.array([min(max(float_up(each.rate), _LEAST), 1.0) for each in samples])
+        self.q = np.array([min(not_below(each.rate), 1.0) for each in samples])
         squares = [each.base.gaussian for each in samples]
-        self.mu = np.array([max(float_up(sqrt_up(square)), _LEAST) for square in squares])
+        self.mu = np.array([not_below(sqrt_up(square)) for square in squares])
         self.counts = np.array([float(count) for count in counts])
 
     def _power(self, theta: float) -> float:

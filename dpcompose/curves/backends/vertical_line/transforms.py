@@ -17,9 +17,8 @@ import numpy as np
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.renyi.cumulants import not_below
+from dpcompose.curves.rounding.doubles import UNIT
 
-#: The unit in the last place: relative error of one correctly rounded operation.
-UNIT = 2.0**-53
 #: Errors of the closed forms below are some thirty roundings; this many are allowed.
 _ROUNDINGS = 100 * UNIT
 
