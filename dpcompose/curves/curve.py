@@ -575,14 +575,12 @@ class EvaluationEffort(NamedTuple):
     """The work done for an answer, which is certified in any case.
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
-    alone, to see soon what cannot decide. `known`: an ε that holds in another way; an answer that
-    two grids show to be above it is not looked at closer. `side`: of a δ, the one order of the
-    tables that is asked for, "removed" as the curve has them, "added" exchanged; None: both.
+    alone, to see soon what cannot decide. `side`: of a δ, the one order of the tables that is asked
+    for, "removed" as the curve has them, "added" exchanged; None: both.
     """
 
     shared: bool = False
     rough: bool = False
-    known: float = math.inf
     side: str | None = None
 
 

@@ -54,8 +54,6 @@ _HOW = {
     RouteName.BASIC: "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
     RouteName.ADVANCED: "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
     RouteName.CLOSED: "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
-    RouteName.AS_GAUSSIAN: "each ε is read as the least μ, and the Gaussian curve is exact",
-    RouteName.SPLIT: "δ is shared out between two groups of mechanisms, whose ε's add up",
 }
 _IN_SHORT = {
     RouteName.OPTIMAL: "Kairouz, Oh and Viswanath 2015",
@@ -66,8 +64,6 @@ _IN_SHORT = {
     RouteName.BASIC: "the ε's add up, and the δ's",
     RouteName.ADVANCED: "Dwork, Rothblum and Vadhan 2010",
     RouteName.CLOSED: "Kairouz, Oh and Viswanath 2015",
-    RouteName.AS_GAUSSIAN: "the least μ's, one Gaussian curve",
-    RouteName.SPLIT: "ε₁ at δ₁ and ε₂ at δ₂ add up",
 }
 
 

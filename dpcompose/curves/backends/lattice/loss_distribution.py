@@ -47,11 +47,6 @@ from dpcompose.curves.rounding.exact import float_up
 _MANY_SAMPLES = 16
 
 
-def laws(part: Part, count: int, step: Fraction, side: str) -> tuple[tuple[Masses, int], ...]:
-    """Laws with their counts whose sum is at least that of so many copies of a part."""
-    return ((masses(part, step, side), count),)
-
-
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
     """Returns a law on multiples of `step` whose curve is at least the profile of `part` at every
     real ε.
@@ -115,7 +110,7 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
 def _by_curve(base: Curve, step: Fraction) -> Masses:
     """Returns a symmetric law above many samples, from some points of their curve in both
     orders."""
-    points = rough_curve(base.parts, base.gaussian, laws)
+    points = rough_curve(base.parts, base.gaussian, masses)
     return discrete.stated(points, step) if points else Masses(step, 0, np.zeros(1), 1.0)
 
 
