@@ -164,7 +164,11 @@ MAP_SHAPES: dict[str, Shape] = {
     "cap": _KEEP,
     "sample": {"rate": positive, "size": maybe(once), "of": maybe(once), "shared": flag},
     "stable": {"stability": integer},
-    "value": dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+    "value": {
+        **dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+        "metric": word,
+        "joint": maybe(lambda joint: has_shape(joint, {"datasets": words, "l1": number})),
+    },
     "edges": {},
     "nodes": {},
     "opaque": {},
@@ -526,6 +530,14 @@ class DataNode:
             raise Rejected(f"a statement in `{self.name}` is above its root")
         return [*(above.up(steps - 1) if above else ()), self]
 
+    def joint(self) -> Any:
+        """Returns the joint bound of a value of which all is released per unit of distance."""
+        said = [each for mechanism in self.mechanisms for each in mechanism["statements"]]
+        if not said or (self.map or {}).get("joint") is None:
+            return None
+        plain = all(x["relation"]["kind"] == "euclidean" and x["notion"] == "pure" for x in said)
+        return self.map["joint"] if plain and self.map else None
+
     def is_sample(self) -> bool:
         """Whether it is a sample whose outcome is taken as given."""
         return self.map is not None and self.map["kind"] == "sample" and self.above is None
@@ -658,6 +670,17 @@ def _per_key(unit: Unit, column: str, first: bool, alone: bool, one_end: bool) -
     return [(((a, 1), (b, 1)), None) for a in (inside, OLD) for b in (other, NEW)]
 
 
+def joint_moves(made_by: Line, unit: Unit, f: Line) -> F | None:
+    """Returns how far one unit of the root moves the values of a joint bound in sum."""
+    of_unit = f.get("unit")
+    units = {"single": 2 if of_unit else 1, "user": 1, "pair": 2}.get(unit.kind)
+    if unit.kind == "pair" and of_unit and of_unit not in unit.kept:
+        units = 4
+    if made_by["joint"] is None or units is None:
+        return None
+    return units * number(made_by["joint"]["l1"])
+
+
 def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
     """Returns all that a map may make of one unit; what something else dominates is left out."""
     kind, pair, user = made_by["kind"], unit.kind == "pair", unit.kind == "user"
@@ -678,6 +701,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             + [most]
             if x is not None
         ]
+        moves += [x for x in [joint_moves(made_by, unit, f)] if x is not None]
         return _one(Unit("metric", every, (), min(moves, default=None)))
     if unit.kind == "any" or kind == "opaque":
         return anything
@@ -1400,6 +1424,51 @@ class Rules:
         once_ = self.algebra.cover([self.ask(child, each) for each in found])
         # Of a map that is part of one release `map_release` counts the draws.
         return once_ if child.one_release else self.algebra.times(once_, child.draws)
+
+    def map_joint(self, node: DataNode, child: DataNode, change: Change) -> Loss:
+        """Values that move together by a joint bound; the first of them is charged for all."""
+        joint = child.joint()
+        values = [each for each in node.children if joint and each.joint() == joint]
+        moved = [(joint_moves(child.map or {}, u, node.facts), n) for u, n in leaves(change)]
+        if not values or any(each is None for each, _ in moved):
+            raise Rejected("no joint bound covers the change")
+        left = sum(((each or ZERO) * n for each, n in moved), ZERO)
+
+        def moves(value: DataNode) -> Change:
+            made_by = value.map or {}
+            return down(change, node, value, lambda u: [*outcomes(made_by, u, node.facts)[0][0]])
+
+        changes = [moves(each) for each in values]
+        far_ = [
+            _distance(moved_, v.facts.get("diameter"))
+            for v, moved_ in zip(values, changes, strict=True)
+        ]
+        reach = [each or ZERO for each in far_]
+        algebra, said = self.algebra, [m["statements"] for v in values for m in v.mechanisms]
+        noises = {(one.get("noise") or {}).get("kind") for each in said for one in each}
+        released = [
+            sorted(json.dumps([m["statements"], m["count"]]) for m in each.mechanisms)
+            for each in values
+        ]
+        alike = noises <= {None, "Laplace", "Geometric"} and all(x == released[0] for x in released)
+        if algebra.notion != "pure" and alike and all(each == left for each in reach):
+            loss = self.ask(values[0], changes[0])
+            return loss if child is values[0] else algebra.zero
+        inner = self if algebra.notion == "pure" else Rules(Algebra("pure"), True, self.premises)
+        known = [(inner.ask(v, m), far) for v, m, far in zip(values, changes, reach, strict=True)]
+        self.used |= inner.used
+        total = ZERO
+        for loss, far in sorted(known, key=lambda x: x[0] / x[1] if x[1] else ZERO, reverse=True):
+            total += loss * min(far, left) / far if far else ZERO
+            left -= min(far, left)
+        if child is not values[0] or not total:
+            return algebra.zero
+        if algebra.apart:
+            item: Item = ("Laplace", total) if noises == {"Laplace"} else (total, ZERO)
+            return Multisets([((item, 1),)])
+        if noises == {"Laplace"} and algebra.notion in ("zcdp", "gdp"):
+            raise NotChecked(f"the {algebra.notion} of Laplace noise that is unlike")
+        return ((total, ZERO),) if algebra.pairs else converted(total, "pure", algebra.notion)
 
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
@@ -2475,7 +2544,13 @@ def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
 _RENAMED = {"poisson": "rate"}
 #: What a certificate says of a key that a spec leaves out; the others must be written.
 _DEFAULTS = {"keeps": [], "drops": False, "exact": False, "shared": False, "distance": 1}
-_DEFAULTS |= {"domain": "table", "keep": "random", "kind": "row", "order": "shuffled"}
+_DEFAULTS |= {
+    "domain": "table",
+    "keep": "random",
+    "kind": "row",
+    "order": "shuffled",
+    "metric": "euclidean",
+}
 _DEFAULTS |= dict.fromkeys(("uses", "unbounded", "bounded", "diameter", "size", "of", "unit"))
 _DEFAULTS |= dict.fromkeys(
     ("max_degree", "columns", "changes", "max_blocks_per_unit", "max_rows_per_block")
@@ -2614,7 +2689,7 @@ class SpecComparison:
         if "root" in line:
             if "from" in entry:
                 raise Rejected(f"`{name}` is no root in the spec")
-            public = ("drops", "domain", "size") if self.nulls else ("drops",)
+            public = ("drops", "joint", *(("domain", "size") if self.nulls else ()))
             self._fields(name, {k: v for k, v in entry.items() if k not in public}, line["root"])
         elif "partition" in line:
             part = next(
@@ -2627,7 +2702,10 @@ class SpecComparison:
         else:
             self._comes_from(name, entry, line["parent"])
             every_row = line["map"]["kind"] == "all-rows"
-            told_ = {"kind": "sample", "rate": "1"} if every_row else line["map"]
+            told_: Line = {"kind": "sample", "rate": "1"} if every_row else {**line["map"]}
+            joint, root = told_.pop("joint", None), str(entry["from"]).split(".")[0]
+            if joint is not None:
+                self._fields(f"{root}.joint", self._entry(root).get("joint", {}), joint)
             self._fields(f"{name}.map", entry.get("map", {}), told_)
 
     def _comes_from(self, name: str, entry: Line, parent: int) -> None:
@@ -2694,6 +2772,7 @@ class SpecComparison:
                             self._field(f"{where}.{columns}", narrow[columns], given)
                 of = narrow.get("relation") if narrow else of
                 of = "unbounded" if self.nulls and of == "zero-out" else of
+                of = "euclidean" if of == "l1" else of
                 kinds = {x["relation"].get("name", x["relation"]["kind"]) for x in near}
                 if of is not None and of not in kinds:
                     raise Rejected(f"{where} holds for {str(of)[:40]} neighbours in the spec")

@@ -50,6 +50,7 @@ class Role(StrEnum):
     SAMPLE = "a Poisson sample"
     SAMPLE_ADDED = "a row added to a Poisson sample"
     SAMPLE_OF_SIZE = "a sample without replacement"
+    JOINT = "values that move together by a bound"
     DISPLACED = "a row of each key drawn at random"
     FAMILY = "a concrete mechanism in another notion"
     CONVERSION = "another notion"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.family import Trusted
@@ -14,7 +15,7 @@ from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Probl
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
-from dpcompose.report.wording import NAMES, listing, plural
+from dpcompose.report.wording import NAMES, listing, number, plural
 
 
 class Fact(NamedTuple):
@@ -125,6 +126,11 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
     if root.columns is not None and problem.goal.relation.changes is not None:
         columns = listing(sorted(root.columns))
         yield Fact(f"a row of `{name}` has no columns but {columns}", (*path, "columns"))
+    for made_by in (each.made_by for each in root.dataset.derived):
+        if isinstance(made_by, Value) and made_by.joint is not None:
+            who = "one row" if root.unit is None else f"one `{root.unit}`"
+            says = f"{who} of `{name}` moves {listing(made_by.joint.datasets)} together by at most "
+            yield Fact(f"{says}{number(made_by.joint.l1)}, in L1", (*path, "joint"))
     if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
         yield Fact(f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit"))
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dpcompose.spec.fields import Because, Name, Optional, Reference, Whole
+from dpcompose.spec.fields import Because, Name, Optional, Reference, Scalar, Whole
 from dpcompose.spec.maps import Map
 from dpcompose.spec.models import Model
 from dpcompose.spec.partitions import Partition
@@ -16,6 +16,19 @@ DOMAINS = {
     "ordered-table": "a table whose rows have positions",
     "graph": "a graph with public vertices and sensitive edges",
 }
+
+
+class WrittenJoint(Model):
+    __doc__ = "A bound on how far several values move together."
+
+    what = "a joint bound"
+    datasets: list[Name] = Field(
+        min_length=1, description="Values that are made straight from this root."
+    )
+    l1: Scalar = Field(
+        description="How far one row of the root, or all rows of one unit, move all of them in "
+        "sum, in L1."
+    )
 
 
 class Table(Model):
@@ -33,6 +46,10 @@ class Table(Model):
         default=None, description="All columns that a row has; names of others are then faults."
     )
     size: Optional[Whole] = Field(default=None, description="The public number of rows.")
+    joint: Optional[WrittenJoint] = Field(
+        default=None,
+        description="A bound on several values together: `{datasets: [a, b], l1: 65536}`.",
+    )
     because: Because
 
 

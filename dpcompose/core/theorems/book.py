@@ -23,6 +23,7 @@ from dpcompose.core.theorems import (  # noqa: F401
     filtering,
     group_privacy,
     hypotheses_mixed,
+    joint_values,
     kept_columns,
     post_processing,
     sampling,

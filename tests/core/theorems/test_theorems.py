@@ -66,7 +66,7 @@ BEYOND = """
     dominating-pairs optimal-composition profile-on-disjoint
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     pure-filter approx-filter zcdp-filter zcdp-filter-aside gdp-filter
-    kept-columns poisson-sample poisson-sample-added poisson-sample-replaced
+    joint-l1 kept-columns poisson-sample poisson-sample-added poisson-sample-replaced
     sample-without-replacement random-limit
     HBW.1 HBW.mixture HBW.3 HBW.6 HBW.7 HBW.coupling HBW.A3 HBW.likelihoods
 """
