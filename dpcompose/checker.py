@@ -281,7 +281,8 @@ def dataset_shape(line: Line) -> None:
     }
     needed: Shape = {"line": word, "id": integer, "name": word}
     if "root" in line:
-        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE)
+        per_unit: Shape = {"max_rows_per_unit": once}
+        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE, per_unit)
     elif "map" in line:
         needed |= {"parent": integer, "map": one_of(MAP_SHAPES, False)}
         more |= {"draws": once, "one_release": flag, "through": words}
@@ -581,6 +582,7 @@ def names(value: Any) -> frozenset[str] | None:
 def root_facts(root: Line) -> Line:
     """Returns what is public of a root."""
     graph, size, unit = root["domain"] == "graph", root["size"], root["unit"]
+    most = root.get("max_rows_per_unit")
     return {
         "shape": "graph" if graph else "table",
         "unit": unit,
@@ -589,6 +591,7 @@ def root_facts(root: Line) -> Line:
         "size": size,
         "columns": names(root["columns"]),
         "free": root["domain"] == "table" and size is None and unit is None,
+        "most_of_unit": None if most is None else F(most),
     }
 
 
@@ -2165,7 +2168,8 @@ def protected(root: DataNode, goal: Line, distance: int) -> Change:
     if kind == "bounded" and table:
         unit = Unit("pair", (0, 1), tuple(sorted(keeps)))
     elif table and (kind == "unbounded" or (kind == "user" and facts["unit"] is not None)):
-        unit = Unit("single" if kind == "unbounded" else "user")
+        most = facts["most_of_unit"] if kind == "user" else None
+        unit = Unit("single" if kind == "unbounded" else "user", size=most)
     elif not table and kind in ("edge", "node", "node-rewired"):
         unit = Unit(kind)
     if -1 not in root.history:
@@ -2587,6 +2591,7 @@ class SpecComparison:
         self.compared, self.left = 0, set[str]()
         if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
             raise Rejected("the certificate is about another text")
+        self._fold_columns()
         self._protect()
         if self.lines[0]["apart"] and "roots" not in self.spec:
             raise Rejected("the spec does not say that nobody is in two roots")
@@ -2601,6 +2606,24 @@ class SpecComparison:
                 del told_["kind"]
                 self._fields(line["name"], entry["partition"], told_)
         self._mechanisms()
+
+    def _fold_columns(self) -> None:
+        """Moves mechanisms to what they read, from the columns of it that they `use`."""
+        uses = {each["name"]: each["uses"] for each in self.spec["mechanisms"] if "uses" in each}
+        used: set[str] = set()
+        nodes: dict[Any, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
+        for line in [each for each in nodes.values() if "map" in each]:
+            above, columns = nodes[line["parent"]], line["map"].get("only")
+            if line["name"] in self.spec["datasets"] or columns is None:
+                continue
+            for each in line.get("mechanisms", ()):
+                told_ = [{**x, "up": x["up"] - 1} for x in each["statements"]]
+                above.setdefault("mechanisms", []).append({**each, "statements": told_})
+                used.add(each["name"])
+                self._field(f"{each['name']}.uses", [*{*uses.get(each["name"], [])}], columns)
+            self.lines.remove(line)
+        if uses.keys() - used:
+            raise Rejected(f"{min(uses.keys() - used)[:60]} uses columns in the spec")
 
     def _entry(self, name: str) -> Line:
         entry = self.spec["datasets"].get(str(name).split(".")[0])

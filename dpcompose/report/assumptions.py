@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.change.maps.columns import Columns
+from dpcompose.core.change.maps.kind import Readers, columns_named
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
@@ -133,6 +134,10 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
             yield Fact(f"{says}{number(made_by.joint.l1)}, in L1", (*path, "joint"))
     if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
         yield Fact(f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit"))
+        if root.max_rows_per_unit is not None:
+            rows = plural(root.max_rows_per_unit, "row")
+            says = f"no `{root.unit}` has more than {rows} in `{name}`"
+            yield Fact(says, (*path, "max_rows_per_unit"))
 
 
 def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
@@ -215,6 +220,12 @@ def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
     """Yields what the map that makes a dataset declares."""
     path = (*dataset.path, "map")
     assert dataset.made_by is not None
+    if isinstance(dataset.made_by, Columns) and dataset.path[-1] == "uses":
+        names = dict.fromkeys(each.name for each in dataset.mechanisms)
+        verb = "depends" if len(names) == 1 else "depend"
+        says = f"{listing(names)} {verb} on {columns_named(dataset.made_by.only)} of each row alone"
+        yield Fact(says, dataset.path)
+        return
     of_it = readers.get(id(dataset), _NOBODY)
     for says, at in dataset.made_by.declares(dataset.name, of_it):
         yield Fact(says, (*path, *at))

@@ -25,7 +25,7 @@ _WEAKER_IF_LARGER = frozenset(
     {
         "epsilon", "delta", "rho", "mu", "sensitivity", "unbounded", "bounded", "diameter",
         "l1", "stability", "max_rows", "max_blocks", "max_blocks_per_unit", "max_rows_per_block",
-        "max_degree",
+        "max_rows_per_unit", "max_degree",
     }
 ) | {key.name for form in FORMS.values() for key in form.numbers if not key.noise}  # fmt: skip
 _WEAKER_IF_SMALLER = frozenset(
@@ -55,6 +55,7 @@ _MORE = frozenset(
         "diameter",
         "uses",
         "joint",
+        "max_rows_per_unit",
     }
 )
 

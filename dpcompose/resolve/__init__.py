@@ -126,7 +126,7 @@ class _Resolver:
                 mechanisms.look_at(index, self._source.value)
         self._check_post_processing(mechanisms)
         builder = Builder(faults)
-        if faults or goal is None or not builder.fits(datasets.order):
+        if faults or goal is None or not builder.fits([*datasets.order, *mechanisms.selected]):
             return None
         everyone = frozenset(range(len(datasets.roots)))
         problem = Problem(

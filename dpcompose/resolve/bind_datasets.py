@@ -36,11 +36,19 @@ class RootPlace:
     size: int | None
     columns: tuple[str, ...] | None
     nulls: bool
+    max_rows_per_unit: int | None
 
     def filled(self, dataset: Resolved) -> Root:
         """Returns the root of a problem, with the resolved dataset."""
         return Root(
-            dataset, self.domain, self.unit, self.max_degree, self.size, self.columns, self.nulls
+            dataset,
+            self.domain,
+            self.unit,
+            self.max_degree,
+            self.size,
+            self.columns,
+            self.nulls,
+            self.max_rows_per_unit,
         )
 
 
@@ -111,23 +119,28 @@ class Datasets:
         it."""
         path: Path = ("datasets", name)
         domain = Domain(dataset.domain)
-        unit = size = degree = columns = None
+        unit = size = degree = columns = most = None
         if isinstance(dataset, written.Graph):
             degree = dataset.max_degree
         else:
-            unit, size = dataset.unit, dataset.size
+            unit, size, most = dataset.unit, dataset.size, dataset.max_rows_per_unit
             columns = self._columns(dataset.columns, (*path, "columns"))
         if size is not None and domain is Domain.TABLE:
             message = "`size` says that the number of rows is public"
             hint = "write `domain: fixed-size-table`"
             self._faults.add("DPC105", (*path, "size"), message, hint, key=True)
+        if most is not None and unit is None:
+            message = f"{quoted(name)} does not say which column names the privacy unit"
+            hint = "add `unit: user_id`, or leave `max_rows_per_unit` out"
+            self._faults.add("DPC142", (*path, "max_rows_per_unit"), message, hint, key=True)
         public = None if domain is Domain.TABLE else size
         facts = facts_of_root(name, domain, unit, public, columns, self._nulls)
         place = SpecPlace(name, path, self._index[name], None, 0, facts, None)
         self.names.nodes[name] = place
         if unit is not None:
             has_column(unit, (*path, "unit"), place, self._faults)
-        self.roots.append(RootPlace(place, domain, unit, degree, size, columns, self._nulls))
+        root = RootPlace(place, domain, unit, degree, size, columns, self._nulls, most)
+        self.roots.append(root)
         self.order.append(place)
         if isinstance(dataset, written.Table) and dataset.joint is not None:
             l1 = self._maps.bound(dataset.joint.l1, (*path, "joint", "l1"))

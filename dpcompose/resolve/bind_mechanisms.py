@@ -8,9 +8,11 @@ from itertools import islice
 from typing import Any
 
 from dpcompose.core.change.maps.batches import Batches
+from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
 from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
 from dpcompose.errors import quoted
@@ -19,7 +21,9 @@ from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.bind_selections import SELECT, selections
+from dpcompose.resolve.facts import facts_after_map
 from dpcompose.resolve.forest import Names, SpecPlace, lineage, sample_of
+from dpcompose.resolve.named_columns import has_column
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
@@ -44,6 +48,8 @@ class Mechanisms:
         """Sets up the binding; `goal` is None if it has errors: defaults that depend on it are not
         reported."""
         self.post_processing: list[Derived] = []
+        #: The selections of columns that mechanisms use, in place of maps.
+        self.selected: list[SpecPlace] = []
         self._names = names
         self._faults = faults
         self._numbers = numbers
@@ -67,6 +73,9 @@ class Mechanisms:
         if place is not None and drafts is not None:
             refused = self._over_batches(drafts, place) or self._of_other_groups(place, path)
             drafts = None if refused else drafts
+        if place is not None and drafts is not None and mechanism.uses is not None:
+            place = self._columns_of(place, mechanism.uses, path)
+            drafts = [each._replace(up=each.up + 1) for each in drafts]
         if place is not None and drafts is not None:
             self._put(place, index, mechanism, drafts, path)
 
@@ -196,6 +205,34 @@ class Mechanisms:
             # What refers to nothing is looked up again, so that every use is reported.
             place = self._places[reads] = self._names.place(reads, (*path, "reads"))
         return place
+
+    def _columns_of(self, place: SpecPlace, uses: list[str], path: Path) -> SpecPlace | None:
+        """Returns the place of the columns of a dataset that a mechanism uses; None after an
+        error."""
+        at = (*path, "uses")
+        if place.facts.traits.shape is not Shape.TABLE or isinstance(place.made_by, Shuffle):
+            shuffled_ = isinstance(place.made_by, Shuffle)
+            what = "shuffled reports" if shuffled_ else place.facts.traits.shape
+            message = f"{quoted(place.name)} is {what}: it has no columns to name"
+            self._faults.add("DPC105", at, message, "leave `uses` out", key=True)
+            return None
+        missing = [
+            name
+            for i, name in enumerate(uses)
+            if not has_column(name, (*at, i), place, self._faults)
+        ]
+        if missing:
+            return None
+        name = f"{place.name} ({', '.join(sorted(set(uses)))})"
+        known = next((each for each in self.selected if each.name == name), None)
+        if known is None:
+            made_by = Columns(frozenset(uses))
+            facts = facts_after_map(name, made_by, place.facts)
+            index = len(self._names.nodes) + len(self.selected)
+            known = SpecPlace(name, at, index, place, place.depth + 1, facts, place.scope, made_by)
+            place.children.append(known)
+            self.selected.append(known)
+        return known
 
     def _put(
         self,

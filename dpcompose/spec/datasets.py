@@ -42,6 +42,9 @@ class Table(Model):
         + ".",
     )
     unit: Optional[Name] = Field(default=None, description="The column of the privacy unit.")
+    max_rows_per_unit: Optional[Whole] = Field(
+        default=None, description="The most rows that one privacy unit has here."
+    )
     columns: Optional[Annotated[list[Name], Field(min_length=1)]] = Field(
         default=None, description="All columns that a row has; names of others are then faults."
     )

@@ -19,3 +19,8 @@ class ReadingEntry(Model):
     group: Optional[Name] = Field(
         default=None, description="What it is part of: reports sum the costs of a group."
     )
+    uses: Optional[list[Name]] = Field(
+        default=None,
+        description="The columns of what it reads on which it depends alone: as if it read "
+        "`map: {kind: columns, only: [...]}` of it.",
+    )

@@ -162,7 +162,8 @@ class Root:
     """A dataset that holds sensitive data, with what is public about it.
 
     `columns`: all columns of its rows, in the order of the spec; None if not given. `nulls`: a row
-    that goes leaves a null.
+    that goes leaves a null. `max_rows_per_unit`: the most rows of one privacy unit, None if not
+    declared.
     """
 
     dataset: Dataset
@@ -172,6 +173,7 @@ class Root:
     size: int | None = None
     columns: tuple[str, ...] | None = None
     nulls: bool = False
+    max_rows_per_unit: int | None = None
 
 
 class Goal(NamedTuple):
