@@ -38,7 +38,7 @@ def test_a_declared_bound_gives_what_a_cap_gives(protect: str, rows: int) -> Non
         assert found[0].at_delta[0].value == found[1].at_delta[0].value
     else:  # below the cap a row may displace another one; nothing is displaced where none is
         assert found[0].bound.value is not None and found[1].bound is not None
-        assert found[0].bound.value <= found[1].bound.value  # type: ignore[operator]
+        assert found[0].bound.value <= found[1].bound.value
 
 
 def test_the_bound_is_an_assumption_and_needs_a_unit() -> None:
