@@ -51,6 +51,8 @@ class Role(StrEnum):
     SAMPLE_ADDED = "a row added to a Poisson sample"
     SAMPLE_OF_SIZE = "a sample without replacement"
     JOINT = "values that move together by a bound"
+    CONCURRENT = "interactive mechanisms at the same time"
+    CONCURRENT_FILTER = "interactive mechanisms under a filter"
     DISPLACED = "a row of each key drawn at random"
     FAMILY = "a concrete mechanism in another notion"
     CONVERSION = "another notion"

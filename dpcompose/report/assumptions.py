@@ -106,6 +106,13 @@ def assumptions(
     for root, top in tops:
         facts.extend(_of_root(problem, root))
         facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED, readers))
+    if problem.interactive:
+        verb = "guarantees" if len(problem.interactive) == 1 else "guarantee"
+        says = (
+            f"what {listing(problem.interactive)} {verb} holds against an analyst who chooses each "
+            "question after the answers so far; the data stay the same meanwhile"
+        )
+        facts.append(Fact(says, next(iter(problem.interactive.values()))))
     facts.extend(_of_mechanisms(problem))
     for each in problem.post_processing:
         says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"

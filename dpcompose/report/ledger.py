@@ -227,6 +227,10 @@ def _report_of_ledger(
     limits = f"{_amounts(record.limit, down=True)} may be spent: {_origin(counted, case.asked)}"
     within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
     if counted.within:
+        opened = case.problem.interactive
+        if opened:
+            within += ", for interactive mechanisms too"
+            entry = in_role(Role.CONCURRENT_FILTER)
         last = len(tree)
         tree = (*tree, Node(last + 1, 0, "theorem", "", limits, None, None))
         tree = (*tree, Node(last + 2, 0, "theorem", "", within, bound, entry.id))

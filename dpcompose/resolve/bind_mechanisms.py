@@ -69,6 +69,8 @@ class Mechanisms:
             self.post_processing.append(Derived(mechanism.name, inputs, path))
             return
         place = self._read(mechanism.reads, path)
+        if mechanism.interactive:
+            self._check_interactive(mechanism, path, place)
         drafts = self._drafts(mechanism, path, place)
         if place is not None and drafts is not None:
             refused = self._over_batches(drafts, place) or self._of_other_groups(place, path)
@@ -206,6 +208,21 @@ class Mechanisms:
             place = self._places[reads] = self._names.place(reads, (*path, "reads"))
         return place
 
+    def _check_interactive(
+        self, mechanism: ReadingEntry, path: Path, place: SpecPlace | None
+    ) -> None:
+        """Reports an interactive mechanism whose guarantee is known for one output alone."""
+        kind = getattr(mechanism, "mechanism", None)
+        hint = "state what it guarantees against every analyst: `notion: pure`, and so on"
+        if kind not in (None, "sparse-vector"):
+            message = f"{quoted(str(kind))} gives all its output at once"
+        elif place is not None and isinstance(place.made_by, Shuffle):
+            message = f"{quoted(place.name)} is shuffled reports, one for each row"
+            hint = "no theorem is known for interactive reports: leave `interactive` out"
+        else:
+            return
+        self._faults.add("DPC105", (*path, "interactive"), message, hint, key=True)
+
     def _columns_of(self, place: SpecPlace, uses: list[str], path: Path) -> SpecPlace | None:
         """Returns the place of the columns of a dataset that a mechanism uses; None after an
         error."""
@@ -256,10 +273,11 @@ class Mechanisms:
             count = -(-count // sample[1].cycle) if steps is None else count * steps
         if varying(drafts):
             assert place.scope is not None
-            each = Varied(name, drafts, count, path, mechanism.group)
+            each = Varied(name, drafts, count, path, mechanism.group, mechanism.interactive)
             place.scope.varied.append(each)
             place.mechanisms.append((index, each))
             return
         statements = tuple(draft.on(None) for draft in drafts)
-        made_here = Mechanism(name, statements, count, path, mechanism.group)
+        of_spec = path, mechanism.group, mechanism.interactive
+        made_here = Mechanism(name, statements, count, *of_spec)
         place.mechanisms.append((index, made_here))

@@ -18,6 +18,7 @@ from dpcompose.core.theorems import (  # noqa: F401
     composition_gdp,
     composition_profile,
     composition_zcdp,
+    concurrent,
     conversion,
     disjoint,
     filtering,
