@@ -108,8 +108,12 @@ def of_ledger(
         *(_other(problem, each, resolved) for each in limits[1:]),
     ]
     certificate, rechecked = proving.of(solver, [counted.solution])
+    people = tuple(
+        f"`{root.dataset.name}` by `{root.unit}`" for root in problem.roots if root.unit is not None
+    )
     report = replace(
         report,
+        people=people,
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
         ceilings=tuple(_ceiling_verdict(each, counted.filter, bound) for each in ceilings),
         risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,

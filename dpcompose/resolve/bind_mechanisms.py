@@ -262,6 +262,10 @@ class Mechanisms:
         """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
         its partition's scope."""
         name, count = mechanism.name, mechanism.count
+        group = mechanism.tags if mechanism.group is None else mechanism.group
+        if mechanism.tags is not None and mechanism.group is not None:
+            message = "`tags` and `group` are two words for one thing"
+            self._faults.add("DPC105", (*path, "tags"), message, "keep one of them", key=True)
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
         made = (each.made_by for each in lineage(place))
@@ -273,11 +277,11 @@ class Mechanisms:
             count = -(-count // sample[1].cycle) if steps is None else count * steps
         if varying(drafts):
             assert place.scope is not None
-            each = Varied(name, drafts, count, path, mechanism.group, mechanism.interactive)
+            each = Varied(name, drafts, count, path, group, mechanism.interactive)
             place.scope.varied.append(each)
             place.mechanisms.append((index, each))
             return
         statements = tuple(draft.on(None) for draft in drafts)
-        of_spec = path, mechanism.group, mechanism.interactive
+        of_spec = path, group, mechanism.interactive
         made_here = Mechanism(name, statements, count, *of_spec)
         place.mechanisms.append((index, made_here))

@@ -19,6 +19,7 @@ class ReadingEntry(Model):
     group: Optional[Name] = Field(
         default=None, description="What it is part of: reports sum the costs of a group."
     )
+    tags: Optional[Name] = Field(default=None, description="Another word for `group`.")
     interactive: bool = Field(
         default=False,
         description="It answers questions that are chosen on the way, while others are open; its "

@@ -82,7 +82,7 @@ _TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]], Mapping[str, st
     ),
 }
 #: Keys of every mechanism, told where they stand by themselves.
-_COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive"})
+_COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive", "tags"})
 
 
 def models() -> list[type[Model]]:
