@@ -2033,10 +2033,13 @@ class Checker:
         edges += [self.parts[part["id"]] for part in node.partitions]
         if len(edges) != len(line["rules"]):
             raise Rejected(f"there is not one rule for each thing made from `{node.name}`")
-        parts += [
-            step.bound(node, edge, how, change)
-            for edge, how in zip(edges, line["rules"], strict=True)
-        ]
+        ruled = [*zip(edges, line["rules"], strict=True)]
+        joined = [e.joint() for e, how in ruled if how == "joint" and isinstance(e, DataNode)]
+        for edge, how in ruled:  # the parts of a joint bound are bounds together only
+            covered = isinstance(edge, DataNode) and edge.joint() in joined and edge.joint()
+            if how != "joint" and (covered or '"joint"' in json.dumps(how)):
+                raise Rejected("a joint bound is of all its values together, or of none")
+        parts += [step.bound(node, edge, how, change) for edge, how in ruled]
         _claim_holds(algebra, loss, algebra.add(parts), "the change")
         if premises.keys() - step.used:
             raise Rejected("a premise is not needed")

@@ -469,6 +469,18 @@ mechanisms:
 """
 
 
+@pytest.mark.parametrize(
+    "forged", [["joint", "listed"], ["listed", "joint"], [["best", "joint", "listed"]] * 2]
+)
+def test_a_joint_bound_is_of_all_its_values_together(forged: list[Any]) -> None:
+    """One value is charged for all: with another rule for the others nothing would be proved."""
+    lines = certificate_of(JOINT)
+    at = next(at for at, line in claims(lines) if line["rules"] == ["joint", "joint"])
+    assert verdict(lines) == "yes"
+    lines[at]["rules"] = forged
+    assert "a joint bound is of all its values together" in verdict(lines)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_says_no(rule: str) -> None:
     """To a smaller loss in a claim that uses it, in some certificate."""

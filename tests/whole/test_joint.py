@@ -163,6 +163,19 @@ def test_every_split_of_laplace_noise_is_below_the_number_at_a_delta(
         assert delta_of_split(6 / first, 0.0, epsilon) == pytest.approx(delta, rel=1e-3)
 
 
+def test_unlike_values_with_bounds_of_their_own_are_below_either_bound_at_a_delta() -> None:
+    read = [(laplace("10"),), (stated("1/20"),), (stated("1/50"),)]
+    own = dict.fromkeys(range(3), ", sensitivity: 5")
+    deltas = ("1/2", "1/10", "1/1000", "1e-9")
+    found = result(spec(read, own=own), deltas=deltas).at_delta
+    apart = result(spec(read, own=own, joint=False), deltas=deltas).at_delta
+    for at, other in zip(found, apart, strict=True):
+        assert at.value is not None and other.value is not None
+        assert at.value <= other.value
+        assert at.value <= Fraction(11, 20) + Fraction(1, 10**9)  # 5/10 + 1/20, pure
+    assert found[-1].value < apart[-1].value  # type: ignore[operator]
+
+
 def test_values_released_alike_cost_as_one_of_them_in_every_notion() -> None:
     read = (laplace("30", 20), stated("1/100"))
     together = result(spec([read] * 3), deltas=("1e-6",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.neighbouring import RelationKind
@@ -14,7 +15,7 @@ from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.cost import distance_moved
 from dpcompose.core.loss.loss_bounds import amount_of
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
-from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
 from dpcompose.core.loss.walk import Branch, Choice, How, PureNeed, Walk, fit
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
@@ -101,6 +102,22 @@ def together(algebra: Algebra, place: Place, numbers: Sequence[int], state: Stat
         each._replace(loss=whole if i == largest else algebra.zero, bounded=True)
         for i, each in enumerate(found)
     ]
+
+
+def better(algebra: Algebra, parts: Sequence[Choice], alone: Sequence[Loss]) -> Sequence[Choice]:
+    """Returns the parts of a joint bound where it is below the losses of the values apart, else
+    none.
+
+    `alone`: what each value loses by itself. At a δ both bounds may count: which is less depends on
+    the δ, unless the joint one is what one value loses.
+    """
+    whole: Any = algebra.add(each.loss for each in parts)
+    apart: Any = algebra.add(alone)
+    if isinstance(algebra, Patterns) and whole not in alone:
+        both = algebra.best([algebra.from_above(whole), algebra.from_above(apart)])
+        return [each if each.loss == algebra.zero else each._replace(loss=both) for each in parts]
+    size: Any = algebra.key
+    return parts if size(whole) < size(apart) else ()
 
 
 def _change(place: Place, value: Place, state: State) -> State:

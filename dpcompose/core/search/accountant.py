@@ -148,13 +148,10 @@ class Accountant:
         if not self.charge_all:
             for numbers in joint_distance.groups(place):
                 joint = yield from tried(joint_distance.together(algebra, place, numbers, state))
-                if joint is None:
-                    continue
-                apart: Any = algebra.add(choices[number].loss for number in numbers)
-                whole: Any = algebra.add(each.loss for each in joint)
-                size: Any = algebra.key
-                if size(whole) < size(apart):
-                    for number, choice in zip(numbers, joint, strict=True):
+                if joint is not None:
+                    alone = [choices[number].loss for number in numbers]
+                    better = joint_distance.better(algebra, joint, alone)
+                    for number, choice in zip(numbers, better, strict=False):
                         choices[number] = choice
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
