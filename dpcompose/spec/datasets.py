@@ -22,7 +22,7 @@ class WrittenJoint(Model):
     __doc__ = "A bound on how far several values move together."
 
     what = "a joint bound"
-    datasets: list[Name] = Field(
+    datasets: list[Reference] = Field(
         min_length=1, description="Values that are made straight from this root."
     )
     l1: Scalar = Field(
