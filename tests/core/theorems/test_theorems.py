@@ -65,9 +65,10 @@ BEYOND = """
     sparse-vector
     gaussian-curve zcdp-at-delta renyi-at-delta trade-off total-variation success-from-baseline
     dominating-pairs optimal-composition profile-on-disjoint
+    concurrent-pure concurrent-approx concurrent-zcdp concurrent concurrent-filter
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     pure-filter approx-filter zcdp-filter zcdp-filter-aside gdp-filter
-    kept-columns poisson-sample poisson-sample-added poisson-sample-replaced
+    joint-l1 kept-columns poisson-sample poisson-sample-added poisson-sample-replaced
     sample-without-replacement truncated-poisson-sample sample-with-replacement
     random-allocation random-limit
     HBW.1 HBW.mixture HBW.3 HBW.6 HBW.7 HBW.coupling HBW.A3 HBW.likelihoods
@@ -76,7 +77,12 @@ SOURCES = {"GMPS24", "dpcompose", "KOV15", "BW18", "BBG18", "CKS20", "CR21", "ZD
     "DRS22",
     "KGK25",
 }
-SOURCES |= {"GKMS23", "RRUV16", "FZ21", "WRRW23", "ST22"}
+SOURCES |= {"GKMS23", "RRUV16", "FZ21", "WRRW23", "ST22"} | {
+    "VW21",
+    "L22",
+    "VZ23",
+    "HST23",
+}
 
 entries = pytest.mark.parametrize("entry", whole_book().values(), ids=whole_book())
 specs = pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
