@@ -14,6 +14,7 @@ from dpcompose.render.schemas import (
     assumptions_schema,
     diff_schema,
     fit_schema,
+    registry_schema,
     savings_schema,
     total_schema,
 )
@@ -24,6 +25,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "total": total_schema,
     "fit": fit_schema,
     "savings": savings_schema,
+    "registry": registry_schema,
     "assumptions": assumptions_schema,
 }
 

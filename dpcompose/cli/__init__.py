@@ -273,6 +273,49 @@ def accept(run: "Run") -> int:
     return accept_files(run)
 
 
+def import_spec(run: "Run") -> int:
+    """Write a spec of what another library says of a release.
+
+    FILE is recognised by its content; - is standard input. It is the JSON of a tree of DpEvents
+    (dp_accounting, jax_privacy, TensorFlow Privacy), the history of an Opacus accountant
+    (`state_dict()` as JSON), a measurement as OpenDP's `dp.serialize` writes it, or a table of
+    OpenDP's `query.summarize()` in JSON or CSV.
+
+    Every line of the spec has a comment that says where it comes from; see that the data are
+    yours. What has no word in specs is refused by name, and nothing is dropped. Without -o the
+    spec is printed.
+
+    In Python `dpcompose.bridge.from_event`, `from_opacus`, `from_opendp` and `from_summary` read
+    live objects as well.
+    """
+    from dpcompose.commands.import_spec import import_file
+
+    return import_file(run)
+
+
+import_spec.__name__ = "import"  # which is no name of a function
+command(PLAN, "Write a spec of what another library says.", of.IMPORT)(import_spec)
+
+
+@command(REVIEW, "Check entries of the registry of DP deployments.", of.REGISTRY)
+def registry(run: "Run") -> int:
+    """Check entries of the registry of DP deployments (OpenDP), also against a spec.
+
+    ENTRY is a YAML file of the registry, or - for standard input. `registry check` reports a
+    variant that does not fit the parameters, a δ that is no number below 1, sums in the texts that
+    do not add up, composition in parallel without a bound on contributions, and what is still to be
+    written. An entry that does not fit the registry's schema is invalid (exit code 3).
+
+    --spec SPEC also compares the parameters, the relation and the unit with what the spec
+    certifies: a parameter below that is an error, be it by rounding alone.
+
+    `dpcompose analyze --format registry` writes an entry.
+    """
+    from dpcompose.commands.check_entries import registry_check
+
+    return registry_check(run)
+
+
 @command(PLAN, "Scale a spec to its budget.", of.FIT)
 def fit(run: "Run") -> int:
     """Write the spec with the largest common scale of its parameters that keeps the budget.
@@ -412,8 +455,8 @@ def schema(
     """Print the JSON Schema of the spec language, for editors, or of what a command prints.
 
     `result` describes the output of `analyze` and `check` with --format json or jsonl; `diff`,
-    `total`, `fit` and `savings` describe the output of these commands with --format json, and
-    `assumptions` the file that `accept` writes.
+    `total`, `fit`, `savings` and `registry` describe the output of these commands with --format
+    json, and `assumptions` the file that `accept` writes.
 
     --draft 7 prints the same schema for editors that do not know draft 2020-12.
     """

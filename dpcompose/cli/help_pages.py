@@ -53,6 +53,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("dpcompose fit release.dp.yaml --epsilon 1 -o planned.dp.yaml", "all at one scale"),
         ("dpcompose fit release.dp.yaml --rho 0.5 --free total", "one mechanism, the rest fixed"),
     ),
+    "import": (
+        ("dpcompose import event.json -o training.dp.yaml", "DpEvents of dp_accounting"),
+        ("dpcompose import --delta 1e-5 history.json | dpcompose analyze -", "an Opacus history"),
+    ),
     "savings": (
         ("dpcompose savings release.dp.yaml", "what costs most"),
         ("dpcompose savings --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),
@@ -67,6 +71,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "accept": (
         ("dpcompose accept specs", "writes assumptions.lock"),
         ("dpcompose check specs --assumptions assumptions.lock", "fails on any other assumption"),
+    ),
+    "registry": (
+        ("dpcompose registry check deployments/*.yaml", "entries by themselves"),
+        (
+            "dpcompose registry check entry.yaml --spec release.dp.yaml",
+            "an entry, and the spec of its release",
+        ),
     ),
     "explain": (
         ("dpcompose explain stated_on", "a word of the spec language"),
@@ -115,6 +126,7 @@ COMMON: dict[str, tuple[str, ...]] = {
     "total": ("--epsilon", "--delta", "--all", "--over-time", "--format", "--output"),
     "fit": ("--epsilon", "--delta", "--rho", "--free", "--format", "--output"),
     "savings": ("--delta", "--most", "--format", "--output"),
+    "registry": ("--spec", "--fail-on", "--format", "--output"),
 }
 
 #: Where a command keeps whether `-h`, not `--help`, was typed.
@@ -132,7 +144,7 @@ EXIT_CODES = (
         "diff --fail-on names",
     ),
     ("2", "bad call, a file that cannot be read or written, or (--strict) one that is left out"),
-    ("3", "invalid spec, or one that takes more than --max-seconds or --max-memory"),
+    ("3", "invalid spec or registry entry, or a spec beyond --max-seconds or --max-memory"),
     ("70", "internal fault, with its traceback"),
 )
 

@@ -16,7 +16,10 @@ from dpcompose.commands.outputs import (
     FilterKind,
     Format,
     GraphFormat,
+    Origin,
     PlanFormat,
+    RegistryFormat,
+    RegistryTask,
     TotalFormat,
 )
 
@@ -192,6 +195,13 @@ _BOUNDS = (
         flags="--on",
         metavar="DATE",
     ),
+    option(
+        "registry_from",
+        _TEXT,
+        "Keep the prose of this entry of the registry; needs --format registry.",
+        OUTPUT,
+        metavar="ENTRY",
+    ),
     *(FULL, WHOLE, FILES_FROM, STDIN_FILENAME, ALLOW_EMPTY),
     option(
         "jobs",
@@ -257,7 +267,10 @@ ANALYZE = (
     *_BOUNDS,
 )
 #: The options of how results look in a terminal, and of formats beside the page.
-_OF_TEXT = ("form", "quiet", "bare", "color", "width", "brief", "full", "whole", "risk", "plot")
+_OF_TEXT = (
+    *("form", "quiet", "bare", "color", "width", "brief", "full", "whole", "risk", "plot"),
+    "registry_from",
+)
 REPORT = tuple(each for each in ANALYZE if each.name not in _OF_TEXT)
 _ASSUMPTIONS = "Fail on assumptions that are not in this file of `dpcompose accept`."
 _LEDGER = "Check whether FILE may join the releases of this folder, under their budget."
@@ -343,12 +356,52 @@ SAVINGS = (
     ),
     *(PLANNED, PATH, COLOR, WIDTH, FULL, *SOURCES, *MOST),
 )
+IMPORT = (
+    argument("file", str, metavar="FILE"),
+    option("origin", Origin | None, "The format of FILE; default: by its content.", flags="--from"),
+    option(
+        "relation",
+        _TEXT,
+        "Protect these neighbours (unbounded, bounded, zero-out); default: those of FILE.",
+        metavar="NAME",
+    ),
+    number(
+        "deltas",
+        "State the ε at this δ in the spec; repeatable; default: 1e-6.",
+        _TEXTS,
+        flags="--delta",
+    ),
+    option(
+        "contributions",
+        int | None,
+        "How many rows a person has at most, as in `unit_of` of OpenDP.",
+        metavar="N",
+    ),
+    option(
+        "sensitivities",
+        _TEXTS,
+        "How far one row moves the aggregate of this column of an OpenDP table; repeatable.",
+        flags="--sensitivity",
+        metavar="COLUMN=NUMBER",
+    ),
+    PATH,
+)
 _DRAWN = "State the ε at this δ, unless a budget names another."
 GRAPH = (
     SPEC,
     number("deltas", _DRAWN, _TEXTS, flags="--delta"),
     _form(GraphFormat.TREE, "The output format."),
     *(PATH, COLOR, WIDTH, *SOURCES, *MOST),
+)
+REGISTRY = (
+    argument("task", RegistryTask, metavar="|".join(RegistryTask)),
+    argument("files", list[str], metavar="ENTRY"),
+    option("spec", _TEXT, "Compare the entries with this spec.", metavar="SPEC"),
+    _form(RegistryFormat.TEXT, "The output format."),
+    *(OUTPUTS, COLOR, WIDTH),
+    option("fail_on", FailOn | None, "The lowest level of a finding that exits with 1.", FAILS),
+    flag("exit_zero", "Exit with 0 instead of 1; 2 and 3 stay.", FAILS),
+    *(STDIN_FILENAME, *SOURCES, *MOST),
 )
 _BOOK = "The output format."
 THEOREMS = (

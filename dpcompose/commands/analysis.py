@@ -31,7 +31,13 @@ _COSTS = frozenset({Format.GITHUB, Format.JUNIT})
 #: Formats that show advice.
 _ADVISING = frozenset({Format.TEXT, Format.JSON, Format.JSONL, Format.MARKDOWN, Format.HTML})
 #: Formats that do not say what is wrong with an invalid spec: standard error does.
-_WITHOUT_FAULTS = (Format.STATEMENT, Format.LABEL, Format.BADGE)
+_WITHOUT_FAULTS = (
+    Format.STATEMENT,
+    Format.LABEL,
+    Format.BADGE,
+    Format.EVENT,
+    Format.REGISTRY,
+)
 #: Formats that count files without a result.
 _COUNTING = (Format.JSON, Format.JSONL)
 
@@ -42,6 +48,8 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     if not run.files and run.files_from is None:
         run = replace(run, files=["."])
     gathering, accepted = run.gathering(), run.policies.accepted
+    if run.registry_from is not None and Format.REGISTRY not in {each.form for each in outputs}:
+        raise BadCall("--registry-from goes with --format registry")
     if run.yes and not run.fix:
         raise BadCall("--yes agrees to what --fix writes: add --fix")
     if run.show_settings:
@@ -135,6 +143,10 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
     style = style_for(output.path, run.look, run.site)
     if output.form is Format.LABEL:
         style = style._replace(day=given_day(run.day))
+    if output.form is Format.REGISTRY and run.registry_from is not None:
+        from dpcompose.commands.check_entries import with_prose_of
+
+        renderer = with_prose_of(run.registry_from)
 
     def is_shown(report: Report) -> bool:
         """Returns whether the format shows a report, or the count of what was left out."""

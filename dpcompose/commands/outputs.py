@@ -25,12 +25,22 @@ TotalFormat = StrEnum("TotalFormat", "TEXT JSON MARKDOWN HTML")
 PlanFormat = StrEnum("PlanFormat", "TEXT JSON")
 #: The formats of `graph`.
 GraphFormat = StrEnum("GraphFormat", "TREE SVG MERMAID DOT")
+#: What `registry` does, and its formats.
+RegistryTask = StrEnum("RegistryTask", "CHECK")
+RegistryFormat = StrEnum("RegistryFormat", "TEXT JSON GITHUB SARIF")
 #: The notions in which a filter counts a budget, where parameters are chosen along the way.
 FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
 #: The formats of the theorem book.
 BookFormat = StrEnum("BookFormat", "TEXT JSON JSONL")
+#: The formats of other libraries from which a spec is made.
+Origin = StrEnum(
+    "Origin",
+    {"EVENT": "event", "OPACUS": "opacus", "OPENDP": "opendp", "SUMMARY": "opendp-summary"},
+)
 #: The documents whose JSON Schema can be asked for.
-SchemaOf = StrEnum("SchemaOf", "SPEC RESULT DIFF TOTAL FIT SAVINGS ASSUMPTIONS CERTIFICATE")
+SchemaOf = StrEnum(
+    "SchemaOf", "SPEC RESULT DIFF TOTAL FIT SAVINGS REGISTRY ASSUMPTIONS CERTIFICATE"
+)
 #: The drafts of JSON Schema in which it can be.
 Draft = StrEnum("Draft", {"NEWEST": "2020-12", "SEVEN": "7"})
 #: The shells with a completion script.

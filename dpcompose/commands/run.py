@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dpcompose.commands.bounds import Most, limits_of
 from dpcompose.commands.exits import BadCall, FailOn
 from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
-from dpcompose.commands.outputs import By, FilterKind
+from dpcompose.commands.outputs import By, FilterKind, Origin
 from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.render import Format
@@ -48,6 +48,10 @@ class Run:
     yes: bool = False
     watch: bool = False
     stdio: bool = False
+    origin: Origin | None = None
+    relation: str | None = None
+    contributions: int | None = None
+    sensitivities: Sequence[str] = ()
     jobs: int | None = None
     max_seconds: float | None = None
     max_memory: int | None = None
@@ -80,6 +84,9 @@ class Run:
     tried: int = 0
     person: str | None = None
     day: str | None = None
+    spec: str | None = None
+    registry_from: str | None = None
+    task: str = ""
 
     # What makes it fail.
     fail_on: FailOn | None = None

@@ -31,6 +31,7 @@ from dpcompose.curves.constructors import (
     zcdp,
 )
 from dpcompose.curves.curve import (
+    Allocated,
     Certified,
     Concentrated,
     Curve,
@@ -73,6 +74,7 @@ Curve.backends = evaluate
 
 __all__ = [
     "COMPARED",
+    "Allocated",
     "Certified",
     "Concentrated",
     "Curve",

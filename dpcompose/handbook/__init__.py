@@ -25,12 +25,13 @@ from dpcompose.source.events import parsed
 class CodeEntry:
     """One code: `why` it matters, an `example` that gives it, and what to write `instead`.
 
-    Both are lines of a spec; of the four keys that every spec has, those that they leave out are as
-    in `DEFAULTS`. `level`: the one that it has by default; `but`: where it has another one.
-    `command`: what finds it. `times`: how often the last line of the example stands, where one
-    would be too few. `saved`: the encoding of the example. `settings`: a line of `dpcompose.toml`
-    that both need; `accepted`: the spec that `accept` was given before. `mended`: the settings to
-    write instead, where they are what is wrong. `theorems`: ids of the theorem book that say why.
+    Both are lines of a spec, or with the command `registry` of `deployment` in an entry; of the
+    four keys that every spec has, those that they leave out are as in `DEFAULTS`. `level`: the one
+    that it has by default; `but`: where it has another one. `command`: what finds it. `times`: how
+    often the last line of the example stands, where one would be too few. `saved`: the encoding of
+    the example. `settings`: a line of `dpcompose.toml` that both need; `accepted`: the spec that
+    `accept` was given before. `mended`: the settings to write instead, where they are what is
+    wrong. `theorems`: ids of the theorem book that say why.
     """
 
     why: str
@@ -38,7 +39,7 @@ class CodeEntry:
     instead: str
     level: Literal["none", "note", "warning", "error"] = "error"
     but: str = ""
-    command: Literal["analyze", "check", "python"] = "analyze"
+    command: Literal["analyze", "check", "python", "registry"] = "analyze"
     times: int = 1
     saved: str = "UTF-8"
     settings: str = ""

@@ -36,6 +36,8 @@ class Format(StrEnum):
     STATEMENT = "statement"
     LABEL = "label"
     BADGE = "badge"
+    EVENT = "event"
+    REGISTRY = "registry"
     CERTIFICATE = "certificate"
 
 

@@ -43,6 +43,7 @@ def snippets(entry: CodeEntry) -> Iterator[tuple[str, list[str]]]:
         "analyze": "Gives it",
         "check": "Gives it, with `check`",
         "python": "Gives it, in Python",
+        "registry": "Gives it, with `registry check`",
     }
     if entry.mended:
         yield "Gives it, in the settings", [entry.settings]

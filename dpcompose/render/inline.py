@@ -10,6 +10,11 @@ from dpcompose.errors import printable
 #: Characters and addresses that our own sentences never contain, so that they come from a spec.
 _STRANGE = re.compile(r"[\\*_{}\[\]<>#|~@!&^$\"]|://|www[.]", re.IGNORECASE)
 
+#: What is markup in the middle of a line, or makes a link: an underscore in a word is neither.
+_MARKUP = re.compile(r"[\\*\[\]<>|~@&$]|://|www[.]", re.IGNORECASE)
+#: Names that are code between backquotes, and nothing else.
+_HARMLESS = re.compile(r"[\w .,*:/()-]*")
+
 
 def code(text: str) -> str:
     """Returns a text as inline code for Markdown, safe in the cell of a table as well."""
@@ -31,6 +36,17 @@ def plain(words: str) -> str:
     return "".join(
         (code(piece) if piece else "") if index % 2 else _outside(piece)
         for index, piece in enumerate(pieces)
+    )
+
+
+def readable(words: str) -> str:
+    """Returns a sentence for Markdown that is also read as text: harmless names in backquotes stay
+    as they are, and the rest is as `plain` has it."""
+    pieces = printable(words).split("`")
+    names, outside = pieces[1::2], pieces[::2]
+    is_harmless = len(pieces) % 2 == 1 and all(map(_HARMLESS.fullmatch, names))
+    return (
+        printable(words) if is_harmless and not any(map(_MARKUP.search, outside)) else plain(words)
     )
 
 

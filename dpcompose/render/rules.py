@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpcompose.bridge.registry_check import ENTRY_CODES
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import CODES
 from dpcompose.faults import SPEC_CODES
@@ -20,6 +21,7 @@ KINDS = {
     "DPC1": "spec",
     "DPC2": "remark",
     "DPC3": "verdict",
+    "DPC4": "entry",
 }
 #: GitHub's names for the levels that are named differently there.
 _SEVERITY = {"note": "recommendation"}
@@ -27,7 +29,7 @@ _SEVERITY = {"note": "recommendation"}
 
 def codes() -> dict[str, str]:
     """Returns every code of a finding or a verdict with its meaning."""
-    return {**CODES, **SPEC_CODES, **FINDING_CODES, **VERDICT_CODES, **POLICY_CODES}
+    return {**CODES, **SPEC_CODES, **FINDING_CODES, **VERDICT_CODES, **POLICY_CODES, **ENTRY_CODES}
 
 
 def rule(identifier: str) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The JSON Schemas of what `diff`, `total`, `fit`, `savings`, `accept`, `--certificate` write."""
+"""The JSON Schemas of what `diff`, `total`, `fit`, `savings`, `registry`, `accept` and
+`--certificate` write."""
 
 from __future__ import annotations
 
@@ -92,6 +93,22 @@ def savings_schema() -> Schema:
             total=maybe(AMOUNT, TOO_LARGE),
             savings=array_of(_SAVING, "The largest first."),
         ),
+        DEFINITIONS,
+    )
+
+
+def registry_schema() -> Schema:
+    """Returns the JSON Schema of `registry check --format json`."""
+    entry = mapping(
+        "An entry of the registry.",
+        file=TEXT,
+        valid={"type": "boolean", "description": "Whether it fits the schema of the registry."},
+        findings=array_of(defined("finding"), "By their places."),
+    )
+    return published(
+        "dpcompose registry",
+        "What registry check --format json prints.",
+        document("All entries.", entries=array_of(entry, "In the order of the files.")),
         DEFINITIONS,
     )
 

@@ -218,6 +218,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
         )
         if releases > 1 and (
             again
+            or not sample.plain
             or any(
                 found.total() > 1 or any(leaf.kind not in one for leaf in found) for found in units
             )

@@ -7,12 +7,14 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
 from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
+from dpcompose.curves.rounding import plural
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
@@ -68,6 +70,7 @@ class Mechanisms:
             refused = (
                 self._over_batches(drafts, place)
                 or self._of_other_groups(place, path)
+                or self._counts_steps(mechanism, place, path)
                 or self._of_other_draws(mechanism, place, path)
             )
             drafts = None if refused else drafts
@@ -116,11 +119,30 @@ class Mechanisms:
         all of them."""
         for draft in drafts:
             for each in islice(lineage(place), draft.up):
-                if isinstance(each.made_by, Batches):
-                    message = f"what reads {quoted(place.name)} is released on each of the batches"
-                    hint = f"state it on one batch: `stated_on: {each.name}`"
+                if isinstance(each.made_by, Batches | Allocate):
+                    every = (
+                        "in each step" if isinstance(each.made_by, Allocate) else "on each batch"
+                    )
+                    message = f"what reads {quoted(place.name)} is released {every}"
+                    hint = f"state it for one of them: `stated_on: {each.name}`"
                     self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)
                     return True
+        return False
+
+    def _counts_steps(self, mechanism: ReadingEntry, place: SpecPlace, path: Path) -> bool:
+        """Returns whether copies are given of what is released in each step anyway, which is
+        reported."""
+        key: Path = ("count",)
+        count = mechanism.count
+        if isinstance(mechanism, SELECT) and (mechanism.runs.fixed or 1) > 1:
+            count, key = mechanism.runs.fixed, ("runs", "fixed")
+        for each in lineage(place):
+            if isinstance(each.made_by, Allocate) and count > 1:
+                steps = plural(each.made_by.steps * each.made_by.epochs, "step")
+                message = f"what reads {quoted(each.name)} is released in each of its {steps}"
+                hint = "leave `count` out; a second release in each step has an entry of its own"
+                self._faults.add("DPC105", (*path, *key), message, hint, key=True)
+                return True
         return False
 
     def _of_other_groups(self, place: SpecPlace, path: Path) -> bool:
@@ -231,7 +253,7 @@ class Mechanisms:
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
         made = (each.made_by for each in lineage(place))
-        count *= math.prod(each.epochs for each in made if isinstance(each, Batches))
+        count *= math.prod(each.epochs for each in made if isinstance(each, Batches | Allocate))
         sample = sample_of(place)
         if sample is not None and sample[1].cycle > 1:
             # A row is in one group; the steps of a matrix in which it takes part are given.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dpcompose.core.change.kind_form import Refusal
 from dpcompose.core.change.maps import MAPS, form_of
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.kind import Above, Map
+from dpcompose.core.change.maps.sample import AllRows, Sample
 from dpcompose.core.change.partitions.partition_kind import Undivided
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.curves.rounding import listing
@@ -22,7 +25,8 @@ def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> b
     facts, path = parent.facts, ("datasets", name, "map")
     shape, source = facts.traits.shape, quoted(parent.name)
     if shape is form_of(made_by).reads:
-        reasons = list(made_by.refused(_above_map(parent)))
+        above = _above_map(parent)
+        reasons = [*made_by.refused(above), *_drawn_for_all_batches(made_by, above)]
         for why in reasons:
             faults.add(why.code, (*path, *why.at), why.says, why.hint)
         return bool(reasons)
@@ -39,6 +43,23 @@ def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> b
         hint = "a graph is a root with `domain: graph`"
         faults.add("DPC143", path, message, hint)
     return True
+
+
+def _drawn_for_all_batches(made_by: Map, above: Above) -> Iterator[Refusal]:
+    """Yields an error for one draw of a random map below batches, or draws of all rows, each of
+    which has its own."""
+    drawn = made_by.conduct().random
+    if drawn is None or (isinstance(made_by, Sample) and not made_by.shared):
+        return
+    for name, other in above.upwards():
+        if isinstance(other, Batches | AllRows):
+            what = "batch" if isinstance(other, Batches) else "draw"
+            says = f"a {drawn} of {name} is drawn anew for each {what}, and here it is one draw"
+            hint = f"draw it above {name}, or write `keep: first`"
+            if isinstance(made_by, Sample):
+                hint = f"leave `draws: one` out: each {what} then has a sample of its own"
+            yield Refusal("DPC156", (), says, hint)
+            return
 
 
 def _above_map(parent: SpecPlace) -> Above:

@@ -110,6 +110,7 @@ _MAPS = _table(
         "cap": "truncate bound-contributions contribution-bound cap-contributions per-user-cap",
         "sample": "subsample sampling subsampling",
         "batches": "epochs minibatches mini-batches shuffled-batches fixed-batches batching loader",
+        "allocate": "allocation random-allocation balls-in-bins balls-and-bins bins-and-balls",
         "shuffle": "shuffler shuffling shuffled permute",
         "opaque": "black-box udf",
     }

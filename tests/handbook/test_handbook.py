@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from typer.testing import CliRunner
@@ -29,7 +30,29 @@ BESIDE = {
 }
 #: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide, or a
 #: revision.
-BARE = {"DPC018", "DPC214", "DPC223", "DPC300", "DPC306", "DPC307", "DPC308"}
+BARE = {"DPC018", "DPC214", "DPC223", "DPC300", "DPC306", "DPC307", "DPC308", "DPC407"}
+#: What an entry of the registry has beside the lines of an example.
+ENTRY = """
+url_slug: x
+status: Draft
+tier: 3
+deployment:
+  basic:
+    name: x
+    data_curators: [x]
+    intended_use: x
+    data_product_type: Dataset
+    data_product_region: x
+    description: x
+    publication_date: "2020-04-01"
+"""
+
+
+def whole(entry: CodeEntry, lines: str, times: int = 1) -> str:
+    """The spec, or the entry of the registry, with the lines of an example."""
+    if entry.command == "registry":
+        return ENTRY + indent(lines, "  ") + "\n"
+    return full_spec(lines, times)
 
 
 def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) -> dict[str, str]:
@@ -41,13 +64,15 @@ def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) ->
         except InvalidSpec as invalid:
             return {each.code: each.level for each in invalid.diagnostics}
     (home / "dpcompose.toml").write_text(settings, encoding="utf-8")
-    more = []
+    more, command = [], [entry.command]
+    if entry.command == "registry":
+        command = ["registry", "check"]
     if entry.accepted:
         (home / "s.yaml").write_text(full_spec(entry.accepted), encoding="utf-8")
         CliRunner().invoke(app, ["accept", "s.yaml", "-o", "accepted.lock"])
         more = ["--assumptions", "accepted.lock"]
     (home / "s.yaml").write_bytes(text.encode(saved))
-    result = CliRunner().invoke(app, [entry.command, "s.yaml", "--format", "sarif", *more])
+    result = CliRunner().invoke(app, [*command, "s.yaml", "--format", "sarif", *more])
     (run,) = json.loads(result.stdout)["runs"]
     standing = [each for each in run["results"] if "suppressions" not in each]
     found = {each["ruleId"]: each["level"] for each in standing}
@@ -73,11 +98,13 @@ def test_the_example_gives_the_code_and_the_corrected_one_does_not(
     if code == "DPC009":  # five million values take half a minute
         monkeypatch.setattr("dpcompose.source.reader.MAX_NODES", 1000)
         entry = replace(entry, times=1000)
-    found = given(entry, full_spec(entry.example, entry.times), home, entry.settings, entry.saved)
+    found = given(
+        entry, whole(entry, entry.example, entry.times), home, entry.settings, entry.saved
+    )
     assert found.pop(code) == entry.level
     assert set(found) == BESIDE.get(code, set())
     settings = entry.mended or entry.settings
-    assert given(entry, full_spec(entry.instead), home, settings, "UTF-8") == {}
+    assert given(entry, whole(entry, entry.instead), home, settings, "UTF-8") == {}
 
 
 @pytest.mark.parametrize("code", ["DPC008", "DPC015", "DPC016", "DPC017", "DPC117"])

@@ -29,7 +29,7 @@ from dpcompose.spec.vocabulary import WordSort, vocabulary
 
 EVERY: list[Topic] = [topic for group in topics().values() for topic in group]
 #: What an example may be told about besides: nothing is wrong with it.
-REMARKS = {"DPC204", "DPC206"}
+REMARKS = {"DPC204", "DPC206", "DPC217"}
 
 
 def explained(*words: str) -> str:

@@ -51,6 +51,7 @@ FORMS = {
     "statement": "statement.txt",
     "label": "label.svg",
     "badge": "badge.svg",
+    "registry": "registry.yaml",
 }
 EXAMPLES = (
     "ambulances-districts-bounded",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -188,3 +189,48 @@ def test_a_bound_has_no_jump_at_any_number_of_unlike_mechanisms(noise: str) -> N
 
 def test_unlike_discrete_gaussians_come_to_what_normal_noise_does() -> None:
     assert unlike("discrete-gaussian", 600) == pytest.approx(unlike("gaussian", 600), rel=1e-4)
+
+
+#: A pipeline below a Poisson sample of the rows of users: what reads `n`, or what is made from it.
+BELOW_USERS = {
+    "statement": ("", "reads: n, notion: pure, epsilon: 1"),
+    "free-lunch": ("", "reads: n, notion: pure, epsilon: 1, relation: free-lunch"),
+    "cap": (
+        "  c: {from: n, map: {kind: cap, rows: 1, keep: first}}\n",
+        "reads: c, mechanism: gaussian, sigma: 1, sensitivity: 1",
+    ),
+    "group": ("  c: {from: n, map: {kind: group, by: u}}\n", "reads: c, notion: gdp, mu: 1"),
+}
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+@pytest.mark.parametrize("below", BELOW_USERS)
+def test_a_cap_above_a_sample_of_users_never_costs(below: str, distance: int) -> None:
+    """Some of a user's rows are in a sample with chance 1-(1-q)^k, which comes to 1."""
+    made, released = BELOW_USERS[below]
+    text = (
+        f"dpcompose: 1\nprotect: {{relation: user, distance: {distance}}}\ndatasets:\n"
+        "  r: {unit: u}\n  f: {from: r, map: MAP}\n"
+        f"  n: {{from: f, map: {{kind: sample, poisson: 1/4}}}}\n{made}"
+        f"mechanisms:\n  - {{name: a, {released}}}\n"
+    )
+    deltas = (Fraction("1e-3"), Fraction("1e-6"))
+    found = [analysed(text.replace("MAP", "filter"), deltas)]
+    found += [
+        analysed(text.replace("MAP", f"{{kind: cap, rows: {rows}, keep: first}}"), deltas)
+        for rows in (60, 5, 1)
+    ]
+    for at in range(2):
+        values = [each.at_delta[at].value for each in found]
+        known = [value for value in values if value is not None]
+        assert len(known) == 4 and all(b <= a + NEARLY for a, b in pairwise(known))
+    if below == "statement" and distance == 1:  # randomized response of whether some are drawn
+        for report, chance in zip(found, (1, 1 - 0.75**60, 1 - 0.75**5, 0.25), strict=True):
+            value = report.at_delta[0].value
+            assert value is not None
+            epsilon = float(value)
+            some = chance * math.e / (1 + math.e) + (1 - chance) / (1 + math.e)
+            exact = max(some - math.exp(epsilon) / (1 + math.e), 0.0)
+            other = max(1 - some - math.exp(epsilon) * math.e / (1 + math.e), 0.0)
+            back = max(math.e / (1 + math.e) - math.exp(epsilon) * (1 - some), 0.0)
+            assert max(exact, other, back) == pytest.approx(1e-3, rel=1e-6)

@@ -19,8 +19,9 @@ source
 faults
 spec
 resolve
-report
+report bridge
 pipeline
+bridge
 planning
 policy functions
 handbook

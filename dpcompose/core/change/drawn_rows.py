@@ -43,7 +43,8 @@ _Some = tuple[tuple[TracedUnit, int], ...]
 def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
     """Returns the parts of a change that a Poisson sample may contain, each with its chance.
 
-    None if there are too many. A part may be replaced by a larger one that contains it.
+    None if there are too many, or if a number of rows is not known. A part may be replaced by a
+    larger one that contains it.
     """
     rows, units = rows_that_change_alike(state), all_leaves(state)
     if rows is not None and (units.total() == 1 or not any(u.kind is Kind.USER for u in units)):
@@ -90,8 +91,10 @@ def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some,
 
 
 def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
-    """Returns the parts of one item that may be drawn, with chances, the empty part (None)
-    first."""
+    """Returns the parts of one item that may be drawn, with chances, the empty part (None) first.
+
+    None: of a user with any number of rows some are drawn with any chance.
+    """
     found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
     if item.below:
@@ -99,7 +102,9 @@ def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, F
         if inner is None:
             return None
         found = [(wrap(leaf, part) if part else None, chance) for part, chance in inner]
-    elif leaf.kind is Kind.USER and leaf.size is not None:
+    elif leaf.kind is Kind.USER:
+        if leaf.size is None:
+            return None
         rows = how_many(int(leaf.size), rate)
         found = [(leaf_item(leaf._replace(size=n)) if n else None, w) for n, w in rows]
     else:

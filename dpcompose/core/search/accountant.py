@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.propagation import LIMIT
 from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel.along_map import AlongMap
@@ -200,7 +201,8 @@ class Accountant:
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
         """Returns the best bound below a sample: by a path of single rows, or by the drawn rows."""
-        if isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE:
+        scalar = isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE
+        if scalar and not isinstance(rules.made_by, Allocate):
 
             def amplified(pure: AlongMap, state: State) -> Walk:
                 return self.pure._sampled(pure, place, below, state)

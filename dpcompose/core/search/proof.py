@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpcompose.core.change.effects import MapOutcome
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
@@ -99,8 +100,12 @@ def amplifying(visit: Visit) -> str | None:
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
+    if isinstance(sample, Allocate):
+        return in_role(Role.ALLOCATED).id
+    if sample.at_most is not None:
+        return in_role(Role.CUT_OFF).id
     if sample.size is not None:
-        return in_role(Role.SAMPLE_OF_SIZE).id
+        return in_role(Role.DRAWN_AGAIN if sample.replacement else Role.SAMPLE_OF_SIZE).id
     added = all(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit)))
     return in_role(Role.SAMPLE_ADDED if added else Role.SAMPLE).id
 

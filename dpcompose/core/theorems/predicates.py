@@ -195,8 +195,8 @@ no_sample = check(
 )
 poisson = check(
     Setting,
-    lambda it: it.first_sample()[1].size is None,
-    "the sample is drawn without replacement",
+    lambda it: it.first_sample()[1].size is None and it.first_sample()[1].plain,
+    "it is no Poisson sample that each row is drawn into by itself",
 )
 draws_one_row = Setting.random_limit
 
@@ -212,8 +212,8 @@ def one_row_at_limit(setting: Setting) -> None:
 
 of_public_size = check(
     Setting,
-    lambda it: it.first_sample()[1].size is not None,
-    "the sample has no public size",
+    lambda it: it.first_sample()[1].size is not None and it.first_sample()[1].plain,
+    "it is no sample of a public size, drawn without replacement",
 )
 
 

@@ -102,6 +102,12 @@ def test_rows_are_in_one_table_or_in_the_other() -> None:
     assert set(one) == {(of(OLD_END), of(NEW_END)), (of(NEW_END), of(OLD_END))}
 
 
+def test_of_a_user_with_any_number_of_rows_some_are_drawn_with_any_chance() -> None:
+    unknown = ChangeUnit(Kind.USER)
+    assert draws_of(of(unknown), F(1, 4)) is None
+    assert draws_of(of(unknown, SINGLE), F(1, 4)) is None
+
+
 def test_too_much_is_not_listed() -> None:
     many = of(*(user(8) for _ in range(30)))
     whole = dict(draws_of(many, F(1, 2)) or ())

@@ -68,7 +68,8 @@ BEYOND = """
     pure-to-zcdp pure-to-gdp gdp-to-zcdp bounded-range
     pure-filter approx-filter zcdp-filter zcdp-filter-aside gdp-filter
     kept-columns poisson-sample poisson-sample-added poisson-sample-replaced
-    sample-without-replacement random-limit
+    sample-without-replacement truncated-poisson-sample sample-with-replacement
+    random-allocation random-limit
     HBW.1 HBW.mixture HBW.3 HBW.6 HBW.7 HBW.coupling HBW.A3 HBW.likelihoods
 """
 SOURCES = {"GMPS24", "dpcompose", "KOV15", "BW18", "BBG18", "CKS20", "CR21", "ZDW22", "HBW22"} | {

@@ -22,6 +22,7 @@ FORMATS = (
     "statement",
     "label",
     "badge",
+    "registry",
 )
 SECRET = "hunter2-of-the-runner"
 

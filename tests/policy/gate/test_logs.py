@@ -72,6 +72,7 @@ def hostile(root: Path) -> list[str]:
         "statement",
         "label",
         "badge",
+        "registry",
     ],
 )
 def test_no_format_prints_commands(hostile: list[str], form: str) -> None:
