@@ -515,6 +515,7 @@ class DataNode:
         )
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
         self.children: list[DataNode] = []
+        self.joint = self.joint_bound()
         self.partitions: list[Line] = []
         self.facts: Line = {}
         self.read = self.leans = False
@@ -532,13 +533,14 @@ class DataNode:
             raise Rejected(f"a statement in `{self.name}` is above its root")
         return [*(above.up(steps - 1) if above else ()), self]
 
-    def joint(self) -> Any:
-        """Returns the joint bound of a value of which all is released per unit of distance."""
+    def joint_bound(self) -> str | None:
+        """Returns the joint bound, as text, of a value whose releases are all per unit of distance;
+        None of other datasets."""
         said = [each for mechanism in self.mechanisms for each in mechanism["statements"]]
         if not said or (self.map or {}).get("joint") is None:
             return None
         plain = all(x["relation"]["kind"] == "euclidean" and x["notion"] == "pure" for x in said)
-        return self.map["joint"] if plain and self.map else None
+        return json.dumps(self.map["joint"]) if plain and self.map else None
 
     def is_sample(self) -> bool:
         """Whether it is a sample whose outcome is taken as given."""
@@ -1431,10 +1433,13 @@ class Rules:
 
     def map_joint(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """Values that move together by a joint bound; the first of them is charged for all."""
-        joint = child.joint()
-        values = [each for each in node.children if joint and each.joint() == joint]
+        if child.joint is None:
+            raise Rejected("no joint bound covers the change")
+        if next(each for each in node.children if each.joint == child.joint) is not child:
+            return self.algebra.zero
+        values = [each for each in node.children if each.joint == child.joint]
         moved = [(joint_moves(child.map or {}, u, node.facts), n) for u, n in leaves(change)]
-        if not values or any(each is None for each, _ in moved):
+        if any(each is None for each, _ in moved):
             raise Rejected("no joint bound covers the change")
         left = sum(((each or ZERO) * n for each, n in moved), ZERO)
 
@@ -1456,8 +1461,7 @@ class Rules:
         ]
         alike = noises <= {None, "Laplace", "Geometric"} and all(x == released[0] for x in released)
         if algebra.notion != "pure" and alike and all(each == left for each in reach):
-            loss = self.ask(values[0], changes[0])
-            return loss if child is values[0] else algebra.zero
+            return self.ask(child, changes[0])
         inner = self if algebra.notion == "pure" else Rules(Algebra("pure"), True, self.premises)
         known = [(inner.ask(v, m), far) for v, m, far in zip(values, changes, reach, strict=True)]
         self.used |= inner.used
@@ -1465,7 +1469,7 @@ class Rules:
         for loss, far in sorted(known, key=lambda x: x[0] / x[1] if x[1] else ZERO, reverse=True):
             total += loss * min(far, left) / far if far else ZERO
             left -= min(far, left)
-        if child is not values[0] or not total:
+        if not total:
             return algebra.zero
         if algebra.apart:
             item: Item = ("Laplace", total) if noises == {"Laplace"} else (total, ZERO)
@@ -2035,9 +2039,9 @@ class Checker:
         if len(edges) != len(line["rules"]):
             raise Rejected(f"there is not one rule for each thing made from `{node.name}`")
         ruled = [*zip(edges, line["rules"], strict=True)]
-        joined = [e.joint() for e, how in ruled if how == "joint" and isinstance(e, DataNode)]
+        joined = {e.joint for e, how in ruled if how == "joint" and isinstance(e, DataNode)}
         for edge, how in ruled:  # the parts of a joint bound are bounds together only
-            covered = isinstance(edge, DataNode) and edge.joint() in joined and edge.joint()
+            covered = isinstance(edge, DataNode) and edge.joint and edge.joint in joined
             if how != "joint" and (covered or '"joint"' in json.dumps(how)):
                 raise Rejected("a joint bound is of all its values together, or of none")
         parts += [step.bound(node, edge, how, change) for edge, how in ruled]

@@ -145,16 +145,20 @@ class AlongMap(NamedTuple):
         return Choice(self.algebra.zero, (), how=How("unread"))
 
     def joint(self, state: State) -> Walk:
-        """Bounds the part of this value in the loss of all values under a joint bound.
+        """Bounds the loss of all values under a joint bound, at the first of them; 0 at the others.
 
         Only the sum over all of them is a bound.
         """
-        for numbers in joint_distance.groups(self.place):
-            values = [self.place.derived[number] for number in numbers]
-            if self.below in values:
-                found = yield from joint_distance.together(self.algebra, self.place, numbers, state)
-                return found[values.index(self.below)]
-        raise Refused("no joint bound covers what the map makes")
+        joint, place = joint_distance.joint_of(self.below), self.place
+        if joint is None:
+            raise Refused("no joint bound covers what the map makes")
+        first = next(n for n, x in enumerate(place.derived) if joint_distance.joint_of(x) is joint)
+        if place.derived[first] is not self.below:
+            return Choice(self.algebra.zero, (), how=How("joint"))
+        numbers = next(each for each in joint_distance.groups(place) if first in each)
+        found = yield from joint_distance.together(self.algebra, place, numbers, state)
+        loss = self.algebra.add(each.loss for each in found)
+        return found[0]._replace(loss=loss)
 
     def every_outcome(self, state: State) -> Walk:
         """Bounds the loss by the largest over all changes that the map may make of the change."""
