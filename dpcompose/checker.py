@@ -164,7 +164,11 @@ MAP_SHAPES: dict[str, Shape] = {
     "cap": _KEEP,
     "sample": {"rate": positive, "size": maybe(once), "of": maybe(once), "shared": flag},
     "stable": {"stability": integer},
-    "value": dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+    "value": {
+        **dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+        "metric": word,
+        "joint": maybe(lambda joint: has_shape(joint, {"datasets": words, "l1": number})),
+    },
     "edges": {},
     "nodes": {},
     "opaque": {},
@@ -277,7 +281,8 @@ def dataset_shape(line: Line) -> None:
     }
     needed: Shape = {"line": word, "id": integer, "name": word}
     if "root" in line:
-        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE)
+        per_unit: Shape = {"max_rows_per_unit": once}
+        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE, per_unit)
     elif "map" in line:
         needed |= {"parent": integer, "map": one_of(MAP_SHAPES, False)}
         more |= {"draws": once, "one_release": flag, "through": words}
@@ -527,6 +532,14 @@ class DataNode:
             raise Rejected(f"a statement in `{self.name}` is above its root")
         return [*(above.up(steps - 1) if above else ()), self]
 
+    def joint(self) -> Any:
+        """Returns the joint bound of a value of which all is released per unit of distance."""
+        said = [each for mechanism in self.mechanisms for each in mechanism["statements"]]
+        if not said or (self.map or {}).get("joint") is None:
+            return None
+        plain = all(x["relation"]["kind"] == "euclidean" and x["notion"] == "pure" for x in said)
+        return self.map["joint"] if plain and self.map else None
+
     def is_sample(self) -> bool:
         """Whether it is a sample whose outcome is taken as given."""
         return self.map is not None and self.map["kind"] == "sample" and self.above is None
@@ -570,6 +583,7 @@ def names(value: Any) -> frozenset[str] | None:
 def root_facts(root: Line) -> Line:
     """Returns what is public of a root."""
     graph, size, unit = root["domain"] == "graph", root["size"], root["unit"]
+    most = root.get("max_rows_per_unit")
     return {
         "shape": "graph" if graph else "table",
         "unit": unit,
@@ -578,6 +592,7 @@ def root_facts(root: Line) -> Line:
         "size": size,
         "columns": names(root["columns"]),
         "free": root["domain"] == "table" and size is None and unit is None,
+        "most_of_unit": None if most is None else F(most),
     }
 
 
@@ -659,6 +674,17 @@ def _per_key(unit: Unit, column: str, first: bool, alone: bool, one_end: bool) -
     return [(((a, 1), (b, 1)), None) for a in (inside, OLD) for b in (other, NEW)]
 
 
+def joint_moves(made_by: Line, unit: Unit, f: Line) -> F | None:
+    """Returns how far one unit of the root moves the values of a joint bound in sum."""
+    of_unit = f.get("unit")
+    units = {"single": 2 if of_unit else 1, "user": 1, "pair": 2}.get(unit.kind)
+    if unit.kind == "pair" and of_unit and of_unit not in unit.kept:
+        units = 4
+    if made_by["joint"] is None or units is None:
+        return None
+    return units * number(made_by["joint"]["l1"])
+
+
 def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
     """Returns all that a map may make of one unit; what something else dominates is left out."""
     kind, pair, user = made_by["kind"], unit.kind == "pair", unit.kind == "user"
@@ -679,6 +705,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             + [most]
             if x is not None
         ]
+        moves += [x for x in [joint_moves(made_by, unit, f)] if x is not None]
         return _one(Unit("metric", every, (), min(moves, default=None)))
     if unit.kind == "any" or kind == "opaque":
         return anything
@@ -1402,6 +1429,51 @@ class Rules:
         # Of a map that is part of one release `map_release` counts the draws.
         return once_ if child.one_release else self.algebra.times(once_, child.draws)
 
+    def map_joint(self, node: DataNode, child: DataNode, change: Change) -> Loss:
+        """Values that move together by a joint bound; the first of them is charged for all."""
+        joint = child.joint()
+        values = [each for each in node.children if joint and each.joint() == joint]
+        moved = [(joint_moves(child.map or {}, u, node.facts), n) for u, n in leaves(change)]
+        if not values or any(each is None for each, _ in moved):
+            raise Rejected("no joint bound covers the change")
+        left = sum(((each or ZERO) * n for each, n in moved), ZERO)
+
+        def moves(value: DataNode) -> Change:
+            made_by = value.map or {}
+            return down(change, node, value, lambda u: [*outcomes(made_by, u, node.facts)[0][0]])
+
+        changes = [moves(each) for each in values]
+        far_ = [
+            _distance(moved_, v.facts.get("diameter"))
+            for v, moved_ in zip(values, changes, strict=True)
+        ]
+        reach = [each or ZERO for each in far_]
+        algebra, said = self.algebra, [m["statements"] for v in values for m in v.mechanisms]
+        noises = {(one.get("noise") or {}).get("kind") for each in said for one in each}
+        released = [
+            sorted(json.dumps([m["statements"], m["count"]]) for m in each.mechanisms)
+            for each in values
+        ]
+        alike = noises <= {None, "Laplace", "Geometric"} and all(x == released[0] for x in released)
+        if algebra.notion != "pure" and alike and all(each == left for each in reach):
+            loss = self.ask(values[0], changes[0])
+            return loss if child is values[0] else algebra.zero
+        inner = self if algebra.notion == "pure" else Rules(Algebra("pure"), True, self.premises)
+        known = [(inner.ask(v, m), far) for v, m, far in zip(values, changes, reach, strict=True)]
+        self.used |= inner.used
+        total = ZERO
+        for loss, far in sorted(known, key=lambda x: x[0] / x[1] if x[1] else ZERO, reverse=True):
+            total += loss * min(far, left) / far if far else ZERO
+            left -= min(far, left)
+        if child is not values[0] or not total:
+            return algebra.zero
+        if algebra.apart:
+            item: Item = ("Laplace", total) if noises == {"Laplace"} else (total, ZERO)
+            return Multisets([((item, 1),)])
+        if noises == {"Laplace"} and algebra.notion in ("zcdp", "gdp"):
+            raise NotChecked(f"the {algebra.notion} of Laplace noise that is unlike")
+        return ((total, ZERO),) if algebra.pairs else converted(total, "pure", algebra.notion)
+
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
         algebra, ((unit, count), *more) = self.algebra, leaves(change)
@@ -1962,10 +2034,13 @@ class Checker:
         edges += [self.parts[part["id"]] for part in node.partitions]
         if len(edges) != len(line["rules"]):
             raise Rejected(f"there is not one rule for each thing made from `{node.name}`")
-        parts += [
-            step.bound(node, edge, how, change)
-            for edge, how in zip(edges, line["rules"], strict=True)
-        ]
+        ruled = [*zip(edges, line["rules"], strict=True)]
+        joined = [e.joint() for e, how in ruled if how == "joint" and isinstance(e, DataNode)]
+        for edge, how in ruled:  # the parts of a joint bound are bounds together only
+            covered = isinstance(edge, DataNode) and edge.joint() in joined and edge.joint()
+            if how != "joint" and (covered or '"joint"' in json.dumps(how)):
+                raise Rejected("a joint bound is of all its values together, or of none")
+        parts += [step.bound(node, edge, how, change) for edge, how in ruled]
         _claim_holds(algebra, loss, algebra.add(parts), "the change")
         if premises.keys() - step.used:
             raise Rejected("a premise is not needed")
@@ -2099,7 +2174,8 @@ def protected(root: DataNode, goal: Line, distance: int) -> Change:
     if kind == "bounded" and table:
         unit = Unit("pair", (0, 1), tuple(sorted(keeps)))
     elif table and (kind == "unbounded" or (kind == "user" and facts["unit"] is not None)):
-        unit = Unit("single" if kind == "unbounded" else "user")
+        most = facts["most_of_unit"] if kind == "user" else None
+        unit = Unit("single" if kind == "unbounded" else "user", size=most)
     elif not table and kind in ("edge", "node", "node-rewired"):
         unit = Unit(kind)
     if -1 not in root.history:
@@ -2478,7 +2554,14 @@ def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
 _RENAMED = {"poisson": "rate"}
 #: What a certificate says of a key that a spec leaves out; the others must be written.
 _DEFAULTS = {"keeps": [], "drops": False, "exact": False, "shared": False, "distance": 1}
-_DEFAULTS |= {"epochs": 1, "domain": "table", "keep": "random", "kind": "row", "order": "shuffled"}
+_DEFAULTS |= {
+    "epochs": 1,
+    "domain": "table",
+    "keep": "random",
+    "kind": "row",
+    "order": "shuffled",
+    "metric": "euclidean",
+}
 _DEFAULTS |= dict.fromkeys(("uses", "unbounded", "bounded", "diameter", "size", "of", "unit"))
 _DEFAULTS |= dict.fromkeys(
     ("max_degree", "columns", "changes", "max_blocks_per_unit", "max_rows_per_block")
@@ -2515,6 +2598,7 @@ class SpecComparison:
         self.compared, self.left = 0, set[str]()
         if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
             raise Rejected("the certificate is about another text")
+        self._fold_columns()
         self._protect()
         if self.lines[0]["apart"] and "roots" not in self.spec:
             raise Rejected("the spec does not say that nobody is in two roots")
@@ -2529,6 +2613,24 @@ class SpecComparison:
                 del told_["kind"]
                 self._fields(line["name"], entry["partition"], told_)
         self._mechanisms()
+
+    def _fold_columns(self) -> None:
+        """Moves mechanisms to what they read, from the columns of it that they `use`."""
+        uses = {each["name"]: each["uses"] for each in self.spec["mechanisms"] if "uses" in each}
+        used: set[str] = set()
+        nodes: dict[Any, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
+        for line in [each for each in nodes.values() if "map" in each]:
+            above, columns = nodes[line["parent"]], line["map"].get("only")
+            if line["name"] in self.spec["datasets"] or columns is None:
+                continue
+            for each in line.get("mechanisms", ()):
+                told_ = [{**x, "up": x["up"] - 1} for x in each["statements"]]
+                above.setdefault("mechanisms", []).append({**each, "statements": told_})
+                used.add(each["name"])
+                self._field(f"{each['name']}.uses", [*{*uses.get(each["name"], [])}], columns)
+            self.lines.remove(line)
+        if uses.keys() - used:
+            raise Rejected(f"{min(uses.keys() - used)[:60]} uses columns in the spec")
 
     def _entry(self, name: str) -> Line:
         entry = self.spec["datasets"].get(str(name).split(".")[0])
@@ -2617,7 +2719,7 @@ class SpecComparison:
         if "root" in line:
             if "from" in entry:
                 raise Rejected(f"`{name}` is no root in the spec")
-            public = ("drops", "domain", "size") if self.nulls else ("drops",)
+            public = ("drops", "joint", *(("domain", "size") if self.nulls else ()))
             self._fields(name, {k: v for k, v in entry.items() if k not in public}, line["root"])
         elif "partition" in line:
             part = next(
@@ -2630,9 +2732,12 @@ class SpecComparison:
         else:
             self._comes_from(name, entry, line["parent"])
             every_row = line["map"]["kind"] == "all-rows"
-            told_ = {"kind": "sample", "rate": "1"} if every_row else line["map"]
+            told_: Line = {"kind": "sample", "rate": "1"} if every_row else {**line["map"]}
             if told_["kind"].startswith("sample-"):  # one that is not drawn as usual
-                told_ = {**told_, "kind": "sample"}
+                told_["kind"] = "sample"
+            joint, root = told_.pop("joint", None), str(entry["from"]).split(".")[0]
+            if joint is not None:
+                self._fields(f"{root}.joint", self._entry(root).get("joint", {}), joint)
             self._fields(f"{name}.map", entry.get("map", {}), told_)
 
     def _comes_from(self, name: str, entry: Line, parent: int) -> None:
@@ -2699,6 +2804,7 @@ class SpecComparison:
                             self._field(f"{where}.{columns}", narrow[columns], given)
                 of = narrow.get("relation") if narrow else of
                 of = "unbounded" if self.nulls and of == "zero-out" else of
+                of = "euclidean" if of == "l1" else of
                 kinds = {x["relation"].get("name", x["relation"]["kind"]) for x in near}
                 if of is not None and of not in kinds:
                     raise Rejected(f"{where} holds for {str(of)[:40]} neighbours in the spec")

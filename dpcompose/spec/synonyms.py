@@ -165,7 +165,7 @@ _INNER_KEYS = _several(
         "sensitivity": "sens global-sensitivity",
         "unit": "privacy-unit unit-column id-column user-column user-id-column",
         "because": "reason why justification rationale",
-        "group": "tags tag label category",
+        "group": "tag label category",
         "stated_on": "stated-for stated-at",
         "post_processes": "post-process post-processing postprocess",
         "rows": "max-rows limit max-contributions at-most",

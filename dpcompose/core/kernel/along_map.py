@@ -32,6 +32,7 @@ from dpcompose.core.change.units import (
     undirected,
     with_alike,
 )
+from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.poisson_group_pairs import of_part, replaced_alike, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
@@ -103,6 +104,7 @@ class AlongMap(NamedTuple):
             "displaced": self.displaced,
             "sampled-rows": self.sampled_rows,
             "unread": self.unread,
+            "joint": self.joint,
         }
         if how.rule in rules and not how.of:
             return (yield from rules[how.rule](state))
@@ -141,6 +143,18 @@ class AlongMap(NamedTuple):
             raise Refused(f"`{self.below.dataset.name}` is read")
         yield from ()
         return Choice(self.algebra.zero, (), how=How("unread"))
+
+    def joint(self, state: State) -> Walk:
+        """Bounds the part of this value in the loss of all values under a joint bound.
+
+        Only the sum over all of them is a bound.
+        """
+        for numbers in joint_distance.groups(self.place):
+            values = [self.place.derived[number] for number in numbers]
+            if self.below in values:
+                found = yield from joint_distance.together(self.algebra, self.place, numbers, state)
+                return found[values.index(self.below)]
+        raise Refused("no joint bound covers what the map makes")
 
     def every_outcome(self, state: State) -> Walk:
         """Bounds the loss by the largest over all changes that the map may make of the change."""

@@ -128,7 +128,9 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 def _root_line(root: Root) -> Line:
     """Returns what is public of a root as plain data; of rows that may be nulls, as of a table that
     has the others."""
+    cap = root.max_rows_per_unit
     return {
+        **({} if cap is None else {"max_rows_per_unit": cap}),
         "domain": Domain.TABLE.value if root.nulls else root.domain.value,
         "unit": root.unit,
         "size": None if root.nulls else root.size,

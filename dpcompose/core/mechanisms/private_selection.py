@@ -40,8 +40,8 @@ _ONE = Fraction(1)
 _STATED_DELTA = Fraction(1, 10**6)
 #: Shares of the profile of a run, the first that it reaches being left to the δ of its last point.
 _RESTS = (ZERO, Fraction(1, 10**15), _STATED_DELTA)
-#: How many points a profile has, of Gaussian runs and of others, which may take 0.1 s each.
-_POINTS, _POINTS_OF_OTHERS = 512, 128
+#: How many points a profile has.
+_POINTS = 512
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
@@ -260,10 +260,9 @@ def _profile(selected: Selected, run: Curve) -> Curve:
         return Curve((), ZERO, 1 - failure)
     cuts = _cuts(selected, run, cost)
     first = 0
-    points = _POINTS_OF_OTHERS if run.parts else _POINTS
-    step = (cost + _top(run)) / points
+    step = (cost + _top(run)) / _POINTS
     found: list[tuple[Fraction, Fraction]] = []
-    for i in range(points + 1):
+    for i in range(_POINTS + 1):
         delta = _ONE
         for n, cut in enumerate(cuts[first:], first):
             among = over_runs(_delta(run, i * step - cut.cost), selected.mean)

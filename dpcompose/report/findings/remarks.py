@@ -14,6 +14,7 @@ from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
@@ -327,6 +328,8 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     idle: dict[str, Mechanism] = {}
     for _, top in tops:
         for place in top.subtree():
+            if isinstance(place.dataset.made_by, Value) and place.dataset.made_by.joint:
+                continue  # all may go to another value as well
             for mechanism, _ in place.mechanisms:
                 if mechanism.name not in touched:
                     idle.setdefault(mechanism.name, mechanism)
