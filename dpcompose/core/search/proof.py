@@ -55,20 +55,20 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
         "displaced": any(each.theorem == in_role(Role.DISPLACED).id for each in changes),
         "directed": any(each.theorem == added for each in changes),
     }
-    free += concurrent(solver.problem, solution.notion)
+    free += interactive_steps(solver.problem, solution.notion)
     together = Step(
         "compose", composed, (*changes, *_unchanged_steps(solution), *costs, *free), total, facts
     )
     return Step("cite", cited, (together,), total)
 
 
-def concurrent(problem: Problem, notion: Notion) -> list[Step]:
+def interactive_steps(problem: Problem, notion: Notion) -> list[Step]:
     """Returns the step on mechanisms that are open at the same time; none if all answer once."""
     found = problem.interactive
     if not found:
         return []
     theorem = in_role(Role.CONCURRENT, notion).id
-    return [Step("concurrent", theorem, (), None, {"names": tuple(found)}, tuple(found.values()))]
+    return [Step("interactive", theorem, (), None, {"names": tuple(found)}, tuple(found.values()))]
 
 
 def _change(visit: Visit) -> Step:

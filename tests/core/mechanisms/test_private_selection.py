@@ -204,7 +204,7 @@ def test_a_share_of_the_highest_scores_is_enough(
     high: float, levels: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sixty runs, a Poisson number, that are alike but for one output: near what they attain."""
-    monkeypatch.setattr(private_selection, "_POINTS_OF_OTHERS", 24)
+    monkeypatch.setattr(private_selection, "_POINTS", 24)
     fewer = math.exp(-0.2)
     one = [1 - high - 1e-6, high, 1e-6]
     other = [1 - (high + 1e-6) * fewer, high * fewer, 1e-6 * fewer]
