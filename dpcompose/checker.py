@@ -592,6 +592,7 @@ def root_facts(root: Line) -> Line:
         "degree": root["max_degree"] if graph else None,
         "ordered": root["domain"] == "ordered-table",
         "size": size,
+        "fixed": root["domain"] == "fixed-size-table" or size is not None,
         "columns": names(root["columns"]),
         "free": root["domain"] == "table" and size is None and unit is None,
         "most_of_unit": None if most is None else F(most),
@@ -613,22 +614,27 @@ def facts_after(made_by: Line, f: Line) -> Line:
     unit_kept = unit if unit in keeps or kind == "join-public" else None
     match kind:
         case "filter" | "all-rows" | "sample":
-            size = made_by["size"] if kind == "sample" else None
-            return {**f, "size": size, "free": f.get("free") and kind != "sample"}
+            size, free = made_by["size"] if kind == "sample" else None, f.get("free")
+            if size is not None and not (f.get("fixed") and made_by["of"] <= (f["size"] or INF)):
+                raise Rejected("a sample is of more rows than are known to be there")
+            fixed = size is not None
+            return {**f, "size": size, "fixed": fixed, "free": free and kind != "sample"}
         case "row" | "columns":
-            same = {each: f.get(each) for each in ("ordered", "size", "free")}
+            same = {each: f.get(each) for each in ("ordered", "size", "fixed", "free")}
             single = f.get("rows_are_units") and unit_kept is not None
             return {**same, **made, "unit": unit_kept, "rows_are_units": single}
         case "flatten" | "join-public":
             exact = bool(made_by["exact"]) and f.get("size") is not None
             size = f["size"] * integer(made_by["max_rows"]) if exact else None
-            return {**made, "unit": unit_kept, "ordered": f.get("ordered"), "size": size}
+            same = {"ordered": f.get("ordered"), "size": size, "fixed": exact}
+            return {**made, **same, "unit": unit_kept}
         case "group":
             return {**made, "unit": unit_kept, "rows_are_units": unit_kept is not None}
         case "limit":
             return {k: f.get(k) for k in ("unit", "rows_are_units", "columns", "others")}
         case "cap":
-            return {**f, "edge_rows": False, "ordered": False, "free": False, "size": None}
+            same = dict.fromkeys(("edge_rows", "ordered", "free", "fixed"), False)
+            return {**f, **same, "size": None}
         case "value":
             most = made_by["diameter"]
             return {"shape": "value", "diameter": None if most is None else number(most)}
@@ -809,7 +815,15 @@ class Multisets(tuple[Multiset, ...]):
     __radd__ = __add__
 
     def __mul__(self, copies: Any) -> Multisets:
-        return Multisets(tuple((item, n * copies) for item, n in each) for each in self if copies)
+        if len(self) < 2:
+            return Multisets(
+                tuple((item, n * copies) for item, n in each) for each in self if copies
+            )
+        # Each copy may lose another one of them.
+        if math.comb(len(self) + copies - 1, copies) > MOST_WAYS:
+            raise NotChecked(f"more than {MOST_WAYS} ways")
+        ways = [*combinations_with_replacement(self, copies)] if copies else []
+        return Multisets({_merged(*way): None for way in ways})
 
 
 def _merged(*several: Multiset) -> Multiset:
@@ -1117,6 +1131,8 @@ def steps(v: View, unit: Unit) -> int | None:
     facts, relation, kind = v.home.facts, v.said["relation"], unit.kind
     of, size = relation["kind"], None if unit.size is None else int(unit.size)
     reached = len(sides(unit) if v.plain else unit.ends)
+    if of in ("unbounded", "user") and facts.get("fixed"):
+        return None  # no two tables of one size are such neighbours
     if of == "unbounded" or (of == "edge" and facts.get("edge_rows")):
         return reached if kind in ("single", "pair") else size if kind == "user" else None
     if of == "bounded":
@@ -1225,7 +1241,8 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
             amounts[id(v.said)] = alone
         for v in chosen:
             of = v.said["relation"]["kind"]
-            moved = _distance(change, v.home.facts.get("diameter")) if of == "euclidean" else 1
+            here = _flat(change, v.level)
+            moved = _distance(here, v.home.facts.get("diameter")) if of == "euclidean" else 1
             if of == "euclidean" and algebra.apart:
                 raise NotChecked("a distance at a δ")
             if of == "euclidean" and inner.pairs and moved is not None:
@@ -1438,6 +1455,9 @@ class Rules:
         if next(each for each in node.children if each.joint == child.joint) is not child:
             return self.algebra.zero
         values = [each for each in node.children if each.joint == child.joint]
+        named = [str(each) for each in json.loads(child.joint)["datasets"]]
+        if any(v.children or v.partitions or v.name not in named for v in values):
+            raise Rejected("a joint bound covers the values that it names, and nothing below them")
         moved = [(joint_moves(child.map or {}, u, node.facts), n) for u, n in leaves(change)]
         if any(each is None for each, _ in moved):
             raise Rejected("no joint bound covers the change")
@@ -1526,6 +1546,8 @@ class Rules:
         self, node: DataNode, child: DataNode, change: Change, of: Sequence[Any]
     ) -> Loss:
         """The ρ of the pure DP that a sample amplifies, draw by draw."""
+        if not child.is_sample() or child.map is None:
+            raise Rejected("it is for a sample")
         inner = Rules(Algebra("pure"), True, self.premises)
         undirected = canonical(_over(change, lambda u: u._replace(directed=0)))
         loss = inner.bound(node, child, of[0], undirected)
@@ -1535,7 +1557,11 @@ class Rules:
             return loss
         found = converted(loss / child.draws, "pure", self.algebra.notion) * child.draws
         ((unit, count), *more) = leaves(change)
-        if unit.kind in ("single", "pair") and count == 1 and not more:
+        if (
+            count == 1
+            and not more
+            and (unit.kind == "pair" or (unit.kind == "single" and child.map["size"] is None))
+        ):
             # Both samples hold the change, or neither does: no worse than a public sample.
             public = down(undirected, node, child, lambda u: [(_as_it_is(u), 1)])
             own = self.premises.get((child.id, public, False), INF)
@@ -1880,6 +1906,7 @@ class Checker:
 
     def __init__(self) -> None:
         self.header: Line = {}
+        self.declared: dict[str, Line] = {}
         self.nodes: list[DataNode] = []
         self.parts: list[BlockClasses | Line] = []
         self.algebra: Algebra | None = None
@@ -1935,6 +1962,8 @@ class Checker:
         if line["version"] != VERSION:
             raise Rejected(f"its version is {line['version']!r}, and this checker reads {VERSION}")
         self.header = line
+        if "name" in line["protect"]:
+            self.declared[line["protect"]["name"]] = line["protect"]
         has_shape(
             line,
             {
@@ -1954,6 +1983,10 @@ class Checker:
         parent = self.nodes[integer(line["parent"])] if "parent" in line else None
         node = DataNode(line, parent)
         self.nodes.append(node)
+        for relation in [x["relation"] for m in node.mechanisms for x in m["statements"]]:
+            name = relation.get("name")
+            if name is not None and self.declared.setdefault(name, relation) != relation:
+                raise Rejected(f"`{str(name)[:40]}` is declared in two ways")
         if parent is None:
             node.facts = root_facts(line["root"])
         elif node.map is not None:
@@ -1978,6 +2011,7 @@ class Checker:
             part["blocks"][node.block[1]] = node
             all_ = part["by"]["kind"] == "position" and sum(part["sizes"]) == 1
             node.facts = {**parent.facts, "size": parent.facts.get("size") if all_ else None}
+            node.facts["fixed"] = all_ and parent.facts.get("fixed")
         above = {*parent.history, parent.depth} if parent else {-1}
         if [*node.history] != sorted({*node.history}) or not {*node.history} <= above:
             raise Rejected("its history is not one that its parent has")
@@ -1986,9 +2020,12 @@ class Checker:
         partition_shape(line)
         if line["id"] != len(self.parts) or self.algebra is not None:
             raise Rejected("partitions are numbered in order, before the first proof")
+        node = self.nodes[integer(line["of"])]
+        if line["by"]["kind"] == "position" and node.known and not node.facts.get("ordered"):
+            raise Rejected(f"rows of `{node.name}` have no positions")
         line["blocks"] = [None for n in line["sizes"] if integer(n, 1)]
         self.parts.append(line)
-        self.nodes[integer(line["of"])].partitions.append(line)
+        node.partitions.append(line)
 
     def _proof(self, line: Line) -> None:
         if self.algebra is None:
@@ -2235,6 +2272,8 @@ def parse_multiset(value: Any, nested: bool = False) -> Multiset:
             numbers = tuple(map(number, item[1:]))
             if len(numbers) != _NUMBERS[name] or not all(numbers[: 1 + (name != "Poisson")]):
                 raise Rejected(f"{name} has other numbers")
+            if name in ("Geometric", "DiscreteGaussian") and numbers[1].denominator > 1:
+                raise Rejected("noise in whole numbers hides whole steps")
             found.append(((name, *numbers, *inner), integer(count, 1)))
         else:
             epsilon, delta = map(number, item)
@@ -2361,17 +2400,20 @@ def _of_discrete_gaussian(variance: F, shift: F) -> Callable[[F], F]:
     if most > 50_000:
         raise NotChecked("wide discrete Gaussian noise at a δ")
     tail, above = 1, []  # sums over n ≥ j, in units of 2^-320; what is left is below 10^-50
+    sure, below = 0, []  # the same, rounded down
     for n in range(most, -most - 1, -1):
-        tail += int(exp(-F(n * n) / (2 * variance))[1] * SCALE) + 1
+        low, high = exp(-F(n * n) / (2 * variance))
+        tail, sure = tail + int(high * SCALE) + 1, sure + int(low * SCALE)
         above.append(tail)
+        below.append(sure)
     above.reverse()
+    below.reverse()
 
     def delta(epsilon: F) -> F:
         least = math.floor(epsilon * variance / shift + shift / 2) + 1
-        first, second = (
-            above[max(0, min(2 * most, n + most))] for n in (least - int(shift), least)
-        )
-        return F(first, tail) - exp(epsilon)[0] * F(second, tail) + F(1, 10**45)
+        first, second = (max(0, min(2 * most, n + most)) for n in (least - int(shift), least))
+        rest = exp(epsilon)[0] * F(below[second], tail) if least <= most else ZERO
+        return F(above[first], sure) - rest + F(1, 10**45)
 
     return delta
 
