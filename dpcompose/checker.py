@@ -164,7 +164,11 @@ MAP_SHAPES: dict[str, Shape] = {
     "cap": _KEEP,
     "sample": {"rate": positive, "size": maybe(once), "of": maybe(once), "shared": flag},
     "stable": {"stability": integer},
-    "value": dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+    "value": {
+        **dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
+        "metric": word,
+        "joint": maybe(lambda joint: has_shape(joint, {"datasets": words, "l1": number})),
+    },
     "edges": {},
     "nodes": {},
     "opaque": {},
@@ -277,7 +281,8 @@ def dataset_shape(line: Line) -> None:
     }
     needed: Shape = {"line": word, "id": integer, "name": word}
     if "root" in line:
-        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE)
+        per_unit: Shape = {"max_rows_per_unit": once}
+        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE, per_unit)
     elif "map" in line:
         needed |= {"parent": integer, "map": one_of(MAP_SHAPES, False)}
         more |= {"draws": once, "one_release": flag, "through": words}
@@ -286,7 +291,8 @@ def dataset_shape(line: Line) -> None:
     has_shape(line, needed, more)
     made_by = line.get("map") or {}
     if made_by.get("kind") != "sample":
-        if line.get("draws", 1) != 1:
+        known = not made_by or made_by["kind"] in MAP_SHAPES
+        if known and line.get("draws", 1) != 1:
             raise Rejected("samples alone are drawn several times")
         return
     rate, size, of = number(made_by["rate"]), made_by["size"], made_by["of"]
@@ -509,6 +515,7 @@ class DataNode:
         )
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
         self.children: list[DataNode] = []
+        self.joint = self.joint_bound()
         self.partitions: list[Line] = []
         self.facts: Line = {}
         self.read = self.leans = False
@@ -525,6 +532,15 @@ class DataNode:
         if steps and above is None:
             raise Rejected(f"a statement in `{self.name}` is above its root")
         return [*(above.up(steps - 1) if above else ()), self]
+
+    def joint_bound(self) -> str | None:
+        """Returns the joint bound, as text, of a value whose releases are all per unit of distance;
+        None of other datasets."""
+        said = [each for mechanism in self.mechanisms for each in mechanism["statements"]]
+        if not said or (self.map or {}).get("joint") is None:
+            return None
+        plain = all(x["relation"]["kind"] == "euclidean" and x["notion"] == "pure" for x in said)
+        return json.dumps(self.map["joint"]) if plain and self.map else None
 
     def is_sample(self) -> bool:
         """Whether it is a sample whose outcome is taken as given."""
@@ -569,14 +585,17 @@ def names(value: Any) -> frozenset[str] | None:
 def root_facts(root: Line) -> Line:
     """Returns what is public of a root."""
     graph, size, unit = root["domain"] == "graph", root["size"], root["unit"]
+    most = root.get("max_rows_per_unit")
     return {
         "shape": "graph" if graph else "table",
         "unit": unit,
         "degree": root["max_degree"] if graph else None,
         "ordered": root["domain"] == "ordered-table",
         "size": size,
+        "fixed": root["domain"] == "fixed-size-table" or size is not None,
         "columns": names(root["columns"]),
         "free": root["domain"] == "table" and size is None and unit is None,
+        "most_of_unit": None if most is None else F(most),
     }
 
 
@@ -595,22 +614,27 @@ def facts_after(made_by: Line, f: Line) -> Line:
     unit_kept = unit if unit in keeps or kind == "join-public" else None
     match kind:
         case "filter" | "all-rows" | "sample":
-            size = made_by["size"] if kind == "sample" else None
-            return {**f, "size": size, "free": f.get("free") and kind != "sample"}
+            size, free = made_by["size"] if kind == "sample" else None, f.get("free")
+            if size is not None and not (f.get("fixed") and made_by["of"] <= (f["size"] or INF)):
+                raise Rejected("a sample is of more rows than are known to be there")
+            fixed = size is not None
+            return {**f, "size": size, "fixed": fixed, "free": free and kind != "sample"}
         case "row" | "columns":
-            same = {each: f.get(each) for each in ("ordered", "size", "free")}
+            same = {each: f.get(each) for each in ("ordered", "size", "fixed", "free")}
             single = f.get("rows_are_units") and unit_kept is not None
             return {**same, **made, "unit": unit_kept, "rows_are_units": single}
         case "flatten" | "join-public":
             exact = bool(made_by["exact"]) and f.get("size") is not None
             size = f["size"] * integer(made_by["max_rows"]) if exact else None
-            return {**made, "unit": unit_kept, "ordered": f.get("ordered"), "size": size}
+            same = {"ordered": f.get("ordered"), "size": size, "fixed": exact}
+            return {**made, **same, "unit": unit_kept}
         case "group":
             return {**made, "unit": unit_kept, "rows_are_units": unit_kept is not None}
         case "limit":
             return {k: f.get(k) for k in ("unit", "rows_are_units", "columns", "others")}
         case "cap":
-            return {**f, "edge_rows": False, "ordered": False, "free": False, "size": None}
+            same = dict.fromkeys(("edge_rows", "ordered", "free", "fixed"), False)
+            return {**f, **same, "size": None}
         case "value":
             most = made_by["diameter"]
             return {"shape": "value", "diameter": None if most is None else number(most)}
@@ -658,6 +682,17 @@ def _per_key(unit: Unit, column: str, first: bool, alone: bool, one_end: bool) -
     return [(((a, 1), (b, 1)), None) for a in (inside, OLD) for b in (other, NEW)]
 
 
+def joint_moves(made_by: Line, unit: Unit, f: Line) -> F | None:
+    """Returns how far one unit of the root moves the values of a joint bound in sum."""
+    of_unit = f.get("unit")
+    units = {"single": 2 if of_unit else 1, "user": 1, "pair": 2}.get(unit.kind)
+    if unit.kind == "pair" and of_unit and of_unit not in unit.kept:
+        units = 4
+    if made_by["joint"] is None or units is None:
+        return None
+    return units * number(made_by["joint"]["l1"])
+
+
 def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
     """Returns all that a map may make of one unit; what something else dominates is left out."""
     kind, pair, user = made_by["kind"], unit.kind == "pair", unit.kind == "user"
@@ -678,6 +713,7 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
             + [most]
             if x is not None
         ]
+        moves += [x for x in [joint_moves(made_by, unit, f)] if x is not None]
         return _one(Unit("metric", every, (), min(moves, default=None)))
     if unit.kind == "any" or kind == "opaque":
         return anything
@@ -779,7 +815,15 @@ class Multisets(tuple[Multiset, ...]):
     __radd__ = __add__
 
     def __mul__(self, copies: Any) -> Multisets:
-        return Multisets(tuple((item, n * copies) for item, n in each) for each in self if copies)
+        if len(self) < 2:
+            return Multisets(
+                tuple((item, n * copies) for item, n in each) for each in self if copies
+            )
+        # Each copy may lose another one of them.
+        if math.comb(len(self) + copies - 1, copies) > MOST_WAYS:
+            raise NotChecked(f"more than {MOST_WAYS} ways")
+        ways = [*combinations_with_replacement(self, copies)] if copies else []
+        return Multisets({_merged(*way): None for way in ways})
 
 
 def _merged(*several: Multiset) -> Multiset:
@@ -1087,6 +1131,8 @@ def steps(v: View, unit: Unit) -> int | None:
     facts, relation, kind = v.home.facts, v.said["relation"], unit.kind
     of, size = relation["kind"], None if unit.size is None else int(unit.size)
     reached = len(sides(unit) if v.plain else unit.ends)
+    if of in ("unbounded", "user") and facts.get("fixed"):
+        return None  # no two tables of one size are such neighbours
     if of == "unbounded" or (of == "edge" and facts.get("edge_rows")):
         return reached if kind in ("single", "pair") else size if kind == "user" else None
     if of == "bounded":
@@ -1195,7 +1241,8 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
             amounts[id(v.said)] = alone
         for v in chosen:
             of = v.said["relation"]["kind"]
-            moved = _distance(change, v.home.facts.get("diameter")) if of == "euclidean" else 1
+            here = _flat(change, v.level)
+            moved = _distance(here, v.home.facts.get("diameter")) if of == "euclidean" else 1
             if of == "euclidean" and algebra.apart:
                 raise NotChecked("a distance at a δ")
             if of == "euclidean" and inner.pairs and moved is not None:
@@ -1401,6 +1448,56 @@ class Rules:
         # Of a map that is part of one release `map_release` counts the draws.
         return once_ if child.one_release else self.algebra.times(once_, child.draws)
 
+    def map_joint(self, node: DataNode, child: DataNode, change: Change) -> Loss:
+        """Values that move together by a joint bound; the first of them is charged for all."""
+        if child.joint is None:
+            raise Rejected("no joint bound covers the change")
+        if next(each for each in node.children if each.joint == child.joint) is not child:
+            return self.algebra.zero
+        values = [each for each in node.children if each.joint == child.joint]
+        named = [str(each) for each in json.loads(child.joint)["datasets"]]
+        if any(v.children or v.partitions or v.name not in named for v in values):
+            raise Rejected("a joint bound covers the values that it names, and nothing below them")
+        moved = [(joint_moves(child.map or {}, u, node.facts), n) for u, n in leaves(change)]
+        if any(each is None for each, _ in moved):
+            raise Rejected("no joint bound covers the change")
+        left = sum(((each or ZERO) * n for each, n in moved), ZERO)
+
+        def moves(value: DataNode) -> Change:
+            made_by = value.map or {}
+            return down(change, node, value, lambda u: [*outcomes(made_by, u, node.facts)[0][0]])
+
+        changes = [moves(each) for each in values]
+        far_ = [
+            _distance(moved_, v.facts.get("diameter"))
+            for v, moved_ in zip(values, changes, strict=True)
+        ]
+        reach = [each or ZERO for each in far_]
+        algebra, said = self.algebra, [m["statements"] for v in values for m in v.mechanisms]
+        noises = {(one.get("noise") or {}).get("kind") for each in said for one in each}
+        released = [
+            sorted(json.dumps([m["statements"], m["count"]]) for m in each.mechanisms)
+            for each in values
+        ]
+        alike = noises <= {None, "Laplace", "Geometric"} and all(x == released[0] for x in released)
+        if algebra.notion != "pure" and alike and all(each == left for each in reach):
+            return self.ask(child, changes[0])
+        inner = self if algebra.notion == "pure" else Rules(Algebra("pure"), True, self.premises)
+        known = [(inner.ask(v, m), far) for v, m, far in zip(values, changes, reach, strict=True)]
+        self.used |= inner.used
+        total = ZERO
+        for loss, far in sorted(known, key=lambda x: x[0] / x[1] if x[1] else ZERO, reverse=True):
+            total += loss * min(far, left) / far if far else ZERO
+            left -= min(far, left)
+        if not total:
+            return algebra.zero
+        if algebra.apart:
+            item: Item = ("Laplace", total) if noises == {"Laplace"} else (total, ZERO)
+            return Multisets([((item, 1),)])
+        if noises == {"Laplace"} and algebra.notion in ("zcdp", "gdp"):
+            raise NotChecked(f"the {algebra.notion} of Laplace noise that is unlike")
+        return ((total, ZERO),) if algebra.pairs else converted(total, "pure", algebra.notion)
+
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
         algebra, ((unit, count), *more) = self.algebra, leaves(change)
@@ -1449,6 +1546,8 @@ class Rules:
         self, node: DataNode, child: DataNode, change: Change, of: Sequence[Any]
     ) -> Loss:
         """The ρ of the pure DP that a sample amplifies, draw by draw."""
+        if not child.is_sample() or child.map is None:
+            raise Rejected("it is for a sample")
         inner = Rules(Algebra("pure"), True, self.premises)
         undirected = canonical(_over(change, lambda u: u._replace(directed=0)))
         loss = inner.bound(node, child, of[0], undirected)
@@ -1458,7 +1557,11 @@ class Rules:
             return loss
         found = converted(loss / child.draws, "pure", self.algebra.notion) * child.draws
         ((unit, count), *more) = leaves(change)
-        if unit.kind in ("single", "pair") and count == 1 and not more:
+        if (
+            count == 1
+            and not more
+            and (unit.kind == "pair" or (unit.kind == "single" and child.map["size"] is None))
+        ):
             # Both samples hold the change, or neither does: no worse than a public sample.
             public = down(undirected, node, child, lambda u: [(_as_it_is(u), 1)])
             own = self.premises.get((child.id, public, False), INF)
@@ -1803,6 +1906,7 @@ class Checker:
 
     def __init__(self) -> None:
         self.header: Line = {}
+        self.declared: dict[str, Line] = {}
         self.nodes: list[DataNode] = []
         self.parts: list[BlockClasses | Line] = []
         self.algebra: Algebra | None = None
@@ -1858,6 +1962,8 @@ class Checker:
         if line["version"] != VERSION:
             raise Rejected(f"its version is {line['version']!r}, and this checker reads {VERSION}")
         self.header = line
+        if "name" in line["protect"]:
+            self.declared[line["protect"]["name"]] = line["protect"]
         has_shape(
             line,
             {
@@ -1877,6 +1983,10 @@ class Checker:
         parent = self.nodes[integer(line["parent"])] if "parent" in line else None
         node = DataNode(line, parent)
         self.nodes.append(node)
+        for relation in [x["relation"] for m in node.mechanisms for x in m["statements"]]:
+            name = relation.get("name")
+            if name is not None and self.declared.setdefault(name, relation) != relation:
+                raise Rejected(f"`{str(name)[:40]}` is declared in two ways")
         if parent is None:
             node.facts = root_facts(line["root"])
         elif node.map is not None:
@@ -1901,6 +2011,7 @@ class Checker:
             part["blocks"][node.block[1]] = node
             all_ = part["by"]["kind"] == "position" and sum(part["sizes"]) == 1
             node.facts = {**parent.facts, "size": parent.facts.get("size") if all_ else None}
+            node.facts["fixed"] = all_ and parent.facts.get("fixed")
         above = {*parent.history, parent.depth} if parent else {-1}
         if [*node.history] != sorted({*node.history}) or not {*node.history} <= above:
             raise Rejected("its history is not one that its parent has")
@@ -1909,9 +2020,12 @@ class Checker:
         partition_shape(line)
         if line["id"] != len(self.parts) or self.algebra is not None:
             raise Rejected("partitions are numbered in order, before the first proof")
+        node = self.nodes[integer(line["of"])]
+        if line["by"]["kind"] == "position" and node.known and not node.facts.get("ordered"):
+            raise Rejected(f"rows of `{node.name}` have no positions")
         line["blocks"] = [None for n in line["sizes"] if integer(n, 1)]
         self.parts.append(line)
-        self.nodes[integer(line["of"])].partitions.append(line)
+        node.partitions.append(line)
 
     def _proof(self, line: Line) -> None:
         if self.algebra is None:
@@ -1961,10 +2075,13 @@ class Checker:
         edges += [self.parts[part["id"]] for part in node.partitions]
         if len(edges) != len(line["rules"]):
             raise Rejected(f"there is not one rule for each thing made from `{node.name}`")
-        parts += [
-            step.bound(node, edge, how, change)
-            for edge, how in zip(edges, line["rules"], strict=True)
-        ]
+        ruled = [*zip(edges, line["rules"], strict=True)]
+        joined = {e.joint for e, how in ruled if how == "joint" and isinstance(e, DataNode)}
+        for edge, how in ruled:  # the parts of a joint bound are bounds together only
+            covered = isinstance(edge, DataNode) and edge.joint and edge.joint in joined
+            if how != "joint" and (covered or '"joint"' in json.dumps(how)):
+                raise Rejected("a joint bound is of all its values together, or of none")
+        parts += [step.bound(node, edge, how, change) for edge, how in ruled]
         _claim_holds(algebra, loss, algebra.add(parts), "the change")
         if premises.keys() - step.used:
             raise Rejected("a premise is not needed")
@@ -2025,6 +2142,8 @@ class Checker:
                 ] or changes[n]
         keys = [[(root.id, each, False) for each in changes[n]] for n, root in enumerate(roots)]
         if {key for each in keys for key in each} != {*claims}:
+            if not all(node.known for node in self.nodes):  # it may lean below such a map
+                raise NotChecked("maps of a kind that this checker does not know")
             raise Rejected("its claims are not those about the protected change in each root")
         rounded[0] = False
         least = algebra.add(
@@ -2096,7 +2215,8 @@ def protected(root: DataNode, goal: Line, distance: int) -> Change:
     if kind == "bounded" and table:
         unit = Unit("pair", (0, 1), tuple(sorted(keeps)))
     elif table and (kind == "unbounded" or (kind == "user" and facts["unit"] is not None)):
-        unit = Unit("single" if kind == "unbounded" else "user")
+        most = facts["most_of_unit"] if kind == "user" else None
+        unit = Unit("single" if kind == "unbounded" else "user", size=most)
     elif not table and kind in ("edge", "node", "node-rewired"):
         unit = Unit(kind)
     if -1 not in root.history:
@@ -2152,6 +2272,8 @@ def parse_multiset(value: Any, nested: bool = False) -> Multiset:
             numbers = tuple(map(number, item[1:]))
             if len(numbers) != _NUMBERS[name] or not all(numbers[: 1 + (name != "Poisson")]):
                 raise Rejected(f"{name} has other numbers")
+            if name in ("Geometric", "DiscreteGaussian") and numbers[1].denominator > 1:
+                raise Rejected("noise in whole numbers hides whole steps")
             found.append(((name, *numbers, *inner), integer(count, 1)))
         else:
             epsilon, delta = map(number, item)
@@ -2278,17 +2400,20 @@ def _of_discrete_gaussian(variance: F, shift: F) -> Callable[[F], F]:
     if most > 50_000:
         raise NotChecked("wide discrete Gaussian noise at a δ")
     tail, above = 1, []  # sums over n ≥ j, in units of 2^-320; what is left is below 10^-50
+    sure, below = 0, []  # the same, rounded down
     for n in range(most, -most - 1, -1):
-        tail += int(exp(-F(n * n) / (2 * variance))[1] * SCALE) + 1
+        low, high = exp(-F(n * n) / (2 * variance))
+        tail, sure = tail + int(high * SCALE) + 1, sure + int(low * SCALE)
         above.append(tail)
+        below.append(sure)
     above.reverse()
+    below.reverse()
 
     def delta(epsilon: F) -> F:
         least = math.floor(epsilon * variance / shift + shift / 2) + 1
-        first, second = (
-            above[max(0, min(2 * most, n + most))] for n in (least - int(shift), least)
-        )
-        return F(first, tail) - exp(epsilon)[0] * F(second, tail) + F(1, 10**45)
+        first, second = (max(0, min(2 * most, n + most)) for n in (least - int(shift), least))
+        rest = exp(epsilon)[0] * F(below[second], tail) if least <= most else ZERO
+        return F(above[first], sure) - rest + F(1, 10**45)
 
     return delta
 
@@ -2475,7 +2600,14 @@ def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
 _RENAMED = {"poisson": "rate"}
 #: What a certificate says of a key that a spec leaves out; the others must be written.
 _DEFAULTS = {"keeps": [], "drops": False, "exact": False, "shared": False, "distance": 1}
-_DEFAULTS |= {"domain": "table", "keep": "random", "kind": "row", "order": "shuffled"}
+_DEFAULTS |= {
+    "epochs": 1,
+    "domain": "table",
+    "keep": "random",
+    "kind": "row",
+    "order": "shuffled",
+    "metric": "euclidean",
+}
 _DEFAULTS |= dict.fromkeys(("uses", "unbounded", "bounded", "diameter", "size", "of", "unit"))
 _DEFAULTS |= dict.fromkeys(
     ("max_degree", "columns", "changes", "max_blocks_per_unit", "max_rows_per_block")
@@ -2512,6 +2644,7 @@ class SpecComparison:
         self.compared, self.left = 0, set[str]()
         if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
             raise Rejected("the certificate is about another text")
+        self._fold_columns()
         self._protect()
         if self.lines[0]["apart"] and "roots" not in self.spec:
             raise Rejected("the spec does not say that nobody is in two roots")
@@ -2526,6 +2659,24 @@ class SpecComparison:
                 del told_["kind"]
                 self._fields(line["name"], entry["partition"], told_)
         self._mechanisms()
+
+    def _fold_columns(self) -> None:
+        """Moves mechanisms to what they read, from the columns of it that they `use`."""
+        uses = {each["name"]: each["uses"] for each in self.spec["mechanisms"] if "uses" in each}
+        used: set[str] = set()
+        nodes: dict[Any, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
+        for line in [each for each in nodes.values() if "map" in each]:
+            above, columns = nodes[line["parent"]], line["map"].get("only")
+            if line["name"] in self.spec["datasets"] or columns is None:
+                continue
+            for each in line.get("mechanisms", ()):
+                told_ = [{**x, "up": x["up"] - 1} for x in each["statements"]]
+                above.setdefault("mechanisms", []).append({**each, "statements": told_})
+                used.add(each["name"])
+                self._field(f"{each['name']}.uses", [*{*uses.get(each["name"], [])}], columns)
+            self.lines.remove(line)
+        if uses.keys() - used:
+            raise Rejected(f"{min(uses.keys() - used)[:60]} uses columns in the spec")
 
     def _entry(self, name: str) -> Line:
         entry = self.spec["datasets"].get(str(name).split(".")[0])
@@ -2614,7 +2765,7 @@ class SpecComparison:
         if "root" in line:
             if "from" in entry:
                 raise Rejected(f"`{name}` is no root in the spec")
-            public = ("drops", "domain", "size") if self.nulls else ("drops",)
+            public = ("drops", "joint", *(("domain", "size") if self.nulls else ()))
             self._fields(name, {k: v for k, v in entry.items() if k not in public}, line["root"])
         elif "partition" in line:
             part = next(
@@ -2627,7 +2778,12 @@ class SpecComparison:
         else:
             self._comes_from(name, entry, line["parent"])
             every_row = line["map"]["kind"] == "all-rows"
-            told_ = {"kind": "sample", "rate": "1"} if every_row else line["map"]
+            told_: Line = {"kind": "sample", "rate": "1"} if every_row else {**line["map"]}
+            if told_["kind"].startswith("sample-"):  # one that is not drawn as usual
+                told_["kind"] = "sample"
+            joint, root = told_.pop("joint", None), str(entry["from"]).split(".")[0]
+            if joint is not None:
+                self._fields(f"{root}.joint", self._entry(root).get("joint", {}), joint)
             self._fields(f"{name}.map", entry.get("map", {}), told_)
 
     def _comes_from(self, name: str, entry: Line, parent: int) -> None:
@@ -2694,6 +2850,7 @@ class SpecComparison:
                             self._field(f"{where}.{columns}", narrow[columns], given)
                 of = narrow.get("relation") if narrow else of
                 of = "unbounded" if self.nulls and of == "zero-out" else of
+                of = "euclidean" if of == "l1" else of
                 kinds = {x["relation"].get("name", x["relation"]["kind"]) for x in near}
                 if of is not None and of not in kinds:
                     raise Rejected(f"{where} holds for {str(of)[:40]} neighbours in the spec")

@@ -57,6 +57,7 @@ SPEC_CODES = {
     "DPC129": "A neighbouring relation is unknown, or cannot be used here.",
     "DPC130": "A mechanism is unknown.",
     "DPC131": "A column is unknown, or is lost above.",
+    "DPC132": "A joint bound names what is no value made straight from its root.",
     "DPC140": "Tables of one public size have no neighbours of this kind (Example III.4).",
     "DPC141": "A partition by position is one of rows without positions.",
     "DPC142": "A cap, or a bound per privacy unit, stands where there is no unit.",

@@ -12,7 +12,9 @@ from importlib.resources.abc import Traversable
 GIT = ".git"
 #: The folders of the example specs, with what is in them.
 FOLDERS = {
+    "templates": "to copy and fill in",
     "deployments": "real releases, with what was published of them",
+    "audits": "real releases whose published number is wrong, or does not follow",
     "patterns": "how to write what is often released",
     "paper": "examples of the paper (GMPS24)",
 }

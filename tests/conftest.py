@@ -29,7 +29,7 @@ GOLDEN = Path(__file__).parent / "golden"
 #: The specs of the library by name, without those of a ledger.
 LIBRARY = {
     path.stem: path
-    for path in sorted(Path(__file__).parents[1].glob("specs/*/*.yaml"), key=lambda path: path.name)
+    for path in sorted(Path(__file__).parents[1].glob("specs/*/*.yaml"), key=lambda path: path.stem)
     if path.parent.name != "ledger-2026"
 }
 

@@ -409,7 +409,8 @@ def _complete_example(incomplete: str) -> Iterator[tuple[str, str]]:
     """Yields the names of example specs with their titles, for shell completion."""
     from dpcompose.commands.starter import examples as known
 
-    return ((name, title) for name, title in known().items() if name.startswith(incomplete))
+    for titles in known().values():
+        yield from (each for each in titles.items() if each[0].startswith(incomplete))
 
 
 _EXAMPLE = of.argument("words", str | None, None, metavar="NAME", autocompletion=_complete_example)
@@ -423,7 +424,10 @@ _EXAMPLE = of.argument("words", str | None, None, metavar="NAME", autocompletion
 def examples(run: "Run") -> int:
     """List the specs that come with dpcompose, or print the one of that NAME.
 
-    Each is a real or typical release with its bound in a comment at its end.
+    Templates to fill in; real releases, with what was published of them and where; audits of
+    published numbers that are wrong; patterns; and examples of the paper, also by their number
+    (IV.14). Comments say what each shows, with its bound at the end. specs/README.md has them in
+    a table.
     """
     from dpcompose.commands.starter import show_examples
 
@@ -470,15 +474,33 @@ def schema(
 )
 def init(
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)] = "pipeline.dp.yaml",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="Start from a copy of this example; --list has their names.",
+            autocompletion=_complete_example,
+        ),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List what to start from.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
 ) -> None:
     """Write a commented starter spec, and beside it the JSON Schema that editors check it with.
 
     FILE is `pipeline.dp.yaml` by default; - prints the starter. An existing file is not changed.
-    """
-    from dpcompose.commands.starter import write_starter
 
-    write_starter(file, force)
+    --from NAME writes a copy of an example in its place: a template such as training,
+    capped-group-by, levels-and-queries or local-reports, a real release, or an example of the
+    paper by its number, such as IV.14.
+    """
+    from dpcompose.commands.output import Look
+    from dpcompose.commands.starter import list_examples, write_starter
+
+    if listed:
+        list_examples(Look())
+    else:
+        write_starter(file, force, name)
 
 
 def run() -> None:

@@ -99,6 +99,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "init": (
         ("dpcompose init release.dp.yaml", "a starter, with its schema beside it"),
+        ("dpcompose init --from training", "a copy of a template, or of any example"),
         ("dpcompose init - | dpcompose analyze -", "looks at the starter alone"),
     ),
     "completion": (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
@@ -19,11 +19,13 @@ from dpcompose.commands.policies import audited
 from dpcompose.commands.progress import Progress, Waiting
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import AskedRisk
-from dpcompose.errors import LEVELS, Diagnostic, in_order
+from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
 from dpcompose.memory import settle
+from dpcompose.policy.setting_values import OFF
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
+from dpcompose.report.findings import BudgetsSeen
 from dpcompose.source import Document, documents
 
 if TYPE_CHECKING:
@@ -107,6 +109,7 @@ class Batch:
     unread: int = field(default=0, init=False)
     _fault: Exception | None = field(default=None, init=False)
     _said: set[str] = field(default_factory=set, init=False)
+    _budgets: BudgetsSeen = field(default_factory=BudgetsSeen, init=False)
 
     def reports(self, gathering: Gathering) -> Generator[Report]:
         """Yields a report for every document of every file, in order; unread files have one too.
@@ -143,7 +146,9 @@ class Batch:
                         self._said.add(each)
                 self.code = max(self.code, outcome.code)
                 self._fault = self._fault or outcome.fault
-                yield from outcome.reports or [self._unread_report(outcome)]
+                yield from map(self._beside_others, outcome.reports)
+                if not outcome.reports:
+                    yield self._unread_report(outcome)
         finally:
             outcomes.close()  # it ends the other processes
             progress.clear()
@@ -164,6 +169,20 @@ class Batch:
             return False
         self.unchanged += same
         return same
+
+    def _beside_others(self, report: Report) -> Report:
+        """Returns a report with a finding on people whom an earlier spec counts apart, if any."""
+        found = self._budgets.remark(report)
+        if found is None:
+            return report
+        settings = self.task.run.policies.of(report.file)
+        level = settings.level(found.code, found.level)
+        if level == OFF:
+            return report
+        found = found._replace(level=cast(Level, level))
+        if settings.fails(found.level):
+            self.code = max(self.code, ExitCode.FAILED)
+        return replace(report, findings=(*report.findings, found))
 
     def _unread_report(self, outcome: Outcome) -> Report:
         """Returns the report of a file that could not be read, and counts it."""

@@ -32,6 +32,7 @@ from dpcompose.curves.constructors import (
     zcdp,
 )
 from dpcompose.curves.curve import (
+    Allocated,
     Certified,
     Concentrated,
     Curve,
@@ -74,6 +75,7 @@ Curve.backends = evaluate
 
 __all__ = [
     "COMPARED",
+    "Allocated",
     "Certified",
     "Concentrated",
     "Curve",

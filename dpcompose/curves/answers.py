@@ -258,12 +258,12 @@ def _epsilon_on_grid(
         tail_bound,
     )
     from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
-    from dpcompose.curves.backends.lattice.loss_distribution import laws
+    from dpcompose.curves.backends.lattice.loss_distribution import masses
 
     log_delta = _log_below(delta)
     most = math.inf if bound is None else float_of(bound)
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, effort)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, effort)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
         told = (
@@ -349,10 +349,10 @@ def _delta_on_grid(
         tail_log_delta,
     )
     from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
-    from dpcompose.curves.backends.lattice.loss_distribution import laws
+    from dpcompose.curves.backends.lattice.loss_distribution import masses
 
     if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, laws, effort)
+        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, effort)
         result = log_delta_on_grid(asked, epsilon)
     else:
         told = (

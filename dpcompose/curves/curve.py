@@ -176,6 +176,20 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True)
+class Allocated:
+    """Gaussian noise at each of `steps` steps, in one of which, drawn uniformly and in secret, a
+    row takes part: the mean of N(μ·e_i, 1) over i against N(0, 1), in as many dimensions as steps.
+
+    `gaussian`: μ². `side`: as for a Poisson sample, the table that has the row. `allocated` in
+    `backends.lattice` has the law.
+    """
+
+    steps: int
+    gaussian: Fraction
+    side: str = "both"
+
+
+@dataclass(frozen=True, slots=True)
 class MixtureOfDraws:
     """Mechanisms that read a sample which holds a part of the change, each part with its chance, or
     none of it.
@@ -313,6 +327,7 @@ Part = (
     | Concentrated
     | Renyi
     | Sampled
+    | Allocated
     | MixtureOfDraws
     | PoissonReplaceOne
     | PoissonGroup
@@ -327,15 +342,18 @@ def leans(part: Part) -> bool:
     match part:
         case Sampled(_, base, replace, side):
             return not replace and (side != "both" or any(leans(each) for each, _ in base.parts))
-        case PoissonGroup():
+        case PoissonGroup() | Allocated():
             return part.side != "both"
+        case MixtureOfDraws(ways):
+            return any(leans(each) for _, base in ways for each, _ in base.parts)
     return False
 
 
 def direction(curve: Curve) -> str | None:
     """Returns in which table the rows of all one-sided samples are: "removed", the first, or
     "added", the second; None where there is no such sample, or where they differ."""
-    found = {part.side for part, _ in curve.parts if isinstance(part, Sampled | PoissonGroup)}
+    sided = (Sampled, PoissonGroup, Allocated)
+    found = {part.side for part, _ in curve.parts if isinstance(part, sided)}
     plain = not any(
         leans(inner)
         for part, _ in curve.parts
@@ -347,7 +365,12 @@ def direction(curve: Curve) -> str | None:
 
 
 def _base_of(part: Part) -> tuple[Curve, ...]:
-    return (part.base,) if isinstance(part, Sampled | Grouped) else ()
+    match part:
+        case Sampled() | Grouped():
+            return (part.base,)
+        case MixtureOfDraws(ways):
+            return tuple(base for _, base in ways)
+    return ()
 
 
 def is_tight(part: Part) -> bool:
@@ -452,6 +475,19 @@ class Curve:
         part = Sampled(rate, self, side="removed") if fixed is None else Sampled(rate, self, True)
         return Curve(((part, 1),))
 
+    def allocate(self, steps: int) -> Curve:
+        """Returns the curve of so many steps with Gaussian noise in each, in one of which, drawn
+        uniformly and in secret, a row that is added or removed takes part (balls in bins).
+
+        Raises ValueError for a curve that is not Gaussian.
+        """
+        if self.parts or self.no_failure != 1:
+            raise ValueError("only Gaussian noise is known where a row is in one of several steps")
+        steps = count_of(steps, "steps", 1)
+        if steps == 1 or not self.gaussian:
+            return self
+        return Curve(((Allocated(steps, self.gaussian, "removed"), 1),))
+
     def at_distance(self, steps: int) -> Curve:
         """Returns the curve for two tables that are `steps` neighbouring steps apart (group
         privacy)."""
@@ -539,14 +575,12 @@ class EvaluationEffort(NamedTuple):
     """The work done for an answer, which is certified in any case.
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
-    alone, to see soon what cannot decide. `known`: an ε that holds in another way; an answer that
-    two grids show to be above it is not looked at closer. `side`: of a δ, the one order of the
-    tables that is asked for, "removed" as the curve has them, "added" exchanged; None: both.
+    alone, to see soon what cannot decide. `side`: of a δ, the one order of the tables that is asked
+    for, "removed" as the curve has them, "added" exchanged; None: both.
     """
 
     shared: bool = False
     rough: bool = False
-    known: float = math.inf
     side: str | None = None
 
 

@@ -7,7 +7,7 @@ computed for the reader.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from fractions import Fraction
@@ -30,23 +30,13 @@ from dpcompose.curves.curve import (
     direction,
 )
 from dpcompose.curves.families.pure_steps import PureSteps, as_responses
-from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
-from dpcompose.curves.rounding.exact import decimal_up, float_up, gaussian_mean_up
+from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, DIGITS
+from dpcompose.curves.rounding.exact import decimal_up
 
-#: Shares of δ that are tried where it is split.
-SHARES = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
-#: A larger ε is not read as a μ.
-MOST_EPSILON = 1000
-#: Significant digits of what floating-point transforms give, rounded up.
-DIGITS = 11
-#: With more distinct ε's than this the reading of each as a μ takes too long for a comparison.
-MOST_COMPARED = 200
-#: And with more than this the closed forms.
+#: With more distinct ε than this the closed forms take too long for a comparison.
 MOST_CLOSED = 2000
 #: What is known of compositions of more parts is not kept for the next time: they take room.
 MOST_REMEMBERED = 16
-#: With more copies than this δ is not split either: on so wide a grid every answer is slow.
-MOST_COPIES = 10**6
 
 
 class RouteName(StrEnum):
@@ -60,12 +50,10 @@ class RouteName(StrEnum):
     BASIC = "basic composition"
     ADVANCED = "advanced composition"
     CLOSED = "closed-form KOV bound"
-    AS_GAUSSIAN = "pure DP as Gaussian DP"
-    SPLIT = "δ split in two"
 
 
 #: Those that are there for comparison.
-COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED, RouteName.AS_GAUSSIAN, RouteName.SPLIT))
+COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED))
 
 
 class RouteBound(NamedTuple):
@@ -82,16 +70,14 @@ class RouteBound(NamedTuple):
 class Point(NamedTuple):
     """A question: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
 
-    `many`: whether it is one of very many about the same patterns. `known`: an ε
-    that holds in another way, so that one which is surely above it need not be the least. `order`:
-    of a δ, only the table with a row that comes or goes against the one without it ("with"), or the
-    reverse ("without"); None: both.
+    `many`: whether it is one of very many about the same patterns. `order`: of a δ, only the table
+    with a row that comes or goes against the one without it ("with"), or the reverse ("without");
+    None: both.
     """
 
     delta: Fraction | None = None
     epsilon: Fraction | None = None
     many: bool = False
-    known: Fraction | None = None
     order: str | None = None
 
     @property
@@ -191,12 +177,7 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
 
 
 def _effort(composition: Curve, point: Point) -> EvaluationEffort:
-    effort = BEST
-    if point.many:
-        effort = SHARED
-    elif point.known is not None:
-        with suppress(*BEYOND_DOUBLES):
-            effort = EvaluationEffort(known=float_up(point.known))
+    effort = SHARED if point.many else BEST
     if point.order is None or (side := direction(composition)) is None:
         return effort
     # In the table without the row it is the other one that is read first.
@@ -308,64 +289,14 @@ def basic_bound(composition: Curve, point: Point) -> Fraction | None:
 @_remembered
 def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
     """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
-    found: list[RouteBound] = []
+    if point.delta is None or not composition.parts or not is_stated(composition):
+        return []
+    if len(composition.parts) > MOST_CLOSED:
+        return []
+    stated = _stated(composition)
     with suppress(*BEYOND_DOUBLES):
-        found.extend(_compared(composition, point))
-    return found
-
-
-def _compared(composition: Curve, point: Point) -> Iterator[RouteBound]:
-    if point.delta is None or not composition.parts:
-        return
-    if is_stated(composition) and len(composition.parts) <= MOST_CLOSED:
-        stated = _stated(composition)
-        yield RouteBound(RouteName.ADVANCED, stated_pairs.advanced(stated, point.delta))
-        yield RouteBound(RouteName.CLOSED, stated_pairs.closed_form(stated, point.delta))
-    left = composition.left(point.delta)
-    if left <= 0:
-        return
-    as_gaussian = _as_gaussian(composition, left)
-    if as_gaussian is not None:
-        yield as_gaussian
-    split = _split(composition, left)
-    if split is not None:
-        yield split
-
-
-def _as_gaussian(composition: Curve, left: Fraction) -> RouteBound | None:
-    """Pure parts each read as a μ, then √Σμ² (theory, section 6, (a))."""
-    from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_epsilon
-
-    squares = composition.gaussian
-    if len(composition.parts) > MOST_COMPARED:
-        return None
-    for part, n in composition.parts:
-        epsilon = _pure(part)
-        if epsilon is None or epsilon > MOST_EPSILON:
-            return None
-        mu = part.mu() if isinstance(part, PureSteps) else None
-        square = gaussian_mean_up(epsilon) ** 2 if mu is None else mu * mu
-        squares += Fraction(square) * n
-    bracket = gaussian_epsilon(squares, left)
-    return RouteBound(RouteName.AS_GAUSSIAN, None if bracket is None else bracket.upper)
-
-
-def _split(composition: Curve, left: Fraction) -> RouteBound | None:
-    """Returns a share of δ for what is known as Rényi curves, the rest of it for all others (6,
-    (d))."""
-    curves = tuple(each for each in composition.parts if isinstance(each[0], Concentrated | Renyi))
-    others = tuple(each for each in composition.parts if each not in curves)
-    if not curves or not (others or composition.gaussian):
-        return None
-    if sum(n for _, n in others) > MOST_COPIES or len(others) > MOST_COMPARED:
-        return None
-    found: list[Fraction] = []
-    for share in SHARES:
-        pieces = (Curve(curves), Curve(others, composition.gaussian))
-        parts = [
-            least_route(main_routes(piece, Point(delta=left * of))).value
-            for piece, of in zip(pieces, (share, 1 - share), strict=True)
+        return [
+            RouteBound(RouteName.ADVANCED, stated_pairs.advanced(stated, point.delta)),
+            RouteBound(RouteName.CLOSED, stated_pairs.closed_form(stated, point.delta)),
         ]
-        if all(part is not None for part in parts):
-            found.append(sum((part for part in parts if part is not None), Fraction(0)))
-    return RouteBound(RouteName.SPLIT, min(found, default=None))
+    return []

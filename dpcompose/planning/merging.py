@@ -145,7 +145,8 @@ def _same_root(
 def _declaration_of_root(root: Root) -> tuple[object, ...]:
     """Returns the name of a root with all that a spec declares of it, for comparison."""
     columns = None if root.columns is None else frozenset(root.columns)
-    return root.dataset.path[-1], root.domain, root.unit, root.max_degree, root.size, columns
+    unit = root.unit, root.max_rows_per_unit
+    return root.dataset.path[-1], root.domain, unit, root.max_degree, root.size, columns
 
 
 def _one_island(islands: Sequence[Island]) -> Island:

@@ -8,8 +8,9 @@ Nothing recurses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
+from dpcompose.core.model.problem import BlockClass, Dataset, Partition
 
 #: Partitions of more blocks, where specs tell them apart, stay apart.
 MOST_BLOCKS = 100_000
@@ -51,11 +52,13 @@ def _copy_without_children(
     mechanisms = [*old.mechanisms]
     if names is not None:
         mechanisms = [
-            Mechanism(
-                names[each.name],
-                tuple(said._replace(path=(*place, *said.path)) for said in each.statements),
-                each.count,
-                (*place, *each.path),
+            replace(
+                each,
+                name=names[each.name],
+                statements=tuple(
+                    said._replace(path=(*place, *said.path)) for said in each.statements
+                ),
+                path=(*place, *each.path),
             )
             for each in old.mechanisms
         ]

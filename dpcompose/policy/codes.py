@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.report.findings import FINDING_CODES, REWRITTEN
+from dpcompose.report.findings import APART, FINDING_CODES, REWRITTEN
 
 RELATION, DELTA, BECAUSE, FORBIDDEN = "DPC310", "DPC311", "DPC312", "DPC313"
 CEILING, POPULATION, NOT_ACCEPTED, STALE = "DPC314", "DPC315", "DPC316", "DPC317"
@@ -24,10 +24,11 @@ POLICY_CODES = {
 }
 
 #: Findings that a comment can ignore: remarks, which say nothing against the bound. A release that
-#: is gone or says less is withdrawn by settings alone: the comment would stand in its own spec.
-IGNORABLE = frozenset(FINDING_CODES) - {REWRITTEN}
+#: is gone or says less is withdrawn by settings alone: the comment would stand in its own spec; and
+#: so is what depends on the other specs of a call.
+IGNORABLE = frozenset(FINDING_CODES) - {REWRITTEN, APART}
 #: Findings that settings can turn off, and those whose level they can set.
-REMOVABLE = IGNORABLE | {REWRITTEN, UNUSED, STALE}
+REMOVABLE = IGNORABLE | {REWRITTEN, APART, UNUSED, STALE}
 #: The keys of settings that require a finding, by its code.
 REQUIRED_BY = {
     RELATION: ("require-relation",),

@@ -17,8 +17,16 @@ from dpcompose.spec.partitions import PARTITION_KINDS
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.
 OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-processing")
 
-#: Keys of mechanisms and maps that are kinds of their own, wherever they stand in an entry.
-OF_KEYS = ("stated_on", "count", "sensitivity", "post_processes")
+#: Keys of entries and maps that are kinds of their own, wherever they stand in an entry.
+OF_KEYS = (
+    "stated_on",
+    "count",
+    "sensitivity",
+    "post_processes",
+    "interactive",
+    "joint",
+    "max_rows_per_unit",
+)
 _INNER = ("guarantees", "map", "partition", "relation")  # what holds such keys as well
 
 

@@ -131,6 +131,8 @@ def example_page(
         gives = Paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
         sections.append((each.heading, [Snippet(spec.splitlines(), style), "", gives]))
     sections.append(("Theorems", aligned_rows(titles(example.theorems), style)))
+    copied = Snippet([f"dpcompose init --from {number}"], style)
+    sections.append(("To start from it", [copied]))
     head: list[RenderableType] = [
         literal(example.title, style, "strong"),
         literal(f"GMPS24: {SOURCES['GMPS24']}", style, "weak"),

@@ -121,7 +121,7 @@ def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
     if found is None:
         return
     unchecked = sum(count for _, count in found.unchecked)
-    follow = plural(found.claims - unchecked, "claim")
+    follow = plural(max(found.claims - unchecked, 0), "claim")
     says = f"Rechecked: {follow} by the stand-alone checker, in {found.seconds:.1f} s."
     at = [given_text(each).removeprefix("δ = ") for each in report.at_delta]
     within = [dict(found.points).get(each.given) for each in report.at_delta]

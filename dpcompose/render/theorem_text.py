@@ -36,6 +36,15 @@ SOURCES: Mapping[str, str] = {
     "ST22": "Smith and Thakurta: Fully Adaptive Composition for Gaussian Differential Privacy, "
     "arXiv 2210.17520; Koskela, Tobaben and Honkela: Individual Privacy Accounting with Gaussian "
     "Differential Privacy, ICLR 2023, arXiv 2209.15596",
+    "VW21": "Vadhan and Wang: Concurrent Composition of Differential Privacy, TCC 2021, "
+    "arXiv 2105.14427",
+    "L22": "Lyu: Composition Theorems for Interactive Differential Privacy, NeurIPS 2022, "
+    "arXiv 2207.09397",
+    "VZ23": "Vadhan and Zhang: Concurrent Composition Theorems for Differential Privacy, "
+    "STOC 2023, arXiv 2207.08335",
+    "HST23": "Haney, Shoemate, Tian, Vadhan, Vyrros, Xu and Zhang: Concurrent Composition for "
+    "Interactive Differential Privacy with Adaptive Privacy-Loss Parameters, CCS 2023, "
+    "arXiv 2309.05901",
     "GKMS23": "Ghazi, Kumar, Manurangsi and Steinke: Algorithms with More Granular Differential "
     "Privacy Guarantees, ITCS 2023, arXiv 2209.04053",
     "ZDW22": "Zhu, Dong and Wang: Optimal Accounting of Differential Privacy via Characteristic "

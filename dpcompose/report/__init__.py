@@ -323,27 +323,27 @@ VIEWS: list[Callable[[], Views]] = []
 class Report:
     """The result of one spec.
 
-    `file` is the name in `file:line:column`; `document`: the number of the document in a file of
-    several. `relation`, `keeps`, `changes`: the protected relation, the columns that a replacement
-    keeps, and those it may change. `protects`: the protected change in words. `tree`: the proof,
-    line by line; `chain`: the same reasoning in sentences. `reasons`: why there is no finite bound
-    (one sentence each, with the way out), empty if ok. `findings` are sorted by position; an
-    invalid spec has only those. `bound` is None for an ok report where the mechanisms have no
-    common notion without a δ: the result is then a profile, with its numbers in `at_delta`.
-    `certificate`: the claims that prove the bounds, a line of JSON each, where asked for;
-    `rechecked`: what the stand-alone checker says of them, None where not asked for or without a
-    result. `attributes`: for each question, what can be learnt of
-    some columns. `population`: whose data it is. `ceilings`: the bound compared with what settings
-    allow at most. `place`: the position of the budget, or else of what is protected. `risk`: an
-    attacker's gain, where asked for and there is a bound; `drawn`: the same with its curves, for
-    pictures. `advice`: statements that would make the
-    number smaller, where asked for. `otherwise`: the number, by name, if statements without a
-    relation hold for one row each; its value is None where it is not finite. `record`: what a
-    filter has counted, where parameters are chosen along the way; the bound is then the budget.
-    `pipeline`: datasets, partitions and mechanisms as they are drawn. `digest`: the SHA-256 of the
-    text of the spec. `accuracy`: what noise does to answers. `again`: analyses the same
-    spec with further arguments of `analyze`.
-    `extent` of an analysis decides which of these are filled.
+    `file` is the name in `file:line:column`; `document`: the number of the document in a file
+    of several. `relation`, `keeps`, `changes`: the protected relation, the columns that a
+    replacement keeps, and those it may change. `protects`: the protected change in words.
+    `tree`: the proof, line by line; `chain`: the same reasoning in sentences. `reasons`: why
+    there is no finite bound (one sentence each, with the way out), empty if ok. `findings` are
+    sorted by position; an invalid spec has only those. `bound` is None for an ok report where
+    the mechanisms have no common notion without a δ: the result is then a profile, with its
+    numbers in `at_delta`. `certificate`: the claims that prove the bounds, a line of JSON each,
+    where asked for; `rechecked`: what the stand-alone checker says of them, None where not
+    asked for or without a result. `attributes`: for each question, what can be learnt of some
+    columns. `population`: whose data it is; `people`: where parameters are chosen along the
+    way, its roots with a privacy unit, in words. `ceilings`: the bound compared with what
+    settings allow at most. `place`: the position of the budget, or else of what is protected.
+    `risk`: an attacker's gain, where asked for and there is a bound; `drawn`: the same with its
+    curves, for pictures. `advice`: statements that would make the number smaller, where asked
+    for. `otherwise`: the number, by name, if statements without a relation hold for one row
+    each; its value is None where it is not finite. `record`: what a filter has counted, where
+    parameters are chosen along the way; the bound is then the budget. `pipeline`: datasets,
+    partitions and mechanisms as they are drawn. `digest`: the SHA-256 of the text of the spec.
+    `accuracy`: what noise does to answers. `again`: analyses the same spec with further
+    arguments of `analyze`. `extent` of an analysis decides which of these are filled.
     """
 
     file: str
@@ -373,6 +373,7 @@ class Report:
     place: Span | None = None
     document: int | None = None
     population: str | None = None
+    people: tuple[str, ...] = ()
     ceilings: tuple[Verdict, ...] = ()
     attributes: tuple[Learnt, ...] = ()
     ignored: tuple[Ignored, ...] = ()

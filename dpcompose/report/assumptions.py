@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.change.maps.columns import Columns
+from dpcompose.core.change.maps.kind import Readers, columns_named
+from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.family import Trusted
@@ -14,7 +16,7 @@ from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Probl
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
-from dpcompose.report.wording import NAMES, listing, plural
+from dpcompose.report.wording import NAMES, listing, number, plural
 
 
 class Fact(NamedTuple):
@@ -104,6 +106,13 @@ def assumptions(
     for root, top in tops:
         facts.extend(_of_root(problem, root))
         facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED, readers))
+    if problem.interactive:
+        verb = "guarantees" if len(problem.interactive) == 1 else "guarantee"
+        says = (
+            f"what {listing(problem.interactive)} {verb} holds against an analyst who chooses each "
+            "question after the answers so far; the data stay the same meanwhile"
+        )
+        facts.append(Fact(says, next(iter(problem.interactive.values()))))
     facts.extend(_of_mechanisms(problem))
     for each in problem.post_processing:
         says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"
@@ -125,8 +134,17 @@ def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
     if root.columns is not None and problem.goal.relation.changes is not None:
         columns = listing(sorted(root.columns))
         yield Fact(f"a row of `{name}` has no columns but {columns}", (*path, "columns"))
+    for made_by in (each.made_by for each in root.dataset.derived):
+        if isinstance(made_by, Value) and made_by.joint is not None:
+            who = "one row" if root.unit is None else f"one `{root.unit}`"
+            says = f"{who} of `{name}` moves {listing(made_by.joint.datasets)} together by at most "
+            yield Fact(f"{says}{number(made_by.joint.l1)}, in L1", (*path, "joint"))
     if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
         yield Fact(f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit"))
+        if root.max_rows_per_unit is not None:
+            rows = plural(root.max_rows_per_unit, "row")
+            says = f"no `{root.unit}` has more than {rows} in `{name}`"
+            yield Fact(says, (*path, "max_rows_per_unit"))
 
 
 def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
@@ -209,6 +227,12 @@ def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
     """Yields what the map that makes a dataset declares."""
     path = (*dataset.path, "map")
     assert dataset.made_by is not None
+    if isinstance(dataset.made_by, Columns) and dataset.path[-1] == "uses":
+        names = dict.fromkeys(each.name for each in dataset.mechanisms)
+        verb = "depends" if len(names) == 1 else "depend"
+        says = f"{listing(names)} {verb} on {columns_named(dataset.made_by.only)} of each row alone"
+        yield Fact(says, dataset.path)
+        return
     of_it = readers.get(id(dataset), _NOBODY)
     for says, at in dataset.made_by.declares(dataset.name, of_it):
         yield Fact(says, (*path, *at))

@@ -11,6 +11,7 @@ from dpcompose.core.at_delta.chosen import Chosen, choose
 from dpcompose.core.loss.pattern import Trace, TracedCharge
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
@@ -53,8 +54,6 @@ _HOW = {
     RouteName.BASIC: "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
     RouteName.ADVANCED: "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
     RouteName.CLOSED: "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
-    RouteName.AS_GAUSSIAN: "each ε is read as the least μ, and the Gaussian curve is exact",
-    RouteName.SPLIT: "δ is shared out between two groups of mechanisms, whose ε's add up",
 }
 _IN_SHORT = {
     RouteName.OPTIMAL: "Kairouz, Oh and Viswanath 2015",
@@ -65,8 +64,6 @@ _IN_SHORT = {
     RouteName.BASIC: "the ε's add up, and the δ's",
     RouteName.ADVANCED: "Dwork, Rothblum and Vadhan 2010",
     RouteName.CLOSED: "Kairouz, Oh and Viswanath 2015",
-    RouteName.AS_GAUSSIAN: "the least μ's, one Gaussian curve",
-    RouteName.SPLIT: "ε₁ at δ₁ and ε₂ at δ₂ add up",
 }
 
 
@@ -261,9 +258,13 @@ def part_text(part: Part) -> str:
             how = "without replacement" if replace else "Poisson"
             inside = _listing(list(_losses(base)))
             return f"a sample of rate {number(rate)} ({how}) of ({inside})"
+        case Allocated(steps, gaussian):
+            mu = number(sqrt_up(gaussian))
+            return f"a row in one of {wording.count_text(steps)} steps with μ = {mu} each"
         case MixtureOfDraws(ways):
             told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
-            return f"{_listing(told)}, else nothing"
+            rest = ", else nothing" if sum(q for q, _ in ways) < 1 else ""
+            return f"{_listing(told)}{rest}"
         case PoissonReplaceOne(rate, once, both):
             inside = _listing(list(_losses(once if both is None else both)))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"

@@ -111,6 +111,7 @@ def count(
         )
     if notion not in notions(problem):
         raise NoFilter(_uncounted(problem, notion))
+    _refuse_interactive(problem)
     if notion is not Notion.PURE:
         _refuse_shared_outcomes(problem, notion)
     solution = solver.summed(notion)
@@ -160,6 +161,25 @@ def _other_filters(problem: Problem, solver: Solver, budget: Budget, notion: Not
         and solver.summed(each).finite
     ]
     return f"; or {' or '.join(others)}, chosen before the first output" if others else ""
+
+
+def _refuse_interactive(problem: Problem) -> None:
+    """Raises NoFilter for interactive mechanisms beside random choices of rows."""
+    drawn = next(
+        (
+            each
+            for each in problem.datasets()
+            if each.made_by is not None and each.made_by.conduct().random is not None
+        ),
+        None,
+    )
+    if problem.interactive and drawn is not None:
+        raise NoFilter(
+            f"{listing(problem.interactive)} may be asked between other releases, and "
+            f"`{drawn.name}` is drawn at random: no filter is known to hold for both. Way out: "
+            "leave `interactive` out where all is answered at once, or fix all parameters before "
+            "the first output (`adaptivity: adaptive`)."
+        )
 
 
 def _refuse_shared_outcomes(problem: Problem, notion: Notion) -> None:
@@ -218,6 +238,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
         )
         if releases > 1 and (
             again
+            or not sample.plain
             or any(
                 found.total() > 1 or any(leaf.kind not in one for leaf in found) for found in units
             )

@@ -24,8 +24,8 @@ from dpcompose.source import Source, Value
 _WEAKER_IF_LARGER = frozenset(
     {
         "epsilon", "delta", "rho", "mu", "sensitivity", "unbounded", "bounded", "diameter",
-        "stability", "max_rows", "max_blocks", "max_blocks_per_unit", "max_rows_per_block",
-        "max_degree",
+        "l1", "stability", "max_rows", "max_blocks", "max_blocks_per_unit", "max_rows_per_block",
+        "max_rows_per_unit", "max_degree",
     }
 ) | {key.name for form in FORMS.values() for key in form.numbers if not key.noise}  # fmt: skip
 _WEAKER_IF_SMALLER = frozenset(
@@ -36,7 +36,7 @@ _NUMBERS = _WEAKER_IF_LARGER | _WEAKER_IF_SMALLER | {"alpha", "points", "poisson
 _NAMES = frozenset(
     {
         "kinds", "blocks", "keeps", "changes", "uses", "only", "columns", "post_processes", "unit",
-        "column",
+        "column", "datasets",
     }
 )  # fmt: skip
 #: Parameters, which are no claims: how often a mechanism runs.
@@ -47,7 +47,16 @@ _PARAMETERS = frozenset({"count"})
 _ABSENT = object()
 #: Keys that add an assumption: without one of them less is assumed, and a claim is not stronger.
 _MORE = frozenset(
-    {"drops", "max_blocks_per_unit", "max_rows_per_block", "max_degree", "diameter", "uses"}
+    {
+        "drops",
+        "max_blocks_per_unit",
+        "max_rows_per_block",
+        "max_degree",
+        "diameter",
+        "uses",
+        "joint",
+        "max_rows_per_unit",
+    }
 )
 
 

@@ -119,6 +119,10 @@ class _Teller:
             if step.rule in ("cost", "rest")
         ]
         costs += [self._post(step) for step in together.inputs if step.rule == "post"]
+        for step in together.inputs:
+            if step.rule == "interactive":
+                says = wording.concurrent_text(step.facts["names"])
+                costs.append(self.add(step.theorem, says, (), None, step.paths))
         assert together.bound is not None and cite.bound is not None
         total = bound_of(together.bound)
         last = self.add(

@@ -108,8 +108,12 @@ def of_ledger(
         *(_other(problem, each, resolved) for each in limits[1:]),
     ]
     certificate, rechecked = proving.of(solver, [counted.solution])
+    people = tuple(
+        f"`{root.dataset.name}` by `{root.unit}`" for root in problem.roots if root.unit is not None
+    )
     report = replace(
         report,
+        people=people,
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
         ceilings=tuple(_ceiling_verdict(each, counted.filter, bound) for each in ceilings),
         risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,
@@ -227,6 +231,10 @@ def _report_of_ledger(
     limits = f"{_amounts(record.limit, down=True)} may be spent: {_origin(counted, case.asked)}"
     within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
     if counted.within:
+        opened = case.problem.interactive
+        if opened:
+            within += ", for interactive mechanisms too"
+            entry = in_role(Role.CONCURRENT_FILTER)
         last = len(tree)
         tree = (*tree, Node(last + 1, 0, "theorem", "", limits, None, None))
         tree = (*tree, Node(last + 2, 0, "theorem", "", within, bound, entry.id))

@@ -329,6 +329,8 @@ def _root_facts(root: Root) -> Iterator[str]:
         yield _DOMAINS[root.domain]
     if root.unit is not None:
         yield f"rows of each {root.unit}"
+    if root.max_rows_per_unit is not None:
+        yield f"at most {wording.plural(root.max_rows_per_unit, 'row')} of one"
     if root.size is not None:
         yield wording.plural(root.size, "row")
     if root.max_degree is not None:

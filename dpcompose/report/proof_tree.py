@@ -14,7 +14,7 @@ from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import amplifying, change_at
+from dpcompose.core.search.proof import amplifying, change_at, interactive_steps
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
@@ -64,6 +64,9 @@ def of_solution(
             post = step.facts["post"]
             says = f"uses {wording.listing(post.inputs)} alone: costs nothing"
             writer.add(0, "free", post.name, says, None, step.theorem, step.paths)
+    for step in together.inputs:
+        if step.rule == "interactive":
+            _write_concurrent(writer, step)
     assert together.bound is not None
     # The theorem of the whole release gives the same bound as that of the sum, which it is a case
     # of: one line shows both.
@@ -102,12 +105,20 @@ def of_profile(
         writer.write(visits, felt)
     else:
         writer.list(first.touched, paths, {each.name: each.path for each in problem.datasets()})
+    for step in interactive_steps(problem, Notion.PROFILE):
+        _write_concurrent(writer, step)
     composed = next((each for each in first.chain if each.startswith("what composes")), "")
     theorem = in_role(Role.PROFILES).id
     says = composed.replace("what composes", "composed as distributions of losses", 1)
     writer.add(0, "sum", "", says or "nothing is lost", None, theorem)
     writer.read(ats, first)
     return tuple(writer.nodes)
+
+
+def _write_concurrent(writer: _Writer, step: Step) -> None:
+    """Writes the line on mechanisms that are open at the same time."""
+    says = wording.concurrent_text(step.facts["names"])
+    writer.add(0, "theorem", "", says, None, step.theorem, step.paths)
 
 
 def same_reach(at: At, felt: Iterable[ChangeCharge]) -> bool:

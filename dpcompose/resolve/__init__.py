@@ -126,7 +126,7 @@ class _Resolver:
                 mechanisms.look_at(index, self._source.value)
         self._check_post_processing(mechanisms)
         builder = Builder(faults)
-        if faults or goal is None or not builder.fits(datasets.order):
+        if faults or goal is None or not builder.fits([*datasets.order, *mechanisms.selected]):
             return None
         everyone = frozenset(range(len(datasets.roots)))
         problem = Problem(
@@ -137,6 +137,7 @@ class _Resolver:
             post_processing=tuple(mechanisms.post_processing),
         )
         self._check_ledger()
+        self._check_interactive(problem)
         adversary = None
         if spec.adversary is not None:
             from dpcompose.resolve.bind_adversary import resolve_adversary
@@ -184,6 +185,23 @@ class _Resolver:
             )
             hint = "leave `adversary` out, or `adaptivity: parameters`"
             faults.add("DPC105", ("adversary",), message, hint, key=True)
+
+    def _check_interactive(self, problem: Problem) -> None:
+        """Reports interactive mechanisms where no theorem holds for them."""
+        open_ = next(iter(problem.interactive.values()), None)
+        if open_ is None:
+            return
+        at, hint = (*open_, "interactive"), "leave `interactive` out, or "
+        if self._spec.adaptivity == "independent":
+            message = "the questions to an interactive mechanism depend on what was answered"
+            hint += "`adaptivity: independent`"
+            self._faults.add("DPC105", at, message, hint, key=True)
+        elif self._spec.adversary is not None:
+            message = (
+                "what holds against an adversary with two hypotheses is known for mechanisms that "
+                "answer once"
+            )
+            self._faults.add("DPC105", at, message, f"{hint}`adversary`", key=True)
 
     def _planned(self) -> str | None:
         """Returns the reason (`because`) that the spec gives for fixed parameters; None if it gives

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dpcompose.core.change.neighbouring import UNBOUNDED, Relation, RelationKind
+from dpcompose.core.change.neighbouring import L1, UNBOUNDED, Relation, RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, quoted
@@ -57,6 +57,9 @@ def meaningless(relation: Relation, where: Where) -> Meaningless | None:
         return Meaningless("DPC151", "a declared relation is one between roots", hint)
     if kind is RelationKind.EUCLIDEAN:
         if facts.traits.shape is Shape.VALUE:
+            if relation == L1 and facts.traits.metric != "l1":
+                why = "its distance is Euclidean, and a point may move further in L1"
+                return Meaningless("DPC149", why, "write `metric: l1` in its map")
             return None
         hint = "a distance is one between values: `map: {kind: value, sensitivity: …}`"
         return Meaningless("DPC149", f"it is {facts.traits.shape}", hint)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.model.problem import Dataset as Resolved
 from dpcompose.core.model.problem import Domain, Path, Root
@@ -35,11 +36,19 @@ class RootPlace:
     size: int | None
     columns: tuple[str, ...] | None
     nulls: bool
+    max_rows_per_unit: int | None
 
     def filled(self, dataset: Resolved) -> Root:
         """Returns the root of a problem, with the resolved dataset."""
         return Root(
-            dataset, self.domain, self.unit, self.max_degree, self.size, self.columns, self.nulls
+            dataset,
+            self.domain,
+            self.unit,
+            self.max_degree,
+            self.size,
+            self.columns,
+            self.nulls,
+            self.max_rows_per_unit,
         )
 
 
@@ -58,6 +67,7 @@ class Datasets:
         self._faults = faults
         self._nulls = nulls
         self._index = {name: index for index, name in enumerate(spec.datasets)}
+        self._joints: dict[str, Joint] = {}
 
     def build(self) -> None:
         """Adds every dataset that `from` connects to a root; reports all others as errors."""
@@ -73,6 +83,8 @@ class Datasets:
         for parent in made:
             made.extend(name for name in waiting.pop(parent, ()) if self._derive(name))
         self._refuse_rest(waiting)
+        for root in self.roots:
+            self._check_joint(root)
         self._sort_children()
         rows_missing(self._children_first(), self._faults)
         number([root.place for root in self.roots])
@@ -107,24 +119,65 @@ class Datasets:
         it."""
         path: Path = ("datasets", name)
         domain = Domain(dataset.domain)
-        unit = size = degree = columns = None
+        unit = size = degree = columns = most = None
         if isinstance(dataset, written.Graph):
             degree = dataset.max_degree
         else:
-            unit, size = dataset.unit, dataset.size
+            unit, size, most = dataset.unit, dataset.size, dataset.max_rows_per_unit
             columns = self._columns(dataset.columns, (*path, "columns"))
         if size is not None and domain is Domain.TABLE:
             message = "`size` says that the number of rows is public"
             hint = "write `domain: fixed-size-table`"
             self._faults.add("DPC105", (*path, "size"), message, hint, key=True)
+        if most is not None and unit is None:
+            message = f"{quoted(name)} does not say which column names the privacy unit"
+            hint = "add `unit: user_id`, or leave `max_rows_per_unit` out"
+            self._faults.add("DPC142", (*path, "max_rows_per_unit"), message, hint, key=True)
         public = None if domain is Domain.TABLE else size
         facts = facts_of_root(name, domain, unit, public, columns, self._nulls)
         place = SpecPlace(name, path, self._index[name], None, 0, facts, None)
         self.names.nodes[name] = place
         if unit is not None:
             has_column(unit, (*path, "unit"), place, self._faults)
-        self.roots.append(RootPlace(place, domain, unit, degree, size, columns, self._nulls))
+        root = RootPlace(place, domain, unit, degree, size, columns, self._nulls, most)
+        self.roots.append(root)
         self.order.append(place)
+        if isinstance(dataset, written.Table) and dataset.joint is not None:
+            l1 = self._maps.bound(dataset.joint.l1, (*path, "joint", "l1"))
+            if l1 is not None:
+                self._joints[name] = Joint(tuple(dataset.joint.datasets), l1)
+
+    def _check_joint(self, root: RootPlace) -> None:
+        """Reports datasets that the joint bound of a root names and cannot hold for."""
+        name = root.place.name
+        dataset = self._spec.datasets[name]
+        given = dataset.joint if isinstance(dataset, written.Table) else None
+        if given is None:
+            return
+        path: Path = ("datasets", name, "joint")
+        if root.place.facts.traits.fixed:
+            message = "a joint bound is for one row added or removed, and the size of "
+            hint = "leave `joint` out, and give each value its `sensitivity: {bounded: …}`"
+            message += f"{quoted(name)} is public (Example III.4)"
+            self._faults.add("DPC140", (*path, "l1"), message, hint)
+        for i, other in enumerate(given.datasets):
+            at = (*path, "datasets", i)
+            if other in given.datasets[:i]:
+                message = f"{quoted(other)} is named twice"
+                self._faults.add("DPC120", at, message, "remove one of them")
+                continue
+            found = self.names.find(other, at)
+            if found is None:
+                continue
+            place = found.node
+            if not (
+                isinstance(place, SpecPlace)
+                and place.parent is root.place
+                and isinstance(place.made_by, Value)
+            ):
+                message = f"{quoted(other)} is no value made straight from {quoted(name)}"
+                hint = f"write `{{from: {name}, map: {{kind: value, metric: l1}}}}`"
+                self._faults.add("DPC132", at, message, hint)
 
     def _columns(self, names: list[str] | None, path: Path) -> tuple[str, ...] | None:
         """Returns the columns of a root, None if not given; reports a column that is named
@@ -159,6 +212,9 @@ class Datasets:
         made_by = self._maps.made(dataset.map, (*path, "map"))
         if made_by is None:
             return False
+        joint = self._joints.get(parent.name)
+        if isinstance(made_by, Value) and joint is not None and name in joint.datasets:
+            made_by = replace(made_by, joint=joint)
         facts = self._after(name, made_by, parent)
         given = dataset.map
         if columns_missing(MAPS[given.kind].keys, given, (*path, "map"), parent, self._faults):

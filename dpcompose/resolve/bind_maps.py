@@ -39,6 +39,10 @@ class Maps:
             self._faults.add(why.code, at, why.says, why.hint, key=found.of_key)
             return None
 
+    def bound(self, text: str, path: Path) -> Fraction | None:
+        """Returns the number at `path`, which bounds something from above; None after an error."""
+        return self._numbers.parameter(text, path, safe="up")
+
     def _at(self, key: FormKey, given: AnyMap, path: Path) -> object:
         """Returns the value at a key of a map, with numbers evaluated and column names as a set."""
         value, at = getattr(given, key.name), (*path, key.name)

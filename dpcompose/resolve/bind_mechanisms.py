@@ -7,19 +7,25 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
+from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
 from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
+from dpcompose.curves.rounding import plural
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.bind_selections import SELECT, selections
+from dpcompose.resolve.facts import facts_after_map
 from dpcompose.resolve.forest import Names, SpecPlace, lineage, sample_of
+from dpcompose.resolve.named_columns import has_column
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
@@ -44,6 +50,8 @@ class Mechanisms:
         """Sets up the binding; `goal` is None if it has errors: defaults that depend on it are not
         reported."""
         self.post_processing: list[Derived] = []
+        #: The selections of columns that mechanisms use, in place of maps.
+        self.selected: list[SpecPlace] = []
         self._names = names
         self._faults = faults
         self._numbers = numbers
@@ -63,14 +71,20 @@ class Mechanisms:
             self.post_processing.append(Derived(mechanism.name, inputs, path))
             return
         place = self._read(mechanism.reads, path)
+        if mechanism.interactive:
+            self._check_interactive(mechanism, path, place)
         drafts = self._drafts(mechanism, path, place)
         if place is not None and drafts is not None:
             refused = (
                 self._over_batches(drafts, place)
                 or self._of_other_groups(place, path)
+                or self._counts_steps(mechanism, place, path)
                 or self._of_other_draws(mechanism, place, path)
             )
             drafts = None if refused else drafts
+        if place is not None and drafts is not None and mechanism.uses is not None:
+            place = self._columns_of(place, mechanism.uses, path)
+            drafts = [each._replace(up=each.up + 1) for each in drafts]
         if place is not None and drafts is not None:
             self._put(place, index, mechanism, drafts, path)
 
@@ -116,11 +130,30 @@ class Mechanisms:
         all of them."""
         for draft in drafts:
             for each in islice(lineage(place), draft.up):
-                if isinstance(each.made_by, Batches):
-                    message = f"what reads {quoted(place.name)} is released on each of the batches"
-                    hint = f"state it on one batch: `stated_on: {each.name}`"
+                if isinstance(each.made_by, Batches | Allocate):
+                    every = (
+                        "in each step" if isinstance(each.made_by, Allocate) else "on each batch"
+                    )
+                    message = f"what reads {quoted(place.name)} is released {every}"
+                    hint = f"state it for one of them: `stated_on: {each.name}`"
                     self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)
                     return True
+        return False
+
+    def _counts_steps(self, mechanism: ReadingEntry, place: SpecPlace, path: Path) -> bool:
+        """Returns whether copies are given of what is released in each step anyway, which is
+        reported."""
+        key: Path = ("count",)
+        count = mechanism.count
+        if isinstance(mechanism, SELECT) and (mechanism.runs.fixed or 1) > 1:
+            count, key = mechanism.runs.fixed, ("runs", "fixed")
+        for each in lineage(place):
+            if isinstance(each.made_by, Allocate) and count > 1:
+                steps = plural(each.made_by.steps * each.made_by.epochs, "step")
+                message = f"what reads {quoted(each.name)} is released in each of its {steps}"
+                hint = "leave `count` out; a second release in each step has an entry of its own"
+                self._faults.add("DPC105", (*path, *key), message, hint, key=True)
+                return True
         return False
 
     def _of_other_groups(self, place: SpecPlace, path: Path) -> bool:
@@ -217,6 +250,49 @@ class Mechanisms:
             place = self._places[reads] = self._names.place(reads, (*path, "reads"))
         return place
 
+    def _check_interactive(
+        self, mechanism: ReadingEntry, path: Path, place: SpecPlace | None
+    ) -> None:
+        """Reports an interactive mechanism whose guarantee is known for one output alone."""
+        kind = getattr(mechanism, "mechanism", None)
+        hint = "state what it guarantees against every analyst: `notion: pure`, and so on"
+        if kind not in (None, "sparse-vector"):
+            message = f"{quoted(str(kind))} gives all its output at once"
+        elif place is not None and isinstance(place.made_by, Shuffle):
+            message = f"{quoted(place.name)} is shuffled reports, one for each row"
+            hint = "no theorem is known for interactive reports: leave `interactive` out"
+        else:
+            return
+        self._faults.add("DPC105", (*path, "interactive"), message, hint, key=True)
+
+    def _columns_of(self, place: SpecPlace, uses: list[str], path: Path) -> SpecPlace | None:
+        """Returns the place of the columns of a dataset that a mechanism uses; None after an
+        error."""
+        at = (*path, "uses")
+        if place.facts.traits.shape is not Shape.TABLE or isinstance(place.made_by, Shuffle):
+            shuffled_ = isinstance(place.made_by, Shuffle)
+            what = "shuffled reports" if shuffled_ else place.facts.traits.shape
+            message = f"{quoted(place.name)} is {what}: it has no columns to name"
+            self._faults.add("DPC105", at, message, "leave `uses` out", key=True)
+            return None
+        missing = [
+            name
+            for i, name in enumerate(uses)
+            if not has_column(name, (*at, i), place, self._faults)
+        ]
+        if missing:
+            return None
+        name = f"{place.name} ({', '.join(sorted(set(uses)))})"
+        known = next((each for each in self.selected if each.name == name), None)
+        if known is None:
+            made_by = Columns(frozenset(uses))
+            facts = facts_after_map(name, made_by, place.facts)
+            index = len(self._names.nodes) + len(self.selected)
+            known = SpecPlace(name, at, index, place, place.depth + 1, facts, place.scope, made_by)
+            place.children.append(known)
+            self.selected.append(known)
+        return known
+
     def _put(
         self,
         place: SpecPlace,
@@ -228,10 +304,14 @@ class Mechanisms:
         """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
         its partition's scope."""
         name, count = mechanism.name, mechanism.count
+        group = mechanism.tags if mechanism.group is None else mechanism.group
+        if mechanism.tags is not None and mechanism.group is not None:
+            message = "`tags` and `group` are two words for one thing"
+            self._faults.add("DPC105", (*path, "tags"), message, "keep one of them", key=True)
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
         made = (each.made_by for each in lineage(place))
-        count *= math.prod(each.epochs for each in made if isinstance(each, Batches))
+        count *= math.prod(each.epochs for each in made if isinstance(each, Batches | Allocate))
         sample = sample_of(place)
         if sample is not None and sample[1].cycle > 1:
             # A row is in one group; the steps of a matrix in which it takes part are given.
@@ -239,10 +319,11 @@ class Mechanisms:
             count = -(-count // sample[1].cycle) if steps is None else count * steps
         if varying(drafts):
             assert place.scope is not None
-            each = Varied(name, drafts, count, path, mechanism.group)
+            each = Varied(name, drafts, count, path, group, mechanism.interactive)
             place.scope.varied.append(each)
             place.mechanisms.append((index, each))
             return
         statements = tuple(draft.on(None) for draft in drafts)
-        made_here = Mechanism(name, statements, count, path, mechanism.group)
+        of_spec = path, group, mechanism.interactive
+        made_here = Mechanism(name, statements, count, *of_spec)
         place.mechanisms.append((index, made_here))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dpcompose.core.change.neighbouring import ZERO_OUT, Relation, RelationKind
+from dpcompose.core.change.neighbouring import EUCLIDEAN, L1, ZERO_OUT, Relation, RelationKind
 from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, meant, quoted
 from dpcompose.faults import Faults
@@ -23,7 +23,7 @@ _MEANINGS = {
     "bounded": "one row replaced",
     "edge": "one edge added or removed",
 }
-_BUILT_IN = {**_PROTECTABLE, "euclidean": Relation(RelationKind.EUCLIDEAN)}
+_BUILT_IN = {**_PROTECTABLE, "euclidean": EUCLIDEAN, "l1": L1}
 
 
 def changing(columns: Iterable[str]) -> Relation:

@@ -8,7 +8,7 @@ from dpcompose.core.change.kind_form import Refusal
 from dpcompose.core.change.maps import MAPS, form_of
 from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.kind import Above, Map
-from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.sample import AllRows, Sample
 from dpcompose.core.change.partitions.partition_kind import Undivided
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.curves.rounding import listing
@@ -46,16 +46,18 @@ def map_refused(name: str, made_by: Map, parent: SpecPlace, faults: Faults) -> b
 
 
 def _drawn_for_all_batches(made_by: Map, above: Above) -> Iterator[Refusal]:
-    """Yields an error for one draw of a random map below batches, each of which has its own."""
+    """Yields an error for one draw of a random map below batches, or draws of all rows, each of
+    which has its own."""
     drawn = made_by.conduct().random
     if drawn is None or (isinstance(made_by, Sample) and not made_by.shared):
         return
     for name, other in above.upwards():
-        if isinstance(other, Batches):
-            says = f"a {drawn} of {name} is drawn anew for each batch, and here it is one draw"
-            hint = "draw it above the batches, or write `keep: first`"
+        if isinstance(other, Batches | AllRows):
+            what = "batch" if isinstance(other, Batches) else "draw"
+            says = f"a {drawn} of {name} is drawn anew for each {what}, and here it is one draw"
+            hint = f"draw it above {name}, or write `keep: first`"
             if isinstance(made_by, Sample):
-                hint = "leave `draws: one` out: each batch then has a sample of its own"
+                hint = f"leave `draws: one` out: each {what} then has a sample of its own"
             yield Refusal("DPC156", (), says, hint)
             return
 

@@ -66,6 +66,7 @@ class Varied:
     count: int
     path: Path
     group: str | None = None
+    interactive: bool = False
 
     @property
     def parameters(self) -> list[dict[Block, Fraction]]:
@@ -76,4 +77,5 @@ class Varied:
     def on(self, block: Block) -> Mechanism:
         """Returns the mechanism on one block, with the parameters of that block."""
         statements = tuple(draft.on(block) for draft in self.drafts)
-        return Mechanism(self.name, statements, self.count, self.path, self.group)
+        of_spec = self.path, self.group, self.interactive
+        return Mechanism(self.name, statements, self.count, *of_spec)

@@ -154,7 +154,8 @@ class Source:
         was written, the alias itself its own.
         """
         value, own_key = self._marks.find(self._root, self.value, path)
-        number = own_key if key else value
+        # What a plan puts into the tree has no place in the text; its faults are not shown.
+        number = min(own_key if key else value, len(self._marks.starts) - 1)
         return self.lines.span(self._marks.starts[number], self._marks.ends[number])
 
     def at(self, path: Path) -> Value:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dpcompose.spec.fields import Because, Name, Optional, Reference, Whole
+from dpcompose.spec.fields import Because, Name, Optional, Reference, Scalar, Whole
 from dpcompose.spec.maps import Map
 from dpcompose.spec.models import Model
 from dpcompose.spec.partitions import Partition
@@ -18,6 +18,19 @@ DOMAINS = {
 }
 
 
+class WrittenJoint(Model):
+    __doc__ = "A bound on how far several values move together."
+
+    what = "a joint bound"
+    datasets: list[Reference] = Field(
+        min_length=1, description="Values that are made straight from this root."
+    )
+    l1: Scalar = Field(
+        description="How far one row of the root, or all rows of one unit, move all of them in "
+        "sum, in L1."
+    )
+
+
 class Table(Model):
     __doc__ = "A root: a table of sensitive rows."
 
@@ -29,10 +42,17 @@ class Table(Model):
         + ".",
     )
     unit: Optional[Name] = Field(default=None, description="The column of the privacy unit.")
+    max_rows_per_unit: Optional[Whole] = Field(
+        default=None, description="The most rows that one privacy unit has here."
+    )
     columns: Optional[Annotated[list[Name], Field(min_length=1)]] = Field(
         default=None, description="All columns that a row has; names of others are then faults."
     )
     size: Optional[Whole] = Field(default=None, description="The public number of rows.")
+    joint: Optional[WrittenJoint] = Field(
+        default=None,
+        description="A bound on several values together: `{datasets: [a, b], l1: 65536}`.",
+    )
     because: Because
 
 

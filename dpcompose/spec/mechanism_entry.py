@@ -19,3 +19,14 @@ class ReadingEntry(Model):
     group: Optional[Name] = Field(
         default=None, description="What it is part of: reports sum the costs of a group."
     )
+    tags: Optional[Name] = Field(default=None, description="Another word for `group`.")
+    interactive: bool = Field(
+        default=False,
+        description="It answers questions that are chosen on the way, while others are open; its "
+        "guarantee holds against such an analyst.",
+    )
+    uses: Optional[list[Name]] = Field(
+        default=None,
+        description="The columns of what it reads on which it depends alone: as if it read "
+        "`map: {kind: columns, only: [...]}` of it.",
+    )

@@ -63,7 +63,11 @@ class Spec(Model):
     )
     protect: Protect = Field(
         description="The neighbouring relation of the final guarantee: "
-        + "".join(f"`{name}` ({says}), " for name, says in RELATIONS.items() if name != "euclidean")
+        + "".join(
+            f"`{name}` ({says}), "
+            for name, says in RELATIONS.items()
+            if name not in ("euclidean", "l1")
+        )
         + "or one declared under `relations`."
     )
     adaptivity: Literal["adaptive", "independent", "parameters"] = Field(

@@ -10,6 +10,7 @@ from dpcompose.source import Number
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
 from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
 from dpcompose.spec.concrete import Binomial, NegativeBinomial, Runs, UntilThreshold
+from dpcompose.spec.datasets import WrittenJoint
 from dpcompose.spec.model import TAGS, Spec
 from dpcompose.spec.models import Model
 from dpcompose.spec.relations import Declared
@@ -77,6 +78,8 @@ def model_at(loc: Path) -> type[Model]:
         return AdversaryLimit
     if "<select noise>" in loc and "runs" in loc[:-1]:
         return next((_LAWS[step] for step in loc[:-1] if step in _LAWS), Runs)
+    if loc[2:4] == ("<table>", "joint") and len(loc) > 4:
+        return WrittenJoint
     ends = [step for step in loc if step in TAGS]
     return TAGS[str(ends[-1])] if ends else Spec
 

@@ -19,6 +19,7 @@ RELATIONS: dict[str, str] = {
     RelationKind.NODE_REWIRED: "the edges of one vertex become any others",
     RelationKind.FREE_LUNCH: "everything may change",
     RelationKind.EUCLIDEAN: "a value moves; ε is for each unit of the distance",
+    "l1": "a value of metric `l1` moves; ε is for each unit of the distance in L1",
 }
 RelationName = Annotated[
     str,

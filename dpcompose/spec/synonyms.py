@@ -110,6 +110,7 @@ _MAPS = _table(
         "cap": "truncate bound-contributions contribution-bound cap-contributions per-user-cap",
         "sample": "subsample sampling subsampling",
         "batches": "epochs minibatches mini-batches shuffled-batches fixed-batches batching loader",
+        "allocate": "allocation random-allocation balls-in-bins balls-and-bins bins-and-balls",
         "shuffle": "shuffler shuffling shuffled permute",
         "opaque": "black-box udf",
     }
@@ -164,7 +165,7 @@ _INNER_KEYS = _several(
         "sensitivity": "sens global-sensitivity",
         "unit": "privacy-unit unit-column id-column user-column user-id-column",
         "because": "reason why justification rationale",
-        "group": "tags tag label category",
+        "group": "tag label category",
         "stated_on": "stated-for stated-at",
         "post_processes": "post-process post-processing postprocess",
         "rows": "max-rows limit max-contributions at-most",

@@ -18,7 +18,7 @@ from dpcompose.core.mechanisms import FORMS
 from dpcompose.spec.adversary import Adversary, AdversaryLimit
 from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
 from dpcompose.spec.concrete import CONCRETE, Binomial, NegativeBinomial, Runs, UntilThreshold
-from dpcompose.spec.datasets import DOMAINS, Table
+from dpcompose.spec.datasets import DOMAINS, Table, WrittenJoint
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.maps import MAP_KINDS
 from dpcompose.spec.model import TAGS, Spec
@@ -82,13 +82,14 @@ _TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]], Mapping[str, st
     ),
 }
 #: Keys of every mechanism, told where they stand by themselves.
-_COMMON = frozenset({"name", "reads", "count", "because"})
+_COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive", "tags"})
 
 
 def models() -> list[type[Model]]:
     """Returns the models of all mappings of the language."""
     alone: list[type[Model]] = [
         Declared,
+        WrittenJoint,
         Reporting,
         WrittenQuestion,
         WrittenRisk,
@@ -178,7 +179,7 @@ def _kinds() -> Iterator[Meaning]:
 def _named_meanings() -> Iterator[Meaning]:
     """Yields the meaning of each built-in relation and each domain."""
     for name, says in RELATIONS.items():
-        of = ("relation",) if name == "euclidean" else ("protect", "relation", "within")
+        of = ("relation",) if name in ("euclidean", "l1") else ("protect", "relation", "within")
         yield Meaning(str(name), WordSort.RELATION, of, f"{says[0].upper()}{says[1:]}.")
     for name, says in DOMAINS.items():
         yield Meaning(name, WordSort.DOMAIN, ("domain",), f"{says[0].upper()}{says[1:]}.")

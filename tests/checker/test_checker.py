@@ -456,11 +456,37 @@ mechanisms:
 """
 
 
+#: Values under one joint bound.
+JOINT = """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  rows: {joint: {datasets: [a, b], l1: 3}}
+  a: {from: rows, map: {kind: value, metric: l1}}
+  b: {from: rows, map: {kind: value, metric: l1, sensitivity: 2}}
+mechanisms:
+- {name: a, reads: a, notion: pure, epsilon: 1, relation: l1}
+- {name: b, reads: b, notion: pure, epsilon: 2, relation: l1}
+"""
+
+
+@pytest.mark.parametrize(
+    "forged", [["joint", "listed"], ["listed", "joint"], [["best", "joint", "listed"]] * 2]
+)
+def test_a_joint_bound_is_of_all_its_values_together(forged: list[Any]) -> None:
+    """One value is charged for all: with another rule for the others nothing would be proved."""
+    lines = certificate_of(JOINT)
+    at = next(at for at, line in claims(lines) if line["rules"] == ["joint", "joint"])
+    assert verdict(lines) == "yes"
+    lines[at]["rules"] = forged
+    assert "a joint bound is of all its values together" in verdict(lines)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_says_no(rule: str) -> None:
     """To a smaller loss in a claim that uses it, in some certificate."""
     texts = CORPUS.read_text(encoding="utf-8").split("---\n")
-    further = [MIXED, *(texts[n] for n in (110, 125, 251, 255))]
+    further = [MIXED, JOINT, *(texts[n] for n in (110, 125, 251, 255))]
     for lines in (*random_certificates(), *map(certificate_of, further)):
         for at, line in claims(lines):
             if rule in rules_of(line) and isinstance(line["loss"], str) and line["loss"] != "0":

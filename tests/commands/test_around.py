@@ -23,6 +23,7 @@ import dpcompose
 from dpcompose.cli import app
 from dpcompose.cli.help_pages import COMMON, EXAMPLES
 from dpcompose.commands.starter import SCHEMA_FILE, STARTER
+from dpcompose.handbook import full_spec, printed_examples
 from dpcompose.places import FOLDERS
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +76,30 @@ def test_init_never_overwrites_unless_told_to(folder: Path) -> None:
     assert (folder / SCHEMA_FILE).read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", [*LIBRARY, *printed_examples()])
+def test_init_starts_from_a_copy_of_any_example(folder: Path, name: str) -> None:
+    assert call("init", "a.yaml", "--from", name).exit_code == 0
+    text = (folder / "a.yaml").read_text(encoding="utf-8")
+    assert text.startswith(f"# yaml-language-server: $schema={SCHEMA_FILE}\n#")
+    assert (
+        "# expect:" not in text and text.endswith("\n") and max(map(len, text.split("\n"))) <= 100
+    )
+    if name in LIBRARY:
+        assert yaml.safe_load(text) == yaml.safe_load(LIBRARY[name].read_text(encoding="utf-8"))
+    else:
+        example, report = printed_examples()[name], dpcompose.analyze(text)
+        assert report.title == example.title
+        assert report.bound == dpcompose.analyze(full_spec(example.specs[0].lines)).bound
+
+
+def test_init_lists_what_to_start_from_and_knows_near_names(folder: Path) -> None:
+    assert call("init", "--list").stdout == call("examples").stdout
+    missed = call("init", "--from", "trainng")
+    assert missed.exit_code == 2 and "did you mean training?" in missed.stderr
+    assert os.listdir(folder) == []
+    assert "# Example IV.14 of the paper" in call("init", "-", "--from", "iv.14").stdout
+
+
 def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
     assert call("init", "-").stdout == STARTER
     result = call("init", "no/such/folder.yaml")
@@ -84,8 +109,8 @@ def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
 
 def test_examples_are_listed_with_their_titles_and_printed(folder: Path) -> None:
     listed = call("examples").stdout
-    names = re.findall(r"^([a-z0-9-]+) {2,}\S", listed, re.MULTILINE)
-    assert sorted(names) == sorted([*LIBRARY, *FOLDERS])
+    names = re.findall(r"^([\w.-]+) {2,}\S", listed, re.MULTILINE)
+    assert sorted(names) == sorted([*LIBRARY, *printed_examples(), *FOLDERS])
     assert names.index("deployments") < names.index("google-mobility") < names.index("patterns")
     assert "Two questions by randomized response" in listed
     assert call("examples", "survey").stdout == LIBRARY["survey"].read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ from dpcompose.curves.backends.lattice.fewer_losses import (
 )
 from dpcompose.curves.backends.lattice.lattice import lattice_law
 from dpcompose.curves.backends.lattice.law import Law, delta_of
-from dpcompose.curves.backends.lattice.loss_distribution import laws
+from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
 from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
@@ -206,7 +206,7 @@ def test_the_engine_is_above_the_truth_and_close(
 def test_other_losses_on_a_grid_of_their_own() -> None:
     """One stated pair, ten times: above the composition of responses with their δ."""
     part = Points(((F(1, 10), F(0)),))
-    asked = grids.GridQuestion({}, ((part, 10),), F(0), laws)
+    asked = grids.GridQuestion({}, ((part, 10),), F(0), masses)
     found = grids.log_delta_on_grid(asked, F(1, 2))
     true = math.log(true_delta(0.1, 10, 0.5))
     assert found is not None and true <= found.upper <= true + 0.05

@@ -15,7 +15,6 @@ from reference import curves
 
 from dpcompose.curves.answers import delta_at, epsilon_at
 from dpcompose.curves.backends.vertical_line import contour, sampled_transforms, transforms
-from dpcompose.curves.backends.vertical_line.laplace_atoms import FewBetween
 from dpcompose.curves.backends.vertical_line.line_sum import VerticalLine
 from dpcompose.curves.backends.vertical_line.transforms import Transforms
 from dpcompose.curves.curve import Curve, Part, Response, Sampled
@@ -53,29 +52,6 @@ def of_gaussian(part: Sampled, added: bool) -> Moment:
         odds = mp.log1p(q * mp.expm1(mu * x - mu * mu / 2))
         nodes.append((width * mp.npdf(x), odds))
     return lambda s: mp.fsum(w * mp.exp((-s if added else 1 + s) * odds) for w, odds in nodes)
-
-
-def of_laplace(part: Sampled, added: bool) -> Moment:
-    """By integration between the two atoms."""
-    q = number(part)
-    [(inner, _)] = part.base.parts
-    assert isinstance(inner, LaplaceLoss)
-    a = mpf(inner.shift.numerator) / inner.shift.denominator
-
-    def moment(s: Any) -> Any:
-        power = -s if added else 1 + s
-
-        def odds(z: Any) -> Any:
-            return mp.exp(power * mp.log1p(q * mp.expm1(z)))
-
-        middle = mp.quad(
-            lambda z: odds(z) * mp.exp(-(a + z) / 2) / 4,
-            mp.linspace(-a, a, 9),
-            method="gauss-legendre",
-        )
-        return odds(-a) / 2 + odds(a) * mp.exp(-a) / 2 + middle
-
-    return moment
 
 
 def of_plain_laplace(part: LaplaceLoss) -> Moment:
@@ -125,16 +101,6 @@ KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
         lambda part: of_gaussian(part, True),
     ),
     (
-        sampled_transforms.SampledLaplaces,
-        [sampled_laplace("0.01", "1"), sampled_laplace("0.4", "1/3")],
-        lambda part: of_laplace(part, False),
-    ),
-    (
-        sampled_transforms.AddedLaplaces,
-        [sampled_laplace("0.01", "3"), sampled_laplace("0.4", "1/3")],
-        lambda part: of_laplace(part, True),
-    ),
-    (
         transforms.LaplaceTransforms,
         [LaplaceLoss(F("1/10")), LaplaceLoss(F("1e-5")), LaplaceLoss(F(4))],
         of_plain_laplace,
@@ -147,20 +113,6 @@ KINDS: list[tuple[type[Transforms], list[Part], Callable[[Any], Moment]]] = [
     (
         transforms.ResponseTransforms,
         [GeometricLoss(1, F(7)), GeometricLoss(1, F(1, 3))],
-        of_atoms,
-    ),
-    (
-        transforms.GeometricTransforms,
-        [GeometricLoss(2, F(7)), GeometricLoss(5, F(1, 3)), GeometricLoss(3, F(10**5))],
-        of_atoms,
-    ),
-    (
-        transforms.DiscreteGaussianTransforms,
-        [
-            DiscreteGaussianLoss(1, F(100)),
-            DiscreteGaussianLoss(3, F(1)),
-            DiscreteGaussianLoss(2, F(9)),
-        ],
         of_atoms,
     ),
 ]
@@ -188,8 +140,6 @@ def test_transforms(
                 wanted = of(mpc(theta, place)) / whole - 1
                 assert abs(wanted - mpc(complex(found.more[i, j]))) <= found.error[i, j] + 1e-300
                 assert found.error[i, j] <= 1e-11 * (place + 1e-6) + 1e-13
-                size = kind(losses, [1] * len(losses)).sizes(theta, t, slice(i, i + 1))[0, j]
-                assert abs(wanted + 1) <= mp.exp(mpf(size))
 
 
 @pytest.mark.parametrize(
@@ -212,22 +162,6 @@ def test_beyond_is_above(
     far = of.on_line(theta, places[-1] * np.array([1.3, 2.0, 4.0]))
     assert far is not None
     assert (np.abs(1 + far.more) <= bounds[:, -1:] + 1e-12).all()
-
-
-def test_gauss_rule() -> None:
-    """Against Newton's method in 30 digits."""
-    many, error = sampled_transforms._RULE, sampled_transforms._RULE_ERROR
-    points, weights = np.polynomial.legendre.leggauss(many)
-    with mp.workdps(30):
-        for point, weight in zip(points.tolist(), weights.tolist(), strict=True):
-            x = mpf(point)
-            for _ in range(4):
-                value, before = mp.legendre(many, x), mp.legendre(many - 1, x)
-                slope = many * (x * value - before) / (x * x - 1)
-                x -= value / slope
-            slope = many * -mp.legendre(many - 1, x) / (x * x - 1)
-            assert abs(point - x) < error / 4
-            assert abs(weight * (1 - x * x) * slope**2 / 2 - 1) < error
 
 
 # --- ε ------------------------------------------------------------------------------------------
@@ -285,7 +219,6 @@ def test_epsilon(parts: list[tuple[Any, int]], square: str, theta: str, most: st
 SMOOTH = [
     Curve(((sampled("0.01", "1"), 3000),)),
     Curve(((sampled("0.05", "2", "added"), 300), (sampled("0.01", "1"), 100))),
-    Curve(((sampled_laplace("0.01", "1"), 1000),)),
     Curve(((LaplaceLoss(F("1/10")), 5000),)),
     Curve(((LaplaceLoss(F("1/10")), 5), (Response(F(1)), 2)), F(1)),
 ]
@@ -308,6 +241,7 @@ def test_both_questions_agree(asked: Curve, delta: str) -> None:
         Curve(((Response(F("1/10")), 5000),)),
         Curve(((sampled("0.01", "1"), 1),)),
         Curve(((sampled("0.01", "1", "both"), 1000),)),
+        Curve(((sampled_laplace("0.01", "1"), 1000),)),
         Curve(((LaplaceLoss(F(10**10)), 5000),)),
         Curve(((sampled("0.01", "1"), 10**400),)),
     ],
@@ -317,7 +251,7 @@ def test_what_is_not_smooth_is_left_to_grids(asked: Curve) -> None:
     assert contour.log_delta_on_line(asked, F(1)) is None
 
 
-FEW = [
+LAPLACES = [
     ["1/10"] * 5,
     ["1/10"] * 16,
     ["1"] * 9 + ["1/3"] * 4,
@@ -327,30 +261,20 @@ FEW = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shifts", FEW, ids=len)
-def test_few_losses_between(shifts: list[str]) -> None:
+@pytest.mark.parametrize("shifts", LAPLACES, ids=len)
+def test_a_few_laplace_losses(shifts: list[str]) -> None:
     """Against the exact curve, by inclusion and exclusion in 120 digits."""
     true = curves.laplaces([F(a) for a in shifts])
     asked = Curve(tuple((LaplaceLoss(F(a)), n) for a, n in Counter(shifts).items()))
     for delta in (F(1, 10), F(1, 1000), MILLIONTH):
         found = epsilon_at(asked, delta)
-        assert found is not None and found.exact
+        assert found is not None
         if found.upper:
-            assert 1 - mpf(10) ** -6 <= true(found.upper) / number(delta) <= 1
+            least = found.upper * (1 - F(1, 10**6))
+            assert true(found.upper) <= number(delta) <= true(least)
     for at in (F(0), F(1, 50), F(1, 2), F(3)):
         told, wanted = delta_at(asked, at).upper, true(at)
-        assert wanted <= number(told) <= wanted * (1 + mpf(10) ** -9)
-
-
-@pytest.mark.parametrize("delta", ["0.1", "1e-6", "1e-20"])
-def test_laplaces_and_responses_where_little_is_smooth(delta: str) -> None:
-    """With a Laplace loss and a response that add next to nothing, which are two more kinds."""
-    plain = Curve(((LaplaceLoss(F("1/10")), 60),))
-    atoms = (LaplaceLoss(F(1, 10**12)), 1), (Response(F(1, 10**12)), 2)
-    one, other = (epsilon_at(each, F(delta)) for each in (plain, Curve(plain.parts + atoms)))
-    assert one is not None and other is not None and one.exact and other.exact
-    assert one.upper <= other.upper * (1 + F(1, 10**10))
-    assert other.upper <= one.upper + F(4, 10**12) + F(1, 10**10)
+        assert wanted <= number(told) <= wanted * (1 + mpf(10) ** -5)
 
 
 @pytest.mark.parametrize("epsilon", ["0", "0.3", "2", "6"])
@@ -366,57 +290,11 @@ def test_responses_beside_laplaces(epsilon: str) -> None:
             for k in range(4)
         )
     told = number(delta_at(asked, e).upper)
-    assert wanted <= told <= wanted * (1 + mpf(10) ** -9) + mpf(10) ** -30
-
-
-@pytest.mark.parametrize("most", [0, 3, 7])
-def test_shares_of_few_between_fall_as_they_say(most: int) -> None:
-    """What few losses between leave of the transform, and the slope of their δ."""
-    laplaces = transforms.LaplaceTransforms([LaplaceLoss(F("1/10")), LaplaceLoss(F(1))], [40, 2])
-    few = FewBetween(laplaces, None)
-    t = np.array([0.0, 0.1, 3.0, 40.0, 900.0, 20_000.0])
-    part, error = few.on_line(most, 2.5, t)
-    left = few.beyond(most, 2.5, t)
-    with mp.workdps(40):
-        z = [1 / (6 + 2j * mpf(place)) for place in t]
-        for i, place in enumerate(t.tolist()):
-            s = mpc(2.5, place)
-            series = [mpc(1)]
-            for a, count in ((mpf("0.1"), 40), (mpf(1), 2)):
-                up, down = mp.exp(s * a) / 2, mp.exp(-(1 + s) * a) / 2
-                size = of_plain_laplace(LaplaceLoss(F(str(a))))(mpf(2.5))
-                for _ in range(count):
-                    low, high = [*series, mpc(0)], [mpc(0), *series]
-                    series = [
-                        ((up + down) * x + (up - down) * z[i] * y) / size
-                        for x, y in zip(low, high, strict=True)
-                    ]
-            wanted = mp.fsum(series[: most + 1])
-            assert abs(mpc(complex(part[i])) - wanted) <= error[i]
-            assert error[i] <= 1e-9
-            assert abs(mp.fsum(series[most + 1 :])) <= mp.exp(mpf(left[i]))
-    for at in (0.03, 1.03, 4.53):
-        before, here, after = (few.share(most, at + h, -3.0) for h in (-1e-5, 0.0, 1e-5))
-        assert (before.delta - after.delta) / 2e-5 == pytest.approx(here.slope, rel=1e-4)
-
-
-def test_unlike_losses_are_smoothed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Above the exact ε of responses on a lattice, and hardly."""
-    losses: list[tuple[Part, int]] = [(GeometricLoss(1, F(1000, 40 + 3 * i)), 1) for i in range(60)]
-    same = [(Response(F(40 + 3 * i, 1000)), 1) for i in range(60)]
-    exact = epsilon_at(Curve(tuple(same)), MILLIONTH)
-    assert exact is not None and exact.exact
-    assert contour.epsilon_on_line(Curve(tuple(losses)), math.log(1e-6), math.inf) is None
-    monkeypatch.setattr(contour, "_MOST_POINTS", 0)
-    found = contour.epsilon_on_line(Curve(tuple(losses)), math.log(1e-6), math.inf)
-    assert found is not None
-    assert exact.upper <= F(found) <= exact.upper * (1 + F(3, 10**7))
-    back = contour.log_delta_on_line(Curve(tuple(losses)), F(found))
-    assert back is not None and back == pytest.approx(math.log(1e-6), abs=1e-5)
+    assert wanted <= told <= wanted * (1 + mpf(10) ** -6)
 
 
 def test_unlike_noise() -> None:
-    """As many kinds as that are found without a grid, below what was found with one."""
+    """As many kinds as that are hardly above what was found without a grid."""
     discrete = [(DiscreteGaussianLoss(1, F((20 + i) ** 2)), 1) for i in range(100)]
     laplaces = [(LaplaceLoss(F(1, 20 + i)), 1) for i in range(100)]
     steps = [(GeometricLoss(1 + i % 4, F(20 + i)), 1) for i in range(100)]
@@ -426,8 +304,8 @@ def test_unlike_noise() -> None:
         (steps, 2.3371768769),
     ):
         found = epsilon_at(Curve(tuple(losses)), MILLIONTH)
-        assert found is not None and found.grid is None
-        assert before * (1 - 1e-6) <= found.upper <= before
+        assert found is not None
+        assert before * (1 - 1e-6) <= found.upper <= before * (1 + 1e-6)
 
 
 @pytest.mark.slow

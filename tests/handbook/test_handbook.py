@@ -30,7 +30,7 @@ BESIDE = {
 }
 #: Of which there is no example in a spec: nothing is wrong, or the flags of the run decide, or a
 #: revision.
-BARE = {"DPC018", "DPC214", "DPC223", "DPC300", "DPC306", "DPC307", "DPC308", "DPC407"}
+BARE = {"DPC018", "DPC214", "DPC223", "DPC224", "DPC300", "DPC306", "DPC307", "DPC308", "DPC407"}
 #: What an entry of the registry has beside the lines of an example.
 ENTRY = """
 url_slug: x

@@ -83,8 +83,12 @@ def test_twice_the_same_spec_costs_at_least_as_much_and_at_most_twice(path: Path
     one, two = total(text), total(text, text)
     if one.record is not None:
         pytest.skip("a ledger, whose bound is its budget")
+    # Two uses of one draw of a sample cost more than twice one use: 1 + q(e^2ε - 1) is more than
+    # (1 + q(e^ε - 1))².
+    one_draw = "draws: one" in path.read_text(encoding="utf-8")
     for once, twice in zip(one.bounds, two.bounds, strict=True):
-        assert once.value <= twice.value <= 2 * once.value
+        assert once.value <= twice.value
+        assert one_draw or twice.value <= 2 * once.value
     for at, other in zip(one.at_delta, two.at_delta, strict=True):
         if other.value is not None:
             assert at.value is not None and at.value <= other.value

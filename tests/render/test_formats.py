@@ -691,3 +691,14 @@ report: {delta: 1e-6}
     ]
     assert [each.get("group") for each in found["shares"]] == ["survey", "census", None, "census"]
     assert "group <code>survey</code>" in report.to_html()
+
+
+def test_tags_are_another_word_for_a_group() -> None:
+    text = """dpcompose: 1
+protect: unbounded
+datasets: {people: {}}
+mechanisms: [{name: x, reads: people, notion: pure, epsilon: 1, tags: census}]
+"""
+    assert dpcompose.analyze(text).group_shares == [("census", Fraction(1))]
+    both = dpcompose.analyze(text.replace("tags: census", "tags: census, group: survey"))
+    assert [each.code for each in both.findings] == ["DPC105"]

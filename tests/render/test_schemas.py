@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
@@ -31,7 +32,7 @@ from dpcompose.planning.savings import NoBound, savings_of
 from dpcompose.planning.scaling import Unscalable
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
-from dpcompose.render import diff_json, savings_table, total_views
+from dpcompose.render import diff_json, entry_findings, savings_table, total_views
 from dpcompose.render.json import render
 from dpcompose.render.layout import Style
 from dpcompose.render.schema_parts import in_draft_7
@@ -204,6 +205,7 @@ def examples() -> dict[str, str]:
         "total": "".join(total_views.json(summed)),
         "savings": "".join(savings_table.json("gdp", halved)),
         "fit": "".join(savings_table.fit_json("gdp", fitted, numbers, ["look"], fitted.text)),
+        "registry": "".join(entry_findings.json([replace(REPORTS["rides"], findings=(FOUND,))])),
         "assumptions": written(
             updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")
         ),
@@ -211,8 +213,6 @@ def examples() -> dict[str, str]:
 
 
 def found_in(report: dpcompose.Report) -> dpcompose.Report:
-    from dataclasses import replace
-
     return replace(report, findings=(FOUND,)) if report.file == "new" else report
 
 

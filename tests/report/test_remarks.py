@@ -192,6 +192,25 @@ def test_copies_that_read_fresh_samples_are_told() -> None:
     assert told.level == "note" and "draws: one" in (told.hint or "")
 
 
+def test_a_sample_that_looks_like_training_is_told_of_loaders() -> None:
+    """One note a sample, in place of the one on fresh samples."""
+    steps = "mechanism: gaussian, sigma: 1, sensitivity: 1, count: 100"
+    text = spec(
+        "unbounded", POISSON, f"name: a, reads: batch, {steps}", f"name: b, reads: batch, {steps}"
+    )
+    [says] = found(text, "DPC217")
+    assert says.startswith("each of the 100 steps of `a` draws `batch` anew by Poisson sampling")
+    assert not found(text, "DPC206")
+    told = next(each for each in analyze(text).findings if each.code == "DPC217")
+    assert told.level == "note" and "map: {kind: batches, epochs: …}" in (told.hint or "")
+    assert not found(text.replace("count: 100", "count: 99"), "DPC217")
+    assert not found(text.replace("0.1}", "0.1, draws: one}"), "DPC217")
+    assert not found(text.replace("0.1}", "0.1, cycle: 4}"), "DPC217")
+    assert not found(text.replace("poisson: 0.1", "poisson: 1"), "DPC217")
+    laplace = text.replace("gaussian, sigma", "laplace, scale")
+    assert not found(laplace, "DPC217") and found(laplace, "DPC206")
+
+
 def test_a_sample_that_amplifies_nothing_is_told() -> None:
     """Stated for replaced rows alone, below a Poisson sample."""
     bounded = spec("bounded", POISSON, f"name: a, reads: batch, {PURE}, relation: bounded")

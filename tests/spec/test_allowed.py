@@ -91,6 +91,9 @@ def test_what_is_said_decides_what_may_follow() -> None:
         "rho",
         "because",
         "group",
+        "tags",
+        "interactive",
+        "uses",
         "relation",
         "stated_on",
     ]

@@ -288,3 +288,57 @@ def test_a_row_replaced_in_its_block_of_a_sample_is_amplified_as_one() -> None:
     found = bound(analyze(spec(["b"], below, "f.*", BOTH), recheck=True))
     exact = math.log((0.9 + 0.1 * math.e) / (0.9 + 0.1 / math.e))
     assert found is not None and exact <= found <= exact * (1 + 1e-9)
+
+
+USED = """\
+dpcompose: 1
+protect: {protect}
+datasets:
+  t: {{columns: [a, b, c]}}
+  s: {{from: t, partition: {{by: value, blocks: [x, y], uses: [a]}}}}
+  p: {{from: t, map: {{kind: sample, poisson: 1/4}}}}
+{maps}mechanisms:
+  - {{name: one, reads: {one}, notion: pure, epsilon: 1, relation: unbounded}}
+  - {{name: two, reads: {two}, mechanism: laplace, scale: 2, sensitivity: 1}}
+  - {{name: three, reads: {three}, notion: pure, epsilon: 1/8, relation: unbounded}}
+"""
+MAPS_OF = """\
+  of_s: {from: s.*, map: {kind: columns, only: [a, b]}}
+  of_t: {from: t, map: {kind: columns, only: [b]}}
+  of_p: {from: p, map: {kind: columns, only: [c]}}
+"""
+
+
+@pytest.mark.parametrize("changes", [None, *("abc"), "ab", "bc"])
+def test_what_a_mechanism_uses_is_a_map_of_these_columns(changes: str | None) -> None:
+    protect = "bounded"
+    if changes is not None:
+        protect = f"{{relation: bounded, changes: [{', '.join(changes)}]}}"
+    spelled = {"one": "of_s", "two": "of_t", "three": "of_p"}
+    used = {"one": "s.*, uses: [a, b]", "two": "t, uses: [b]", "three": "p, uses: [c]"}
+    found = [
+        analyze(
+            USED.format(protect=protect, maps=maps, **reads), "t", deltas=("1e-3",), recheck=True
+        )
+        for maps, reads in ((MAPS_OF, spelled), ("", used))
+    ]
+    assert bound(found[0]) == bound(found[1]) is not None
+    assert found[0].at_delta[0].value == found[1].at_delta[0].value
+    says = [each.says for each in found[1].assumptions]
+    assert "`two` depends on `b` of each row alone" in says
+
+
+def test_columns_that_mechanisms_use_alike_are_one_dataset() -> None:
+    text = (
+        spec("a", "", "t, uses: [b]")
+        + "  - {name: n, reads: t, uses: [b], notion: pure, epsilon: 1}\n"
+    )
+    assert bound(analyze(text, "t")) == 0
+    text = text.replace("uses: [b]", "uses: [b, a]")
+    assert bound(analyze(text, "t")) == 2
+
+
+def test_a_value_has_no_columns_to_use() -> None:
+    below = "  v: {from: t, map: {kind: value, sensitivity: 1}}\n"
+    report = analyze(spec(None, below, "v, uses: [a], relation: euclidean"), "t")
+    assert {each.code for each in report.findings} == {"DPC105"}

@@ -125,7 +125,7 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
     number, most = (6, 4) if kind in ("sample", "skellam") else (24, 8)
     parts = tuple((KINDS[kind](k), 1) for k in range(number))
     exact = epsilon_at(Curve(parts), DELTA)
-    for name in ("MOST", "MOST_SAMPLES"):
+    for name in ("MOST_IN_ALL", "MOST", "MOST_SAMPLES"):
         monkeypatch.setattr(fewer_losses, name, most)
     assert fewer_losses.is_merged(parts) and len(fewer_losses.merged(parts)) <= most
     rounded = epsilon_at(Curve(parts), DELTA)
@@ -135,7 +135,9 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
 
 
 def test_few_are_left_alone() -> None:
-    parts = tuple((LaplaceLoss(Fraction(k + 30, 700)), k + 1) for k in range(256))
+    parts = tuple(
+        (LaplaceLoss(Fraction(k + 30, 700)), k + 1) for k in range(fewer_losses.MOST_IN_ALL)
+    )
     assert tuple(fewer_losses.merged(parts)) == parts and not fewer_losses.is_merged(parts)
 
 
@@ -149,20 +151,21 @@ def test_numbers_are_rounded_to_the_least_of_few_bits_above() -> None:
         assert x <= bits_up(x, 6) <= x * Fraction(33, 32)
 
 
-@pytest.mark.parametrize("most", [12, pytest.param(256, marks=pytest.mark.long)])
+@pytest.mark.parametrize("most", [12, pytest.param(1024, marks=pytest.mark.long)])
 def test_the_report_says_that_losses_were_rounded(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     says = "that is very many different losses: their parameters are rounded up to fewer"
-    assert fewer_losses.MOST == 256
-    monkeypatch.setattr(fewer_losses, "MOST", most)
+    assert fewer_losses.MOST_IN_ALL == 1024
+    for name in ("MOST_IN_ALL", "MOST"):
+        monkeypatch.setattr(fewer_losses, name, most)
     for number, rounded in ((min(most, 30), False), (most + 1, True)):
         report = analyze(spec(laplaces(number)))
         assert any(each.startswith(says) for each in report.at_delta[0].chain) == rounded
 
 
 @pytest.mark.parametrize("count", [1, 7])
-def test_laws_multiplied_one_by_one_give_what_all_at_once_give(
+def test_laws_summed_at_few_frequencies_give_what_their_transforms_give(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts: list[tuple[Part, int]] = [(LaplaceLoss(Fraction(k + 30, 700)), count) for k in range(20)]
@@ -170,8 +173,8 @@ def test_laws_multiplied_one_by_one_give_what_all_at_once_give(
     parts += [(Response(Fraction(1, k + 2)), 3) for k in range(10)]
     composition = Curve(tuple(parts), Fraction(1, 100))
     found = []
-    for few in (0, 1000):
-        monkeypatch.setattr(lattice, "_FEW_LAWS", few)
+    for turns in (0, 10**9):
+        monkeypatch.setattr(lattice, "_TURNS", turns)
         found.append(epsilon_at(composition, DELTA))
     assert found[0] is not None and found[1] is not None
     assert abs(found[0].upper - found[1].upper) <= found[1].upper * Fraction(1, 10**9)

@@ -185,20 +185,19 @@ def _key(value: Fraction | None) -> tuple[bool, Fraction]:
 def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
     """Returns the least bound of a pattern over the options of its atoms and all routes."""
     ways = list(compositions(pattern))
-    first, others = ways[0], point
     if len(ways) >= FEW and not point.many and point.delta is not None:
         # The value of one composition excludes others by their rough bounds.
         about = {each: _key(rough_bound(each, point)) for each in ways}
         first = min(ways, key=about.__getitem__)
-        others = point._replace(known=least_route(main_routes(first, point)).value)
-        if others.known is not None:
-            most = _key(others.known * (1 + ROUGHLY))
+        known = least_route(main_routes(first, point)).value
+        if known is not None:
+            most = _key(known * (1 + ROUGHLY))
             ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]
     best: Evaluated | None = None
     for composition in ways:
         if best is not None and _no_less(composition, best, point):
             continue
-        found = main_routes(composition, point if composition is first else others)
+        found = main_routes(composition, point)
         order = sorted(found, key=lambda each: _key(each.value))
         here = Evaluated(pattern, composition, tuple(order))
         if best is None or _key(here.value) < _key(best.value):

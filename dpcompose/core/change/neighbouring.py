@@ -79,6 +79,9 @@ UNBOUNDED = Relation(RelationKind.UNBOUNDED)
 #: One row becomes a null, which is as if absent but for its place: the number of rows is public.
 ZERO_OUT = Relation(RelationKind.UNBOUNDED, name="zero-out")
 BOUNDED = Relation(RelationKind.BOUNDED)
+EUCLIDEAN = Relation(RelationKind.EUCLIDEAN)
+#: Per unit of the distance in L1, of values whose metric that is.
+L1 = Relation(RelationKind.EUCLIDEAN, name="l1")
 
 
 def graph_distance(stated: RelationKind, step: RelationKind, degree: int | None) -> int | None:

@@ -7,12 +7,14 @@ not apply.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, draws_of, how_many_of
 from dpcompose.core.change.effects import TooMany
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.kind import Map, RowSelection, fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.propagation import LIMIT, as_it_is, become, one_below, propagate
@@ -30,6 +32,7 @@ from dpcompose.core.change.units import (
     undirected,
     with_alike,
 )
+from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.poisson_group_pairs import of_part, replaced_alike, some_drawn
 from dpcompose.core.loss import amplification
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
@@ -49,10 +52,14 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, convert_over_steps
 from dpcompose.core.theorem import Refused
 from dpcompose.curves import PoissonGroup
-from dpcompose.curves.rounding import ZERO, distinct_numbers
+from dpcompose.curves.rounding import ZERO, chances, distinct_numbers, truncated
 
 #: The most rows that change alike for which every number of drawn rows is considered.
 MOST_ROWS = 8
+#: So often a row is drawn with replacement, each other number counts as the next of these or all.
+_TIMES = (1, 2, 3, 4, 6, 9, 14)
+#: And so many are told apart where no profile is asked for.
+_MOST_TIMES = 257
 #: The largest chance that an added row is drawn, where its key has other rows.
 HALF = Fraction(1, 2)
 
@@ -97,6 +104,7 @@ class AlongMap(NamedTuple):
             "displaced": self.displaced,
             "sampled-rows": self.sampled_rows,
             "unread": self.unread,
+            "joint": self.joint,
         }
         if how.rule in rules and not how.of:
             return (yield from rules[how.rule](state))
@@ -136,6 +144,22 @@ class AlongMap(NamedTuple):
         yield from ()
         return Choice(self.algebra.zero, (), how=How("unread"))
 
+    def joint(self, state: State) -> Walk:
+        """Bounds the loss of all values under a joint bound, at the first of them; 0 at the others.
+
+        Only the sum over all of them is a bound.
+        """
+        joint, place = joint_distance.joint_of(self.below), self.place
+        if joint is None:
+            raise Refused("no joint bound covers what the map makes")
+        first = next(n for n, x in enumerate(place.derived) if joint_distance.joint_of(x) is joint)
+        if place.derived[first] is not self.below:
+            return Choice(self.algebra.zero, (), how=How("joint"))
+        numbers = next(each for each in joint_distance.groups(place) if first in each)
+        found = yield from joint_distance.together(self.algebra, place, numbers, state)
+        loss = self.algebra.add(each.loss for each in found)
+        return found[0]._replace(loss=loss)
+
     def every_outcome(self, state: State) -> Walk:
         """Bounds the loss by the largest over all changes that the map may make of the change."""
         return (yield from self.worst_outcome(self.outcomes(state)))
@@ -145,6 +169,9 @@ class AlongMap(NamedTuple):
         found: list[Choice] = []
         for after in outcomes:
             loss = yield (self.below, after)
+            lost = any(leaf.kind is Kind.ANY for leaf in all_leaves(after))
+            if lost and isinstance(self.made_by, Batches) and loss != self.algebra.zero:
+                loss = self.algebra.none  # any number of batches may change
             found.append(Choice(loss, (Branch(self.below, after, 1),)))
         return worst_of(self.algebra, found)._replace(how=How("listed"))
 
@@ -284,7 +311,14 @@ class AlongMap(NamedTuple):
             loss = yield (below, after)
             return after, loss
 
-        if made_by.size is not None and leaf.kind is not Kind.PAIR:
+        if isinstance(made_by, Allocate):
+            return (yield from self._in_one_step(made_by, leaf, inside))
+        if made_by.at_most is not None:
+            return (yield from self._cut_to_size(made_by, leaf, inside))
+        if made_by.replacement and leaf.kind is Kind.PAIR:
+            return (yield from self._drawn_again(made_by, state))
+        in_groups = made_by.cycle > 1 and leaf.kind is not Kind.SINGLE  # of several groups, perhaps
+        if in_groups or (made_by.size is not None and leaf.kind is not Kind.PAIR):
             # Without replacement the number of rows is public: only replacements are covered.
             after, _ = yield from inside(ANY)
             return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
@@ -328,6 +362,63 @@ class AlongMap(NamedTuple):
         best = algebra.best(known)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
+    def _in_one_step(
+        self, made_by: Allocate, leaf: ChangeUnit, inside: Callable[[ChangeUnit], Walk]
+    ) -> Walk:
+        """Bounds the loss of rows that each take part in one step of an epoch: all that reads the
+        step is composed first, and epochs compose. Several rows are a path of single ones."""
+        algebra, below, rounds = self.algebra, self.below, self.rounds
+        rows = 1 if leaf.kind in (Kind.SINGLE, Kind.PAIR) else 0
+        if leaf.kind is Kind.USER:
+            rows = int(leaf.size or 0)
+        if not rows:
+            after, _ = yield from inside(ANY)
+            return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
+        after, loss = yield from inside(SINGLE if leaf.kind is Kind.USER else as_it_is(leaf))
+        found = []
+        if leaf.kind is Kind.PAIR:
+            # The two rows are in the same step, or one goes and the other one comes.
+            found.append(amplification.allocated(algebra, loss, 1))
+            _, loss = yield from inside(OLD_END)
+            rows = 2
+        side = _side(leaf) if leaf.kind is Kind.SINGLE else "both"
+        row = amplification.allocated(algebra, loss, made_by.steps, side)
+        found.append(row if rows == 1 else algebra.chain([(row, rows)]))
+        total = algebra.times(algebra.best(found), rounds)
+        return Choice(total, (Branch(below, after, rounds),), how=How("sample"))
+
+    def _cut_to_size(
+        self, made_by: Sample, leaf: ChangeUnit, inside: Callable[[ChangeUnit], Walk]
+    ) -> Walk:
+        """Bounds the loss of one row through a Poisson sample that is cut to a size (theorem
+        `truncated-poisson-sample`)."""
+        algebra, below, rounds = self.algebra, self.below, self.rounds
+        assert made_by.at_most is not None and made_by.of is not None
+        traits = self.place.traits
+        stays = traits.nulls if leaf.kind is Kind.SINGLE else leaf.kind is Kind.PAIR
+        if not stays or not (traits.nulls or traits.fixed):
+            after, _ = yield from inside(ANY)
+            return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
+        after, loss = yield from inside(as_it_is(leaf))
+        chance, rate = truncated(made_by.of, made_by.rate, made_by.at_most)
+        if leaf.kind is Kind.SINGLE:
+            usual = amplification.amplified(algebra, loss, made_by.rate, side=_side(leaf))
+        else:
+            _, once = yield from inside(OLD_END)
+            usual = amplification.replaced(algebra, once, loss, made_by.rate, 1)
+        full: Loss | None = amplification.coupled(algebra, [(rate, loss)])
+        if not below.traits.ordered:
+            # In a full sample the row takes the place of any other one.
+            _, instead = yield from inside(PAIR)
+            instead = algebra.worst_case([instead, loss])
+            full = amplification.replaced(algebra, instead, loss, rate, 1)
+        cut = amplification.cut_off(algebra, usual, full, chance)
+        known = [] if cut is None else [cut]
+        if not known or not isinstance(algebra, Patterns):
+            known.append(amplification.unamplified(algebra, loss))
+        total = algebra.times(algebra.best(known), rounds)
+        return Choice(total, (Branch(below, after, rounds),), how=How("sample"))
+
     def _all_replaced(
         self, leaf: ChangeUnit, after: State, loss: Loss, inside: Callable[[ChangeUnit], Walk]
     ) -> Walk:
@@ -361,6 +452,8 @@ class AlongMap(NamedTuple):
         algebra = self.algebra
         if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
             raise Refused("it is for the ρ or the μ of a sample")
+        if isinstance(self.made_by, Allocate):
+            raise Refused("no ρ or μ is amplified, and the one of a step is known without that")
         state, pure = undirected(state), self._replace(algebra=Scalars(Notion.PURE))
         found: Choice = yield from in_pure(search(pure, state))
         own: Loss = algebra.none
@@ -389,6 +482,8 @@ class AlongMap(NamedTuple):
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
+        if not made_by.plain or made_by.cycle > 1:
+            raise Refused("it is for rows that are drawn by themselves, or sets of them alike")
         units = all_leaves(state)
         of_users = isinstance(algebra, Patterns) and any(leaf.kind is Kind.USER for leaf in units)
         rows = (Kind.SINGLE, Kind.PAIR, *([Kind.USER] if of_users else []))
@@ -422,8 +517,11 @@ class AlongMap(NamedTuple):
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
+        if not made_by.plain or made_by.cycle > 1:
+            raise Refused("it is for rows that are drawn by themselves, or sets of them alike")
         if made_by.size is not None and made_by.of is not None:
-            return (yield from self._rows_of_size(state, made_by.size, made_by.of))
+            chances = how_many_of(self._replaced(state), made_by.size, made_by.of)
+            return (yield from self._rows_of_size(state, chances))
         # The loss of a part of the rows against none of them is used in both orders of the tables.
         sides = {_side(leaf) for leaf in all_leaves(state)}
         one_sided, state = self._one_sided(state), undirected(state)
@@ -482,12 +580,29 @@ class AlongMap(NamedTuple):
             raise Refused("it is for several rows that are replaced alike")
         return rows
 
-    def _rows_of_size(self, state: State, size: int, of: int) -> Walk:
-        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn."""
-        algebra, rows = self.algebra, self._replaced(state)
+    def _drawn_again(self, made_by: Sample, state: State) -> Walk:
+        """Bounds the loss of one row replaced that may be drawn several times, by how often it
+        is."""
+        size, of = made_by.size, made_by.of
+        assert size is not None and of is not None
+        every = _TIMES if isinstance(self.algebra, Patterns) else range(1, min(size, _MOST_TIMES))
+        numbers = [*(n for n in every if n < size), size]
+        known = list(zip([0, *numbers], chances(size, Fraction(1, of), numbers), strict=True))
+        try:
+            choice = yield from self._rows_of_size(state, known)
+            return choice._replace(how=How("sample"))
+        except Refused:
+            branch = Branch(self.below, self._below(state, become(PAIR)), self.rounds)
+            return Choice(self.algebra.none, (branch,), how=How("sample"))
+
+    def _rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]]) -> Walk:
+        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn.
+
+        `chances`: that none is drawn, that at most so many are, …
+        """
+        algebra = self.algebra
         if self.below.traits.ordered:
             raise Refused("a row that gives way to any other one stands elsewhere")
-        chances = how_many_of(rows, size, of)
         if isinstance(algebra, Patterns) and len(chances) > MOST_ROWS + 1:
             raise Refused("it is for a few rows")
         # Any other row may be drawn in place of one, which keeps no column.

@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose.core.change.maps import form_of
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.kind import AtOneKey, Map
+from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.units import ChangeUnit, State
@@ -126,7 +128,9 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 def _root_line(root: Root) -> Line:
     """Returns what is public of a root as plain data; of rows that may be nulls, as of a table that
     has the others."""
+    cap = root.max_rows_per_unit
     return {
+        **({} if cap is None else {"max_rows_per_unit": cap}),
         "domain": Domain.TABLE.value if root.nulls else root.domain.value,
         "unit": root.unit,
         "size": None if root.nulls else root.size,
@@ -143,7 +147,14 @@ def map_line(made_by: Map) -> Line:
     name = type(made_by).__name__
     kind = "all-rows" if name == "AllRows" else form_of(made_by).name
     line = {"kind": kind, **plain(made_by)}
-    line.pop("cycle", None)  # counts are those of one group
+    if isinstance(made_by, Allocate):
+        bins = {"bins": "same"} if made_by.shared and made_by.epochs > 1 else {}
+        return {"kind": kind, "steps": made_by.steps, "epochs": made_by.epochs, **bins}
+    if isinstance(made_by, Sample):
+        # Counts are those of one group. What is no plain sample has a name of its own.
+        unsaid = ("cycle", *(key for key in ("at_most", "replacement") if not line[key]))
+        line = {key: value for key, value in line.items() if key not in unsaid}
+        line["kind"] += "" if made_by.plain else "-cut" if made_by.at_most else "-again"
     return line
 
 

@@ -235,6 +235,29 @@ def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
             return unamplified(algebra, algebra.worst_case(loss for _, loss in ways))
 
 
+def allocated(algebra: Algebra, loss: Loss, steps: int, side: str = "both") -> Loss:
+    """Returns the loss of a row that takes part in one of so many steps, drawn uniformly.
+
+    `loss`: in one step. The step may as well be public (profiles are jointly convex, Rényi
+    divergences jointly quasi-convex); only Gaussian noise at a chosen δ hides which one it is.
+    """
+    return algebra.allocated(loss, steps, side) if isinstance(algebra, Patterns) else loss
+
+
+def cut_off(
+    algebra: Algebra, usual: Loss | None, full: Loss | None, chance: tuple[Fraction, Fraction]
+) -> Loss | None:
+    """Returns the loss of what reads a Poisson sample that is cut to a size.
+
+    `usual`: where the other rows drawn are fewer than that, so that nothing is cut; `full`: else.
+    `chance` of the latter: a lower and an upper bound. None where some loss is not known.
+    """
+    if usual is None or full is None:
+        return None
+    ways = [(1 - chance[0], usual), (chance[1], full)]
+    return algebra.mixture(ways) if isinstance(algebra, Patterns) else coupled(algebra, ways)
+
+
 def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:
     """Returns q·δ for the sampling rate q, in the representation of δ."""
     if isinstance(delta, Survival):

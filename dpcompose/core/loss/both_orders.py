@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
-from dpcompose.curves import Curve, Grouped, Part, PoissonGroup, Sampled, curve_of, rank
+from dpcompose.curves import (
+    Allocated,
+    Curve,
+    Grouped,
+    MixtureOfDraws,
+    Part,
+    PoissonGroup,
+    Sampled,
+    curve_of,
+    leans,
+    rank,
+)
 
 _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
@@ -34,8 +45,10 @@ def _turned(part: Part | None) -> Part | None:
     Every other part holds for both orders of the tables, and is returned itself.
     """
     match part:
-        case PoissonGroup() if part.side != "both":
+        case PoissonGroup() | Allocated() if part.side != "both":
             return replace(part, side=_OTHER_SIDE[part.side])
+        case MixtureOfDraws(ways) if leans(part):
+            return replace(part, ways=tuple((q, _turned_whole(base)) for q, base in ways))
         case Sampled():
             base, side = _turned_whole(part.base), _OTHER_SIDE.get(part.side, part.side)
             same = base is part.base and side == part.side
@@ -59,8 +72,7 @@ def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
 
     The atom itself if none of its options is a one-sided sample.
     """
-    parts = (known.part for known in atom.options)
-    if not any(isinstance(part, (Sampled, PoissonGroup)) and part.side != "both" for part in parts):
+    if all(_of_both_sides(known.part) == known.part for known in atom.options):
         return atom
     return MechanismLossOptions(
         tuple(
@@ -72,4 +84,15 @@ def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
 
 def _of_both_sides(part: Part | None) -> Part | None:
     """Returns a sample as one whose loss holds for both sides."""
-    return replace(part, side="both") if isinstance(part, (Sampled, PoissonGroup)) else part
+    match part:
+        case Sampled() | PoissonGroup() | Allocated():
+            return replace(part, side="both")
+        case MixtureOfDraws(ways) if leans(part):
+            return replace(part, ways=tuple((q, _whole_of_both_sides(base)) for q, base in ways))
+    return part
+
+
+def _whole_of_both_sides(base: Curve) -> Curve:
+    """Returns a composition with all its samples as those whose loss holds for both sides."""
+    parts = ((_of_both_sides(part) or part, n) for part, n in base.parts)
+    return replace(base, parts=tuple(sorted(parts, key=rank)))

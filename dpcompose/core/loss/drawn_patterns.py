@@ -10,6 +10,7 @@ from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.pattern_choices import read_together
 from dpcompose.core.loss.pattern_totals import total_pair
 from dpcompose.curves import (
+    Allocated,
     Curve,
     Grouped,
     MixtureOfDraws,
@@ -51,25 +52,47 @@ def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMulti
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
     if rate == 1 or not parts:
         return from_above(whole)
-    options: list[Curve] = []
+    # Without the sample it is often known without a grid.
+    return _of_options([*_ways_mixed(parts), *unsampled(whole, len(ways) > 1)], whole)
+
+
+def mixture(ways: Sequence[tuple[Fraction, LossMultiset]], whole: LossMultiset) -> LossMultiset:
+    """Returns the loss where one of several things happens, with given chances, in both tables
+    alike; `whole`: as of what it is traced."""
+    parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
+    return _of_options(list(_ways_mixed(parts)), whole) if parts else whole
+
+
+def _of_options(options: Sequence[Curve], like: LossMultiset) -> LossMultiset:
+    atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
+    return LossMultiset({atom: 1}, True, False, like.trace)
+
+
+def _ways_mixed(parts: Sequence[tuple[Fraction, LossMultiset]]) -> Iterator[Curve]:
+    """Yields bounds on a mixture of losses, each with its chance."""
     for way in read_together([pattern for _, pattern in parts]):
         chances: dict[Curve, Fraction] = {}
         for (q, _), composition in zip(parts, way, strict=True):
             chances[composition] = chances.get(composition, ZERO) + q
         alike = sorted(chances.items(), key=rank)
-        options.append(
-            curve_of(MixtureOfDraws(tuple((q, composition) for composition, q in alike)))
-        )
+        yield curve_of(MixtureOfDraws(tuple((q, composition) for composition, q in alike)))
     stated = [(q, total_pair(pattern)) for q, pattern in parts]
     known = [(q, *pair) for q, pair in stated if pair is not None]
     if len(known) == len(stated):
         epsilon = max(each for _, each, _ in known)
         delta = sum((q * each for q, _, each in known), ZERO)
-        options.append(curve_of(Response(epsilon) if epsilon else None, ZERO, 1 - delta))
-    options.extend(unsampled(whole, len(ways) > 1))  # often known without a grid
-    return LossMultiset(
-        {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, whole.trace
-    )
+        yield curve_of(Response(epsilon) if epsilon else None, ZERO, 1 - delta)
+
+
+def allocated(pattern: LossMultiset, steps: int, side: str) -> LossMultiset:
+    """Returns the pattern read in one of so many steps, drawn uniformly: that of one step, or less
+    where it is Gaussian."""
+    options = [
+        curve_of(Allocated(steps, composition.gaussian, side))
+        for composition in compositions(pattern)
+        if not composition.parts and composition.gaussian and composition.no_failure == 1
+    ]
+    return _of_options(options, pattern) if options and steps > 1 else from_above(pattern)
 
 
 def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -> LossMultiset:

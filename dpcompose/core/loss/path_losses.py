@@ -14,6 +14,7 @@ from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses
 from dpcompose.core.loss.pattern_totals import total_pair, worst_total
 from dpcompose.core.notions.notion import Notion, chain
 from dpcompose.curves import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
@@ -32,7 +33,7 @@ from dpcompose.curves.rounding import ZERO
 #: The most steps of a path along which curves of samples are composed, which is slow.
 MOST_STEPS = 64
 #: Parts whose curves are slow to compose.
-_SLOW = (Sampled, PoissonReplaceOne, PoissonGroup, ReplacedRows, Grouped)
+_SLOW = (Sampled, Allocated, PoissonReplaceOne, PoissonGroup, ReplacedRows, Grouped)
 
 
 def chained(

@@ -11,7 +11,14 @@ from itertools import accumulate, combinations_with_replacement, islice, pairwis
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.loss.dominance import covering, dominates, weighed
-from dpcompose.core.loss.drawn_patterns import amplified, from_above, mixture_of_draws, unsampled
+from dpcompose.core.loss.drawn_patterns import (
+    allocated,
+    amplified,
+    from_above,
+    mixture,
+    mixture_of_draws,
+    unsampled,
+)
 from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import (
     NOTHING,
@@ -269,6 +276,17 @@ class Patterns:
         if not all(loss for _, loss in ways):
             return ()
         return (mixture_of_draws([(rate, covering(loss)) for rate, loss in ways]),)
+
+    def mixture(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
+        """Returns the loss where one of several things happens, with given chances, in both tables
+        alike."""
+        if not all(loss for _, loss in ways):
+            return ()
+        return (mixture([(chance, covering(loss)) for chance, loss in ways], ways[0][1][0]),)
+
+    def allocated(self, loss: UndominatedLosses, steps: int, side: str) -> UndominatedLosses:
+        """Returns the loss of a row that takes part in one of so many steps, drawn uniformly."""
+        return self.undominated(allocated(pattern, steps, side) for pattern in loss)
 
     def exchanged(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import (
@@ -29,6 +30,7 @@ from dpcompose.curves.rounding import (
     exp_up,
     gaussian_mean_up,
     log1p_up,
+    log_inverse_up,
     number,
 )
 
@@ -37,8 +39,8 @@ _ONE = Fraction(1)
 _STATED_DELTA = Fraction(1, 10**6)
 #: Shares of the profile of a run, the first that it reaches being left to the δ of its last point.
 _RESTS = (ZERO, Fraction(1, 10**15), _STATED_DELTA)
-#: How many points a profile has, of Gaussian runs and of others, which may take 0.1 s each.
-_POINTS, _POINTS_OF_OTHERS = 512, 128
+#: How many points a profile has.
+_POINTS = 512
 #: The Rényi divergence for a Poisson number of runs is told at so many orders in each octave of
 #: λ - 1, of Gaussian runs and of others, and in so many octaves from the order where a run has
 #: hardly any δ; with more ε than this, from that of this ε.
@@ -48,6 +50,8 @@ _NO_ODDS = 100
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
+#: The least rest of a cut in digits, and how often the place of the best line is narrowed.
+_MOST_DIGITS, _HALVINGS = 20, 30
 #: Beyond this ε tests of a run are taken to have no errors: c hardly depends on it. A smaller δ
 #: that is left there is a chance to fail, rounded up so far; a larger one is that of a large loss.
 _MOST_TOP, _MOST_FAILURE, _ABOVE = 1000, Fraction(1, 100), 1 + Fraction(1, 10**6)
@@ -260,19 +264,67 @@ def _profile(selected: Selected, run: Curve) -> Curve:
         [(part, count)] = run.parts
         if isinstance(part, Response) and count == 1:
             return curve_of(Response(part.epsilon + cost))
-    points = _POINTS_OF_OTHERS if run.parts else _POINTS
+    cuts = _cuts(selected, run, cost)
+    first = 0
     last = cost + _top(run)
     far = None if other is None else other.epsilon(delta=_RESTS[1])
-    step = (last if far is None else min(last, far.upper)) / points
+    step = (last if far is None else min(last, far.upper)) / _POINTS
     found: list[tuple[Fraction, Fraction]] = []
-    for epsilon in (*(i * step for i in range(points + 1)), last):
-        delta = over_runs(_delta(run, epsilon - cost), selected.mean)
-        if other is not None:
-            delta = min(delta, other.delta(epsilon=epsilon).upper)
+    for epsilon in (*(i * step for i in range(_POINTS + 1)), last):
+        delta = _ONE if other is None else other.delta(epsilon=epsilon).upper
+        for n, cut in enumerate(cuts[first:], first):
+            among = over_runs(_delta(run, epsilon - cut.cost), selected.mean)
+            delta = min(delta, among + cut.rest)
+            # Less rest makes it larger here, and where ε is smaller.
+            if among >= cut.rest:
+                first = max(n - 1, 0)
+                break
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):
             found.append((epsilon, rest))
     return curve_of(Points(tuple(found)), ZERO, 1 - failure) if found else Curve((), ZERO, ZERO)
+
+
+class _Cut(NamedTuple):
+    """A share of the highest scores, below which the best run is with a chance of `rest`; `cost`:
+    c for scores in it."""
+
+    rest: Fraction
+    cost: Fraction
+
+
+def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
+    """Returns cuts with less and less rest, the last one without any; only Poisson numbers have
+    others, whose best run is far above most scores."""
+    found = []
+    if selected.law == "poisson":
+        for digits in range(1, _MOST_DIGITS + 1):
+            # Where δ is a power of ten, as most are, this is near the best share of it.
+            rest = Fraction(8, 10 ** (digits + 1))
+            share = log_inverse_up(rest) / selected.mean
+            if share >= 1:
+                break
+            c = selected.mean * _rise(run, share)
+            if c < cost:
+                found.append(_Cut(rest, c))
+    return [*found, _Cut(ZERO, cost)]
+
+
+def _rise(run: Curve, share: Fraction) -> Fraction:
+    """Returns the most of β(x) - x for x up to a share, by the best line above β."""
+    low, high = ZERO, min(_top(run), Fraction(_MOST_TOP))
+
+    def at(epsilon: Fraction) -> Fraction:
+        return run.delta(epsilon=epsilon).upper + (exp_up(epsilon) - 1) * share
+
+    best = at(ZERO)
+    # It is convex in e^ε.
+    for _ in range(_HALVINGS):
+        left, right = (bits_up((2 * low + high) / 3, 60), bits_up((low + 2 * high) / 3, 60))
+        below, above = at(left), at(right)
+        best = min(best, below, above)
+        low, high = (low, right) if below <= above else (left, high)
+    return bits_up(best, _BITS)
 
 
 def _in_renyi_terms(selected: Selected, run: Curve) -> Curve | None:
@@ -340,6 +392,10 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     ≤ β(1-q_s) for the neighbour's q'. Since φ' does not fall, φ'(q'_s) ≥ φ'(1-β(1-q_s)) ≥
     e^-c·φ'(q_s), so that (A - e^(ε+c)·A')₊(y) ≤ ∫φ'(q_s)(Q - e^ε·Q')₊(y)ds ≤ m·(Q - e^ε·Q')₊(y).
     Sum over y; nothing is released with the same chance in both.
+
+    The same with less: in a share a of the highest scores c is the sup over x ≤ a alone, and the
+    best run is below them with a chance of φ(1-a) - φ(0), for Poisson at most e^(-m·a). So δ_A(ε +
+    c) ≤ m·δ_Q(ε) + e^(-m·a), where c ≤ m·(δ_Q(t) + (e^t - 1)·a) for every t ≥ 0.
 
     Poisson in Rényi terms, of order λ > 1 and with δ_Q at ln(λ/(λ-1)): D_λ(A‖A') ≤ ln(e^-m +
     m·e^((λ-1)(D_λ(Q)+m·δ_Q)))/(λ-1). For a^λ·b^(1-λ) is jointly convex, so that A(y)^λ·A'(y)^(1-λ)

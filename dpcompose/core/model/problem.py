@@ -83,7 +83,8 @@ class Mechanism:
     """A mechanism that reads one dataset; `count` independent copies of it are released.
 
     `name` is unique in the spec; the copies on the blocks of a partition share name and path.
-    `group`: the name under which reports sum its cost with those of others.
+    `group`: the name under which reports sum its cost with those of others. `interactive`: it
+    answers several questions, and others may be asked in between.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Mechanism:
     count: int
     path: Path
     group: str | None = None
+    interactive: bool = False
 
     @property
     def stated_in(self) -> frozenset[Notion]:
@@ -162,7 +164,8 @@ class Root:
     """A dataset that holds sensitive data, with what is public about it.
 
     `columns`: all columns of its rows, in the order of the spec; None if not given. `nulls`: a row
-    that goes leaves a null.
+    that goes leaves a null. `max_rows_per_unit`: the most rows of one privacy unit, None if not
+    declared.
     """
 
     dataset: Dataset
@@ -172,6 +175,7 @@ class Root:
     size: int | None = None
     columns: tuple[str, ...] | None = None
     nulls: bool = False
+    max_rows_per_unit: int | None = None
 
 
 class Goal(NamedTuple):
@@ -220,6 +224,11 @@ class Problem:
     adaptive: bool = True
     apart: tuple[frozenset[int], ...] = ()
     post_processing: tuple[Derived, ...] = ()
+
+    @property
+    def interactive(self) -> dict[str, Path]:
+        """Returns the places of the mechanisms that are interactive, by their names."""
+        return {each.name: each.path for each in self.mechanisms() if each.interactive}
 
     @property
     def roots_disjoint(self) -> bool:

@@ -59,7 +59,7 @@ def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> Change
         case RelationKind.BOUNDED if table:
             return ChangeUnit(Kind.PAIR, (0, 1), keeps)
         case RelationKind.USER if table and root.unit is not None:
-            return ChangeUnit(Kind.USER)
+            return ChangeUnit(Kind.USER, size=root.max_rows_per_unit)
         case RelationKind.EDGE if not table:
             return ChangeUnit(Kind.EDGE)
         case RelationKind.NODE if not table:

@@ -11,8 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.propagation import LIMIT
 from dpcompose.core.change.units import Kind, State, all_leaves, single_units
+from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Loss, Scalars
@@ -144,6 +146,14 @@ class Accountant:
         choices: list[Choice] = []
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
+        if not self.charge_all:
+            for numbers in joint_distance.groups(place):
+                joint = yield from tried(joint_distance.together(algebra, place, numbers, state))
+                if joint is not None:
+                    alone = [choices[number].loss for number in numbers]
+                    better = joint_distance.better(algebra, joint, alone)
+                    for number, choice in zip(numbers, better, strict=False):
+                        choices[number] = choice
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
             choices.append((yield from split(rules, state, self._effort)))
@@ -200,7 +210,8 @@ class Accountant:
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
         """Returns the best bound below a sample: by a path of single rows, or by the drawn rows."""
-        if isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE:
+        scalar = isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE
+        if scalar and not isinstance(rules.made_by, Allocate):
 
             def amplified(pure: AlongMap, state: State) -> Walk:
                 return self.pure._sampled(pure, place, below, state)

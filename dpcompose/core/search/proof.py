@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpcompose.core.change.effects import MapOutcome
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.kind import fates
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
+from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.certificate import Certificate, certificate
 from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.walk import How
 from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
@@ -51,10 +55,20 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Step:
         "displaced": any(each.theorem == in_role(Role.DISPLACED).id for each in changes),
         "directed": any(each.theorem == added for each in changes),
     }
+    free += interactive_steps(solver.problem, solution.notion)
     together = Step(
         "compose", composed, (*changes, *_unchanged_steps(solution), *costs, *free), total, facts
     )
     return Step("cite", cited, (together,), total)
+
+
+def interactive_steps(problem: Problem, notion: Notion) -> list[Step]:
+    """Returns the step on mechanisms that are open at the same time; none if all answer once."""
+    found = problem.interactive
+    if not found:
+        return []
+    theorem = in_role(Role.CONCURRENT, notion).id
+    return [Step("interactive", theorem, (), None, {"names": tuple(found)}, tuple(found.values()))]
 
 
 def _change(visit: Visit) -> Step:
@@ -62,8 +76,10 @@ def _change(visit: Visit) -> Step:
     edge = visit.place.edge
     theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
-        displaced = visit.via is not None and visit.via.how.uses("displaced")
-        theorem = in_role(Role.DISPLACED).id if displaced else in_role(Role.MAP, Notion.PURE).id
+        how = How("") if visit.via is None else visit.via.how
+        displaced = in_role(Role.DISPLACED).id if how.uses("displaced") else None
+        joint = in_role(Role.JOINT).id if how == joint_distance.RULE else None
+        theorem = displaced or joint or in_role(Role.MAP, Notion.PURE).id
     rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
     return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
 
@@ -99,8 +115,12 @@ def amplifying(visit: Visit) -> str | None:
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
+    if isinstance(sample, Allocate):
+        return in_role(Role.ALLOCATED).id
+    if sample.at_most is not None:
+        return in_role(Role.CUT_OFF).id
     if sample.size is not None:
-        return in_role(Role.SAMPLE_OF_SIZE).id
+        return in_role(Role.DRAWN_AGAIN if sample.replacement else Role.SAMPLE_OF_SIZE).id
     added = all(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit)))
     return in_role(Role.SAMPLE_ADDED if added else Role.SAMPLE).id
 
@@ -209,6 +229,7 @@ def certificate_at_delta(solver: Solver) -> Certificate | None:
     if not loss or loss != patterned:
         return None
     assert accountant is not None
+    pure = accountant.pure.answers()
     return certificate(
-        solver.problem, solver.tops, accountant.answers(), {}, accountant.algebra, loss
+        solver.problem, solver.tops, accountant.answers(), pure, accountant.algebra, loss
     )

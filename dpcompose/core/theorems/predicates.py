@@ -193,11 +193,16 @@ no_sample = check(
     lambda it: not any(isinstance(edge.made_by, Sample) for edge in it.edges()),
     "the mechanism reads what is drawn at random",
 )
-poisson = check(
-    Setting,
-    lambda it: it.first_sample()[1].size is None,
-    "the sample is drawn without replacement",
-)
+
+
+def poisson(setting: Setting) -> None:
+    """Refuses unless the first sample is one that each row is drawn into by itself."""
+    if not setting.first_sample()[1].plain:
+        raise Refused("rows are not drawn into the sample each by itself")
+    if setting.first_sample()[1].size is not None:
+        raise Refused("the sample is drawn without replacement")
+
+
 draws_one_row = Setting.random_limit
 
 
@@ -210,11 +215,12 @@ def one_row_at_limit(setting: Setting) -> None:
         raise Refused("the change at the limit is not one row added or removed")
 
 
-of_public_size = check(
-    Setting,
-    lambda it: it.first_sample()[1].size is not None,
-    "the sample has no public size",
-)
+def of_public_size(setting: Setting) -> None:
+    """Refuses unless the first sample has a public size and is drawn without replacement."""
+    if not setting.first_sample()[1].plain:
+        raise Refused("the sample is not drawn without replacement")
+    if setting.first_sample()[1].size is None:
+        raise Refused("the sample has no public size")
 
 
 def rows_at_sample(setting: Setting) -> None:

@@ -14,7 +14,6 @@ from dpcompose.curves.rounding.words import number
 
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Masses
-    from dpcompose.curves.backends.vertical_line.transforms import DiscreteGaussianTransforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +68,6 @@ class DiscreteGaussianLoss(MechanismLoss):
 
     def mu(self) -> None:
         return None
-
-    def transforms(self) -> type[DiscreteGaussianTransforms] | None:
-        from dpcompose.curves.backends.vertical_line.transforms import DiscreteGaussianTransforms
-
-        # Of less noise more terms count; of more shift, more digits.
-        some = self.variance >= 1 and self.shift < 10**6
-        return DiscreteGaussianTransforms if some else None
 
     def natural_step(self) -> Fraction | None:
         few = self.variance * 4 < MOST_POINTS**2

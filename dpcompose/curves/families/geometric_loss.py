@@ -32,10 +32,7 @@ from dpcompose.curves.rounding.words import number
 
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Floats, Masses
-    from dpcompose.curves.backends.vertical_line.transforms import (
-        GeometricTransforms,
-        ResponseTransforms,
-    )
+    from dpcompose.curves.backends.vertical_line.transforms import ResponseTransforms
 
 
 #: A standard deviation of the loss that none exceeds by much.
@@ -44,10 +41,6 @@ _WIDEST = 1.7
 
 #: Noise moved by this much, or by this many scales, counts as a response.
 _FARTHEST = 10**12
-
-
-#: Noise moved by no more than this is summed up loss by loss in transforms.
-_FEW_STEPS = 32
 
 
 #: In how many blocks the values of the noise are summed.
@@ -110,15 +103,10 @@ class GeometricLoss(MechanismLoss):
     def mu(self) -> Fraction:
         return geometric_mu(self.shift, self.scale)
 
-    def transforms(self) -> type[ResponseTransforms | GeometricTransforms] | None:
-        from dpcompose.curves.backends.vertical_line.transforms import (
-            GeometricTransforms,
-            ResponseTransforms,
-        )
+    def transforms(self) -> type[ResponseTransforms] | None:
+        from dpcompose.curves.backends.vertical_line.transforms import ResponseTransforms
 
-        if self.shift > _FEW_STEPS:
-            return None
-        return ResponseTransforms if self.shift == 1 else GeometricTransforms
+        return ResponseTransforms if self.shift == 1 else None
 
     def natural_step(self) -> Fraction | None:
         return even(self.shift, 1 / self.scale) if self.shift < MOST_POINTS else None

@@ -1,6 +1,6 @@
 """Exact fractions and rounding to the safe side, in fractions, doubles and words."""
 
-from dpcompose.curves.rounding.binomial import chances, distinct_numbers
+from dpcompose.curves.rounding.binomial import chances, distinct_numbers, truncated
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
 from dpcompose.curves.rounding.exact import (
     MAX_BITS,
@@ -78,5 +78,6 @@ __all__ = [
     "sqrt_up",
     "summed",
     "tanh_up",
+    "truncated",
     "watch_rounding",
 ]

@@ -15,7 +15,7 @@ _EXACT = 1_000
 #: Where more rows than this are expected, their number is bounded by Chernoff's inequality.
 _MOST_EXPECTED = 10_000
 #: What is rarer is not told apart; more than the roundings of so many doubles.
-_RARE, _DOUBLES = 1e-80, 1 + 2.0**-32
+_RARE, _DOUBLES, _SLACK = 1e-80, 1 + 2.0**-32, Fraction(1, 2**30)
 #: Up to so many rows each number is told apart, then ever fewer.
 _EACH = 32
 #: A number that is not reached, or not left behind, with more than this chance is not told apart.
@@ -38,6 +38,35 @@ def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]
         return [Fraction(sum(ways[start:end]), whole) for start, end in pairwise(starts)]
     more = [ONE, *(_more_than(rows, rate, end) for end in ends[:-1]), ZERO]
     return [here - after for here, after in pairwise(accumulate(more, min))]
+
+
+def truncated(
+    rows: int, rate: Fraction, at_most: int
+) -> tuple[tuple[Fraction, Fraction], Fraction]:
+    """Returns the chance that at least `at_most` of all rows but one are drawn, as a lower and an
+    upper bound; and given that the chance that the one is drawn and kept where more than `at_most`
+    are cut to so many, uniformly, rounded up.
+
+    The latter is the mean of rate·at_most/(N+1) over the number N of the others drawn, and the mean
+    of rate/(N+1) where N ≥ at_most is the chance that more than `at_most` of all are drawn, over
+    `rows`.
+    """
+    full, cut = _at_least(rows - 1, rate, at_most), _at_least(rows, rate, at_most + 1)
+    least = rate * at_most / (at_most + 1)
+    return full, min(least, cut[1] * at_most / (full[0] * rows)) if full[0] else least
+
+
+def _at_least(rows: int, rate: Fraction, number: int) -> tuple[Fraction, Fraction]:
+    """Returns a lower and an upper bound of the chance that at least so many are drawn."""
+    if number > rows:
+        return ZERO, ZERO
+    if rows <= _EXACT:
+        exact = chances(rows, rate, [number - 1, rows] if number > 1 else [rows])[-1]
+        return exact, exact
+    most = _more_than(rows, rate, number - 1)
+    if rate * rows > _MOST_EXPECTED:
+        return ZERO, most
+    return max(ZERO, most * (1 - _SLACK) - Fraction(100 * _RARE)), most
 
 
 def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:

@@ -6,6 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+#: The unit in the last place: relative error of one correctly rounded operation.
+UNIT = 2.0**-53
+#: Significant digits on which machines agree; what floating-point sums give is rounded up to them.
+DIGITS = 11
 #: Numbers like 1e-300 or 1e300 leave the range of doubles; a way to a bound then gives nothing.
 BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Results carry this many significant bits at most.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dpcompose.report.findings.records import (
+    APART,
     RECORD_CODES,
     REWRITTEN,
+    BudgetsSeen,
     of_record,
     other_units,
 )
@@ -16,9 +18,11 @@ from dpcompose.report.findings.sense import SENSE_CODES, AskedNumbers, nonsense
 FINDING_CODES = {**_REMARKS, **SENSE_CODES, **RECORD_CODES}
 
 __all__ = [
+    "APART",
     "FINDING_CODES",
     "REWRITTEN",
     "AskedNumbers",
+    "BudgetsSeen",
     "Finding",
     "findings",
     "nonsense",

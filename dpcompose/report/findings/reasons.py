@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.model.problem import Problem, Root
@@ -61,6 +63,7 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
     none = solution.algebra.none
     for visit in solution.visits:
         yield from _sampled(solution, visit, asked)
+        yield from _in_steps(solution, visit)
     yield from uncovered(
         Touched(felt.mechanism, felt.placed, felt.visit.place, felt.visit.state)
         for felt in solution.felt
@@ -93,6 +96,20 @@ def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
             f"not a {symbol}: the number is known only at a chosen δ"
         )
         yield says, _CHOOSE, path
+
+
+def _in_steps(solution: Solution, visit: Visit) -> Iterator[Reason]:
+    """Yields the reason why batches or steps on the path of the worst change have no finite loss,
+    if so: any number of them may change."""
+    dataset, none = visit.place.dataset, solution.algebra.none
+    if visit.via is None or visit.via.loss != none or visit.answer.loss == none:
+        return
+    if isinstance(dataset.made_by, Batches | Allocate):
+        batches = isinstance(dataset.made_by, Batches)
+        one, all_ = ("batch", "batches") if batches else ("step", "steps")
+        says = f"the worst change may reach all {all_} of `{dataset.name}`"
+        hint = f"protect a change of known rows: a guarantee of one {one} says nothing of all"
+        yield says, hint, (*dataset.path, "map")
 
 
 _REPLACE = "protect `bounded` neighbours, or draw each row by chance (`poisson: q`)"

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
+from dpcompose.curves.rounding import number
+from dpcompose.errors import Diagnostic
 from dpcompose.report.findings.remarks import Finding
+
+if TYPE_CHECKING:
+    from dpcompose.report import Report
 
 #: The codes of this module with their meanings.
 RECORD_CODES = {
@@ -16,9 +22,12 @@ RECORD_CODES = {
     "DPC221": "Units that are protected together have different names.",
     "DPC222": "A realised sum is taken for a guarantee.",
     "DPC223": "What was released is gone from its ledger, or says less than it did.",
+    "DPC224": "The same people are counted against two budgets, each by itself.",
 }
 #: This code needs a revision to compare with: without one, a comment that ignores it is not unused.
 REWRITTEN = "DPC223"
+#: This code needs several specs in one call: a comment that ignores it would be unused in another.
+APART = "DPC224"
 
 
 def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> Iterator[Finding]:
@@ -50,6 +59,48 @@ def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> 
             ("adaptivity",),
             "name the filter before the first output: `gdp`, or `zcdp` where others may follow",
         )
+
+
+class BudgetsSeen:
+    """The people of the specs of a call whose parameters are chosen along the way, and against
+    which budget each spec counts them."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[str, Budget]] = {}
+        self._told: set[str] = set()
+
+    def remark(self, report: Report) -> Diagnostic | None:
+        """Returns the remark (DPC224) on a spec that counts people apart from an earlier one, or
+        None.
+
+        Of budgets that are the same, as for the parts of one ledger, one remark for all.
+        """
+        if report.record is None or report.verdict is None or report.verdict.limit is None:
+            return None
+        budget, named = report.verdict.limit, report.population
+        keys = [f"the population `{named}`"] if named is not None else report.people
+        for key in keys:
+            first, other = self._first.setdefault(key, (report.label, budget))
+            alike = other == budget
+            if first == report.label or (key in self._told and (alike or named is None)):
+                continue
+            self._told.add(key)
+            ours, theirs = _limits(budget), _limits(other)
+            amounts = f"{ours} each" if alike else f"{ours} here and {theirs} there"
+            return Diagnostic(
+                APART,
+                f"{key} is counted against a budget of its own here and in {first} ({amounts}): "
+                "what is released here may depend on what was released there, so that neither "
+                "budget is a guarantee by itself, and their sum is",
+                None,
+                "count them together: `dpcompose total` with one budget for all",
+                "note" if alike or named is None else "warning",
+            )
+        return None
+
+
+def _limits(budget: Budget) -> str:
+    return ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
 
 
 def other_units(problem: Problem) -> Iterator[Finding]:

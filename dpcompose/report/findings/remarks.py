@@ -10,14 +10,17 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import MapOutcome, TooMany
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives, fates
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss
 from dpcompose.core.loss.cost import Coster
+from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
@@ -37,6 +40,7 @@ FINDING_CODES = {
     "DPC207": "A sample lowers no ε: what reads it is not stated for what the sample hides.",
     "DPC215": "Rows belong to units, and one row is protected.",
     "DPC216": "A mechanism looks like the best of several runs, and how many is not said.",
+    "DPC217": "A sample looks like the batches of a training, which most loaders do not draw so.",
     "DPC230": "What is learnt of columns is asked, and nothing tells one from another.",
 }
 
@@ -324,6 +328,8 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     idle: dict[str, Mechanism] = {}
     for _, top in tops:
         for place in top.subtree():
+            if isinstance(place.dataset.made_by, Value) and place.dataset.made_by.joint:
+                continue  # all may go to another value as well
             for mechanism, _ in place.mechanisms:
                 if mechanism.name not in touched:
                     idle.setdefault(mechanism.name, mechanism)
@@ -374,14 +380,19 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
 
 
 def _fresh(root: Dataset) -> Iterator[Finding]:
-    """Yields a remark (DPC206) for each sample that the copies of mechanisms draw afresh."""
+    """Yields a remark for each sample that the copies of mechanisms draw afresh: DPC217 where it
+    looks like the batches of a training, else DPC206."""
     copies: dict[str, dict[str, Mechanism]] = {}
+    by_chance: dict[str, Path] = {}
     stack: list[tuple[Dataset, Dataset | None]] = [(root, None)]
     while stack:
         dataset, drawn = stack.pop()
         sample = dataset.made_by
-        if drawn is None and isinstance(sample, Sample) and not sample.shared and sample.cycle == 1:
+        afresh = isinstance(sample, Sample) and not sample.shared and sample.cycle == 1
+        if drawn is None and afresh and not isinstance(sample, Allocate):
             drawn = dataset
+            if isinstance(sample, Sample) and sample.size is None and sample.plain:
+                by_chance[dataset.name] = (*dataset.path, "map")
         for mechanism in dataset.mechanisms:
             if drawn is not None and mechanism.count > 1:
                 copies.setdefault(drawn.name, {}).setdefault(mechanism.name, mechanism)
@@ -391,6 +402,16 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
         stack.extend((each, drawn) for each in reversed(below))
     for name, named in copies.items():
         first, *others = named.values()
+        steps = next((each for each in named.values() if _looks_like_training(each)), None)
+        if steps is not None and name in by_chance:
+            count = count_text(steps.count)
+            says = f"each of the {count} steps of `{steps.name}` draws `{name}` anew by Poisson "
+            says += "sampling, each row by chance: most data loaders shuffle instead"
+            hint = (
+                "batches of a loader that shuffles are `map: {kind: batches, epochs: …}`, and cost "
+            )
+            yield Finding("DPC217", "note", says, by_chance[name], f"{hint}more")
+            continue
         each = (
             f"copy i of {listing(named)} reads the i-th fresh sample `{name}`"
             if others
@@ -403,11 +424,21 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
         yield Finding("DPC206", "note", each, first.path, hint)
 
 
+#: So many Gaussian sums look like the steps of a training.
+_MANY_STEPS = 100
+
+
+def _looks_like_training(mechanism: Mechanism) -> bool:
+    """Returns whether a mechanism is a Gaussian sum, released in very many steps."""
+    noises = (each.guarantee.noise for each in mechanism.statements)
+    return mechanism.count >= _MANY_STEPS and any(isinstance(each, Gaussian) for each in noises)
+
+
 def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Finding]:
     """Yields a remark (DPC207) if a Poisson sample on the worst change's path lowers no ε."""
     place = visit.place
     sample = place.dataset.made_by
-    if not isinstance(sample, Sample) or sample.size is not None:
+    if not isinstance(sample, Sample) or sample.size is not None or not sample.plain:
         return
     if place.above is not None or not solution.finite:
         return

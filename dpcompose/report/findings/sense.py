@@ -122,7 +122,7 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     sample = place.dataset.made_by
     if solution is None or not isinstance(sample, Sample) or sample.size is not None:
         return
-    if sample.rate == 1 or place.above is not None or visit.via is None:
+    if sample.rate == 1 or not sample.plain or place.above is not None or visit.via is None:
         return
     readers = [mechanism for each in place.subtree() for mechanism in each.dataset.mechanisms]
     if len(readers) != 1 or readers[0].count != 1:

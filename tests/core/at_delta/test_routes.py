@@ -82,10 +82,10 @@ def test_the_first_of_equal_routes_is_the_least() -> None:
     bounds = [
         RouteBound(RouteName.ZCDP, None),
         RouteBound(RouteName.BASIC, F(2)),
-        RouteBound(RouteName.SPLIT, F(1)),
+        RouteBound(RouteName.ADVANCED, F(1)),
         RouteBound(RouteName.CLOSED, F(1)),
     ]
-    assert least_route(bounds).rule is RouteName.SPLIT
+    assert least_route(bounds).rule is RouteName.ADVANCED
 
 
 def test_bounds_in_one_notion_at_a_point() -> None:
@@ -168,21 +168,6 @@ def test_a_bound_in_pairs_says_nothing_at_a_smaller_delta() -> None:
     assert of_bound(bound, Point(delta=F(1, 101))).value is None
     assert of_bound(bound, Point(epsilon=F(1))).value == F(1, 100)
     assert of_bound(bound, Point(epsilon=F(99, 100))).value is None
-
-
-def test_a_split_delta_is_spent_once() -> None:
-    """The best of some shares of δ for what is known by its ρ, the rest for all others."""
-    rho, others = ((Concentrated(F(1, 10)), 1),), ((LaplaceLoss(F(1)), 3),)
-    found = {each.rule: each.value for each in compared_routes(Curve(rho + others), AT_DELTA)}
-    shares = (F(1, 10), F(1, 2), F(9, 10))
-    sums = [
-        sum(
-            least_route(main_routes(Curve(parts), Point(delta=DELTA * of))).value or F(0)
-            for parts, of in ((rho, share), (others, 1 - share))
-        )
-        for share in shares
-    ]
-    assert found[RouteName.SPLIT] == min(sums)
 
 
 def test_the_worst_of_several_patterns_decides() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from dpcompose import curves
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
 from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.hypotheses.point import against_point
@@ -248,6 +249,24 @@ def kept_columns(epsilon: Fraction, uses: Collection[str], changes: Collection[s
     return epsilon if set(uses) & set(changes) else Fraction(0)
 
 
+def truncated_poisson(full: Fraction, usual: Fraction, cut: Fraction) -> Fraction:
+    """Returns the δ at some ε, from the chance that a sample is full without the row, and the δ
+    where it is not and where it is."""
+    return (1 - full) * usual + full * cut
+
+
+def sample_with_replacement(chances: list[Fraction], losses: list[Fraction]) -> Fraction:
+    """Returns the ε of one row replaced, from the chances that it is drawn never, once, …, and the
+    ε of so many rows replaced in the sample."""
+    grown = (w * (exp_up(epsilon) - 1) for w, epsilon in zip(chances, losses, strict=True))
+    return log1p_up(sum(grown, Fraction(0)))
+
+
+def random_allocation(mu: Fraction, steps: int, epsilon: Fraction) -> Fraction:
+    """Returns the δ at ε of one epoch of so many steps, each μ-GDP."""
+    return curves.gdp(mu).allocate(steps).delta(epsilon=epsilon).upper
+
+
 def poisson_added(pair: Pair, rate: Fraction) -> Pair:
     epsilon, delta = pair
     return amplified_added_up(epsilon, rate), added_share_up(epsilon, rate) * delta
@@ -342,6 +361,9 @@ BOUNDS: Mapping[str, Callable[..., Any]] = {
     "gdp-filter": gdp_filter,
     "kept-columns": kept_columns,
     "poisson-sample-added": poisson_added,
+    "truncated-poisson-sample": truncated_poisson,
+    "sample-with-replacement": sample_with_replacement,
+    "random-allocation": random_allocation,
     "HBW.1": covers_hypotheses,
     "HBW.mixture": mixture,
     "HBW.3": halves,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcompose.core.change.maps import (
+    allocate,
     batches,
     cap,
     columns,
@@ -40,6 +41,7 @@ MAPS: dict[str, MapForm] = {
         nodes.FORM,
         sample.FORM,
         batches.FORM,
+        allocate.FORM,
         shuffle.FORM,
         opaque.FORM,
     )

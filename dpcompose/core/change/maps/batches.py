@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpcompose.core.change.effects import MapOutcome, anything, one
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
-from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.sample import drawn_afresh
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
@@ -46,12 +46,8 @@ class Batches(Together):
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error where each copy of a mechanism has its own sample, not one in batches."""
-        for name, made_by in above.upwards():
-            if isinstance(made_by, Sample) and not made_by.shared:
-                says = f"{name} is drawn afresh for each copy, and batches are of one table"
-                hint = f"write `draws: one` at {name}, or draw the sample of each batch"
-                yield Refusal("DPC156", ("epochs",), says, hint)
-                return
+        way_out = ", or draw the sample of each batch"
+        yield from drawn_afresh(above, "epochs", "and batches are of one table", way_out)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
         """Yields what the author declares: how rows come into batches."""

@@ -23,7 +23,7 @@ from dpcompose.core.change.maps.kind import (
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Need, Sort
-from dpcompose.curves.rounding import capped, count_text, listing, number, plural
+from dpcompose.curves.rounding import ONE, capped, count_text, listing, number, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class Sample(Map):
     mechanism read the same sample; else copy i of every mechanism that reads it, or what is made
     from it, reads the i-th fresh sample. `cycle`: of so many groups of rows, copy i draws from
     group i mod `cycle`, so that a row meets only each `cycle`-th copy; counts are those of one
-    group.
+    group. `at_most`: of a larger Poisson sample so many rows are kept, uniformly, and `of` is the
+    public number of rows. `replacement`: `size` rows are drawn one by one, each of all `of`.
     """
 
     rate: Fraction
@@ -44,11 +45,21 @@ class Sample(Map):
     of: int | None = None
     shared: bool = False
     cycle: int = 1
+    at_most: int | None = None
+    replacement: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Returns whether each row is drawn by itself with chance `rate`, or each set of `size`
+        rows with the same chance."""
+        return self.at_most is None and not self.replacement
 
     def then(self, after: Map) -> Map | None:
         """Returns one sample with the product of the rates, of Poisson samples drawn alike; else
         None."""
         if not isinstance(after, Sample) or self.shared != after.shared:
+            return None
+        if not (self.plain and after.plain):
             return None
         if self.size is not None or after.size is not None or self.cycle + after.cycle > 2:
             return None
@@ -70,6 +81,8 @@ class Sample(Map):
         replacement."""
         if self.size is None:
             return traits._replace(fixed=False, size=None, free=False, nulls=False)
+        if self.replacement:
+            traits = traits._replace(ordered=False, rows_are_units=False)
         return traits._replace(fixed=True, size=self.size, most=self.size, free=False, nulls=False)
 
     def conduct(self) -> MapTraits:
@@ -90,17 +103,17 @@ class Sample(Map):
         yield from self._drawn_once_of_many(above)
         if self.cycle > 1:
             yield from _several_of_a_row(above)
-        yield from self._of_unknown(above)
+        if self.at_most is not None:
+            yield from self._cut_of_unknown(above)
+        else:
+            yield from self._of_unknown(above)
 
     def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if the sample is drawn once, but of a sample drawn afresh for each
         copy."""
-        for name, made_by in above.upwards() if self.shared else ():
-            if isinstance(made_by, Sample) and not made_by.shared:
-                says = f"{name} is drawn afresh for each copy, so that this is not drawn once"
-                hint = f"write `draws: one` at {name} too, or leave it out here"
-                yield Refusal("DPC156", ("draws",), says, hint)
-                return
+        if self.shared:
+            way_out = " too, or leave it out here"
+            yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if `of` is not a public number of rows, or larger than the table."""
@@ -126,6 +139,21 @@ class Sample(Map):
                 hint = "write a public lower bound of its number of rows"
             yield Refusal("DPC155", ("of",), fewer, hint)
 
+    def _cut_of_unknown(self, above: Above) -> Iterator[Refusal]:
+        """Yields an error if a row may come or go without a null, or if `of` is another number."""
+        traits = above.traits
+        if not (traits.nulls or traits.fixed):
+            says = (
+                f"{above.name} may have more rows or fewer, and with that the chance changes that "
+                "a row is cut off by `at_most`"
+            )
+            hint = "protect a row of a table of public size: `protect: zero-out`, at the root"
+            yield Refusal("DPC155", ("at_most",), says, hint)
+        elif traits.most is not None and self.of != traits.most:
+            says = f"`of` is {self.of}, and {above.name} has {plural(traits.most, 'row')}"
+            hint = f"how often a sample is cut depends on it: write `of: {traits.most}`"
+            yield Refusal("DPC155", ("of",), says, hint)
+
     def rows_needed(self, below: int) -> int:
         """Returns `of`, the number of rows drawn from; 0 for a Poisson sample."""
         return self.of or 0
@@ -135,9 +163,14 @@ class Sample(Map):
         secret."""
         if self.size is None:
             how = f"each row by itself with chance {number(self.rate)}"
+            if self.at_most is not None:
+                how += (
+                    f", of {count_text(self.of or 0)} rows in all, and of more than {self.at_most} "
+                    "drawn so many are kept, every set of them with the same chance"
+                )
         else:
             rows, of = plural(self.size, "row"), count_text(self.of or 0)
-            how = f"{rows} of at least {of} without replacement"
+            how = f"{rows} of at least {of} {self._again}"
         drawn = ""
         if readers.copies > 1 and self.shared:
             drawn = ", once for all copies of what reads it"
@@ -155,14 +188,31 @@ class Sample(Map):
             )
         yield f"the sample `{name}` is drawn at random, {how}{drawn}, and stays secret{groups}", ()
 
+    @property
+    def _again(self) -> str:
+        return f"{'with' if self.replacement else 'without'} replacement"
+
     def describe(self) -> str:
         """Returns `a Poisson sample of rate 0.1`, or `a sample of 5 of 100 rows without
         replacement`."""
         if self.size is None:
             turn = f", from {self.cycle} groups in turn" if self.cycle > 1 else ""
-            return f"a Poisson sample of rate {number(self.rate)}{turn}"
+            cut = "" if self.at_most is None else f", at most {count_text(self.at_most)} rows"
+            return f"a Poisson sample of rate {number(self.rate)}{turn}{cut}"
         of = count_text(self.of or 0)
-        return f"a sample of {count_text(self.size)} of {of} rows without replacement"
+        return f"a sample of {count_text(self.size)} of {of} rows {self._again}"
+
+
+def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refusal]:
+    """Yields an error at `key` where the table is drawn afresh for each copy of what reads it.
+
+    `so`: what follows, and why not; `way_out`: what there is beside one draw for all.
+    """
+    for name, made_by in above.upwards():
+        if isinstance(made_by, Sample) and not made_by.shared:
+            says = f"{name} is drawn afresh for each copy, {so}"
+            yield Refusal("DPC156", (key,), says, f"write `draws: one` at {name}{way_out}")
+            return
 
 
 def _several_of_a_row(above: Above) -> Iterator[Refusal]:
@@ -222,6 +272,8 @@ def _sample_from_keys(
     of: int | None,
     draws: Literal["each", "one"],
     cycle: int | None,
+    at_most: int | None,
+    replacement: bool,
 ) -> Sample | AllRows:
     """Returns the sample that the keys of a map declare; `Contradiction` if they conflict or are
     incomplete.
@@ -234,12 +286,26 @@ def _sample_from_keys(
         says = f"`cycle` and `{other}` exclude each other"
         hint = "each copy draws anew, by Poisson sampling, from the next group of rows"
         raise Contradiction(Refusal("DPC105", ("cycle",), says, hint))
+    if at_most is not None and (poisson is None or cycle is not None):
+        other = "size" if poisson is None else "cycle"
+        says = f"`at_most` and `{other}` exclude each other"
+        hint = "it cuts a Poisson sample of all rows: `poisson`, `at_most` and `of`"
+        raise Contradiction(Refusal("DPC105", ("at_most",), says, hint))
     if poisson is not None:
-        extra = "size" if size is not None else "of" if of is not None else None
+        extra = "replacement" if replacement else "size" if size is not None else None
+        if extra is None and of is not None and at_most is None:
+            extra = "of"
         if extra is not None:
             says = f"`poisson` and `{extra}` exclude each other"
             hint = "a Poisson sample is of random size; one of fixed size has `size` and `of`"
             raise Contradiction(Refusal("DPC105", (extra,), says, hint))
+        if at_most is not None:
+            if of is None:
+                says = "a sample with `at_most` needs `of`, the public number of rows"
+                hint = "how often a sample is cut depends on it: `of: 60000`"
+                raise Contradiction(Refusal("DPC102", (), says, hint))
+            if at_most < of:
+                return Sample(poisson, of=of, shared=shared, at_most=at_most)
         return (
             AllRows()
             if poisson == 1 and cycle is None
@@ -251,6 +317,8 @@ def _sample_from_keys(
             missing = "`poisson`, or `size` and `of`"
         says = f"a map of kind `sample` needs {missing}"
         raise Contradiction(Refusal("DPC102", (), says, _FORMS))
+    if replacement:
+        return Sample(min(Fraction(size, of), ONE), size, of, shared, replacement=True)
     if size > of:
         says = f"`size` is {size}, more than `of`, which is {of}"
         hint = "`size` rows are drawn of `of`, none of them twice"
@@ -271,11 +339,12 @@ FORM = MapForm(
             None,
             need=RATE,
         ),
-        FormKey("size", Sort.WHOLE, "Without replacement: how many rows are drawn.", None),
+        FormKey("size", Sort.WHOLE, "A sample of fixed size: how many rows are drawn.", None),
         FormKey(
             "of",
             Sort.WHOLE,
-            "With `size`: the public number of rows, or a public lower bound of it.",
+            "With `size`: the public number of rows, or a public lower bound of it. "
+            "With `at_most`: the public number of rows.",
             None,
         ),
         FormKey(
@@ -291,6 +360,18 @@ FORM = MapForm(
             Sort.WHOLE,
             "With `poisson`: of so many groups of rows, copy i draws from group i mod `cycle`.",
             None,
+        ),
+        FormKey(
+            "at_most",
+            Sort.WHOLE,
+            "With `poisson` and `of`: of a larger sample so many rows are kept, at random.",
+            None,
+        ),
+        FormKey(
+            "replacement",
+            Sort.FLAG,
+            "With `size`: each row drawn is put back, so that it may be drawn again.",
+            False,
         ),
     ),
     _sample_from_keys,

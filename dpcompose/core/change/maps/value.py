@@ -15,19 +15,53 @@ from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import number
 
+#: The spaces of values, by their metric.
+SPACES = {"euclidean": "a Euclidean space", "l1": "a space with the distance L1"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """A bound on values together: one unit of their root moves all of them by at most `l1` in sum.
+
+    A unit is all rows of one privacy unit where the root names its column, else a row. No two are
+    equal: of two specs that are released together each keeps to its own.
+    """
+
+    datasets: tuple[str, ...]
+    l1: Fraction
+
+    def moves(self, leaf: ChangeUnit, traits: Traits) -> Fraction | None:
+        """Returns how far one change of the root moves all values in sum; None if unbounded."""
+        match leaf.kind:
+            case Kind.USER:
+                units = 1
+            case Kind.SINGLE:
+                # A unit with the row and without it: all its rows go, and those of the other come.
+                units = 1 if traits.unit is None else 2
+            case Kind.PAIR:
+                units = 4 if traits.unit is not None and traits.unit not in leaf.kept else 2
+            case _:
+                return None
+        return units * self.l1
+
 
 @dataclass(frozen=True, slots=True)
 class Value(Together):
-    """A point of a Euclidean space, with its sensitivity to one added or removed row (`unbounded`),
-    to one replaced row (`bounded`), and the diameter of the space."""
+    """A point of a metric space, with its sensitivity to one added or removed row (`unbounded`), to
+    one replaced row (`bounded`), the diameter of the space, and a bound on several values."""
 
     unbounded: Fraction | None = None
     bounded: Fraction | None = None
     diameter: Fraction | None = None
+    metric: str = "euclidean"
+    joint: Joint | None = None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Returns the distance that the value moves, never above the diameter."""
-        return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self._moves(leaf)))]
+        together = None if self.joint is None else self.joint.moves(leaf, traits)
+        known = (self._moves(leaf), together)
+        size = min((each for each in known if each is not None), default=None)
+        return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), size))]
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
         """Returns the diameter as the distance, which bounds every change."""
@@ -53,15 +87,20 @@ class Value(Together):
         return self.diameter if moved is None else min(moved, self.diameter)
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of a value with this diameter."""
-        return Traits(shape=Shape.VALUE, diameter=self.diameter)
+        """Returns the traits of a value with this metric and diameter."""
+        return Traits(shape=Shape.VALUE, diameter=self.diameter, metric=self.metric)
 
     def conduct(self) -> MapTraits:
         """Returns the traits of a map that makes one point of all rows."""
         return together(may_drop=False, random=None, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if the sensitivity is to an added row, but no row can be added."""
+        """Yields an error if nothing bounds how far the value moves, or if the sensitivity is to an
+        added row, but no row can be added."""
+        if self == Value(metric=self.metric):
+            says = "a map of kind `value` needs `sensitivity` or `diameter`"
+            hint = "how far one row moves the value, or how far apart any two values are"
+            yield Refusal("DPC102", (), says, hint)
         if self.unbounded is not None and above.traits.fixed:
             what = "this sensitivity is for one row added or removed"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
@@ -78,26 +117,21 @@ class Value(Together):
 
     def describe(self) -> str:
         """Returns `a point of a Euclidean space`."""
-        return "a point of a Euclidean space"
+        return f"a point of {SPACES[self.metric]}"
 
 
 def _value_from_keys(
-    metric: Literal["euclidean"],
+    metric: Literal["euclidean", "l1"],
     sensitivity: tuple[Fraction | None, Fraction | None] | None,
     diameter: Fraction | None,
 ) -> Value:
-    """Returns the value that the keys of a map declare; `Contradiction` if it has no sensitivity
-    and no diameter."""
-    assert metric == "euclidean"  # the only metric
-    if sensitivity is None and diameter is None:
-        says = "a map of kind `value` needs `sensitivity` or `diameter`"
-        hint = "how far one row moves the value, or how far apart any two values are"
-        raise Contradiction(Refusal("DPC102", (), says, hint))
+    """Returns the value that the keys of a map declare; `Contradiction` if its sensitivity is
+    empty."""
     unbounded, bounded = (None, None) if sensitivity is None else sensitivity
     if sensitivity is not None and unbounded is None and bounded is None:
         says = "a sensitivity needs `unbounded` or `bounded`"
         raise Contradiction(Refusal("DPC102", ("sensitivity",), says, "or both"))
-    return Value(unbounded, bounded, diameter)
+    return Value(unbounded, bounded, diameter, metric)
 
 
 FORM = MapForm(
@@ -106,7 +140,7 @@ FORM = MapForm(
     "A point of a metric space, such as a mean or a location.",
     Shape.TABLE,
     (
-        FormKey("metric", Sort.CHOICE, "The metric.", "euclidean", ("euclidean",)),
+        FormKey("metric", Sort.CHOICE, "The metric.", "euclidean", tuple(SPACES)),
         FormKey(
             "sensitivity",
             Sort.MOVES,

@@ -16,9 +16,8 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.normal import dot
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-UNIT = 2.0**-53
 #: A tilt is looked for among so many between two powers of 2; the power that is the usual one.
 _CELLS, _USUAL = 1 << 14, 12
 

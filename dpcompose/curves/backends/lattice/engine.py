@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from dpcompose.curves.backends.lattice.components import (
-    UNIT,
     Ensemble,
     chernoff,
     ensemble,
@@ -18,11 +17,11 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_delta,
     tilt_for_epsilon,
 )
-from dpcompose.curves.backends.lattice.lattice import MOST_POINTS, NATS, lattice_law, window
-from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, gathered
-from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.lattice import NATS, lattice_law, window
+from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
 from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
 #: The exact grid of the stated fractions is taken up to this many points.
 EXACT_POINTS = 1 << 21
@@ -106,10 +105,6 @@ def least_epsilon(
         if (again if shared is None else _rung(rough, again)) == theta:
             break
         theta = again
-    if laws and not gaussian:
-        end = _end(responses, rough_ensemble({}, laws, gaussian).dense, log_delta)
-        if end < (math.inf if best is None else best.upper):
-            best = Result(end, None, laws[0][0].step)
     return best
 
 
@@ -125,18 +120,6 @@ def _rung(rough: Ensemble, theta: float) -> float:
     # Between neighbours the mean moves by one or two standard deviations.
     apart = 2.0 ** math.floor(math.log2(2 / spread))
     return round(theta / apart) * apart if theta < apart * 2**40 else theta
-
-
-def _end(responses: Responses, laws: Laws, log_delta: float) -> float:
-    """Returns the sum of the greatest losses on the grid, where infinite ones are within δ; else
-    inf."""
-    infinite = sum(count * law.infinite for law, count in laws)
-    if infinite > 0 and math.log(infinite) + 1e-12 > log_delta:
-        return math.inf
-    top = sum((epsilon * count for epsilon, count in responses.items()), Fraction(0))
-    for law, count in laws:
-        top += (law.first + len(law.p) - 1) * law.step * count
-    return max(float_of(top) * (1 + 4 * UNIT), 0.0)
 
 
 def least_log_delta(
@@ -255,7 +238,7 @@ def _law(
     if laws:
         step = laws[0][0].step
         parts = ensemble(responses, laws, gaussian, unit_on(responses, step))
-        return _pessimistic(lattice_law(parts, theta, step, at, shifts), step)
+        return lattice_law(parts, theta, step, at, shifts), step
     bottom, top = window(rough, theta, shifts)
     span = top - bottom
     common = common_step(responses)
@@ -267,16 +250,12 @@ def _law(
     # what is added.
     moved = float((rough.num * lower_chance(rough.eps, theta)).sum())
     fine = math.sqrt(8 * TOLERANCE * max(center, 1e-6 * span) / ((1 + theta) * max(moved, 1e-9)))
-    fine = min(max(fine, span / (MOST_POINTS - 64)), span / 256)
+    fine = min(max(fine, span / (MAX_POINTS - 64)), span / 256)
     units = max(1, int(fine / float_of(rough.unit)))
     if units >= 1 << 61:
         return None, None
     step = units * rough.unit
-    return _pessimistic(lattice_law(rough, theta, step, at, shifts), step)
-
-
-def _pessimistic(law: Law | None, step: Fraction) -> Tilted:
-    return None if law is None else gathered(law, float_of(step)), step
+    return lattice_law(rough, theta, step, at, shifts), step
 
 
 def unit_on(responses: Responses, step: Fraction) -> Fraction:

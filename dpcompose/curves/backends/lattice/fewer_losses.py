@@ -19,8 +19,9 @@ from dpcompose.curves.rounding.exact import ZERO, bits_up
 
 Parts = Sequence[tuple[Part, int]]
 
-#: So many different losses of a kind are kept as they are; samples take longer, responses less.
-MOST, MOST_SAMPLES, MOST_RESPONSES = 256, 128, 8192
+#: So many different losses of all kinds are kept as they are, else so many of a kind; samples take
+#: longer, responses less.
+MOST_IN_ALL, MOST, MOST_SAMPLES, MOST_RESPONSES = 1024, 256, 128, 8192
 #: Significant bits that are kept, the most that leave few enough; of responses the first.
 _BITS = tuple(range(12, 1, -1))
 
@@ -34,22 +35,24 @@ def merged(parts: Parts) -> Parts:
             same[part] = same.get(part, 0) + count
     found: list[tuple[Part, int]] = []
     for kind, same in kinds.items():
-        found += (same if len(same) <= _most_of_kind(kind) else _fewer(kind, same)).items()
+        most = _most_of_kind(kind, len(parts))
+        found += (same if len(same) <= most else _fewer(kind, same, most)).items()
     return found
 
 
 def is_merged(parts: Parts) -> bool:
     """Whether `merged` rounds any of these parts, no two of which are equal."""
     kinds = Counter(type(part) for part, _ in parts)
-    many = {kind for kind, n in kinds.items() if n > _most_of_kind(kind)}
+    many = {kind for kind, n in kinds.items() if n > _most_of_kind(kind, len(parts))}
     return any(type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts)
 
 
-def _most_of_kind(kind: type) -> int:
-    return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, MOST)
+def _most_of_kind(kind: type, in_all: int) -> int:
+    most = MOST_IN_ALL if in_all <= MOST_IN_ALL else MOST
+    return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, most)
 
 
-def _fewer(kind: type, parts: dict[Part, int]) -> dict[Part, int]:
+def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:
     found: dict[Part, int] = {}
     for bits in _BITS[:1] if kind is Response else _BITS:
         found = {}
@@ -62,7 +65,7 @@ def _fewer(kind: type, parts: dict[Part, int]) -> dict[Part, int]:
                     found[coarse] = found.get(coarse, 0) + count
         if rho:
             found[Concentrated(rho)] = 1
-        if len(found) <= _most_of_kind(kind):
+        if len(found) <= most:
             break
     return found
 

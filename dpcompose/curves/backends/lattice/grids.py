@@ -49,48 +49,39 @@ from dpcompose.curves.rounding.doubles import float_of
 TOLERANCE = 1e-6
 #: Windows of pessimistic grids are kept near or below this many points.
 _POINTS = 1 << 20
-#: The same where many questions are asked about the same parts.
+#: The same where many questions are asked about the same parts, or laws are slow to make.
 _SHARED_POINTS = 1 << 17
+#: Steps within the deviation of the least loss.
+_FINE = 32
 #: No law has more points than this on a coarse grid, about.
 _COARSE_POINTS = 1 << 15
 #: The longest law has more than this where the answer there is the one that is asked for.
 _ROUGH_POINTS = 1 << 11
-#: A sum of several that would spread over so many steps without its largest loss, or over as
-#: many by a Gaussian, needs no second grid.
-_SEVERAL, _SMOOTH = 32, 64
-#: The second grid is so much wider (its points are no subset); a next one so much finer at most.
-_RATIO, _FINER, _REFINED = 2.3, 6.0, 4
-#: Points that a law may have on a refined grid; also one at a group distance, which is slow.
-_MORE, _GROUPED = 1 << 19, 1 << 16
 #: A rough curve is known at so many ε for each of so many tilts, down to this ln δ.
 _KNOTS, _TILTS, _LAST_LOG = 8, 24, -115.0
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
-#: What two grids may differ by in ln δ.
-_CLOSE_LOG = 1e-6
 #: So many grids are kept of parts of which many questions are asked.
 _KEPT = 4
-#: A finer grid brings no more than so many times what two grids differ by.
-_SURELY = 4
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 PointCurve = tuple[tuple[Fraction, Fraction], ...]
 Others = Sequence[tuple[Part, int]]
-#: Laws on a grid, with their counts, of so many copies of a part, with the tables in one order.
-LawsOf = Callable[[Part, int, Fraction, str], Laws]
+#: Puts a part on a grid, with the tables in one order.
+LawOf = Callable[[Part, Fraction, str], Masses]
 
 
 @dataclass(frozen=True, slots=True)
 class GridQuestion:
     """A composition to put on a grid: the responses, the other parts, μ² of the Gaussian.
 
-    `laws_of` puts copies of a part on a grid.
+    `law_of` puts a part on a grid.
     """
 
     responses: Responses
     others: Others
     gaussian: Fraction
-    laws_of: LawsOf
+    law_of: LawOf
     effort: EvaluationEffort = BEST
 
 
@@ -100,12 +91,7 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Resul
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
         return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
 
-    def close(error: float, upper: float) -> bool:
-        return error <= TOLERANCE * upper
-
-    known = asked.effort.known
-    method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta), close, known)
-    return _worse_order(asked, method)
+    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_delta(parts, log_delta)))
 
 
 def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
@@ -114,19 +100,16 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
         return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
 
-    def close(error: float, upper: float) -> bool:
-        return error <= _CLOSE_LOG
-
     at = float_of(epsilon)
-    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at), close))
+    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at)))
 
 
 @lru_cache(maxsize=16)
 def rough_curve(
-    parts: tuple[tuple[Part, int], ...], gaussian: Fraction, laws_of: LawsOf
+    parts: tuple[tuple[Part, int], ...], gaussian: Fraction, law_of: LawOf
 ) -> PointCurve:
     """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
-    asked = GridQuestion({}, parts, gaussian, laws_of)
+    asked = GridQuestion({}, parts, gaussian, law_of)
     coarse = [Grid(asked, side).coarse() for side in sides(parts)]
     top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
     if not top < math.inf:
@@ -144,13 +127,10 @@ def rough_curve(
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """How a question is answered on a grid, the tilt to choose that by, what is close enough
-    of what two grids differ by, and the answer; and an answer that is known in another way."""
+    """How a question is answered on a grid, and the tilt to choose that by."""
 
     answer: Callable[[Laws, Ensemble, Shared | None], Result | None]
     tilt: Callable[[Ensemble], float]
-    close: Callable[[float, float], bool]
-    known: float = math.inf
 
 
 def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
@@ -198,7 +178,7 @@ def _grid(asked: GridQuestion, side: str) -> Grid:
     if not asked.effort.shared:
         return Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
-    return _kept_grid(responses, others, asked.gaussian, asked.laws_of, side)
+    return _kept_grid(responses, others, asked.gaussian, asked.law_of, side)
 
 
 @lru_cache(maxsize=8)
@@ -206,15 +186,15 @@ def _kept_grid(
     responses: tuple[tuple[Fraction, int], ...],
     others: tuple[tuple[Part, int], ...],
     gaussian: Fraction,
-    laws_of: LawsOf,
+    law_of: LawOf,
     side: str,
 ) -> Grid:
-    return Grid(GridQuestion(dict(responses), others, gaussian, laws_of, SHARED), side)
+    return Grid(GridQuestion(dict(responses), others, gaussian, law_of, SHARED), side)
 
 
 @lru_cache(maxsize=128)  # the same parts are composed with many others
-def _coarse_laws(laws_of: LawsOf, part: Part, count: int, step: Fraction, side: str) -> Laws:
-    return laws_of(part, count, step, side)
+def _coarse_law(law_of: LawOf, part: Part, step: Fraction, side: str) -> Masses:
+    return law_of(part, step, side)
 
 
 class Grid:
@@ -260,11 +240,11 @@ class Grid:
         return laws, rough_ensemble(self.asked.responses, laws, self.asked.gaussian)
 
     def _coarse_on(self, step: Fraction) -> Laws:
-        of, others = self.asked.laws_of, self.asked.others
-        return tuple(law for each in others for law in _coarse_laws(of, *each, step, self.side))
+        of, others = self.asked.law_of, self.asked.others
+        return tuple((_coarse_law(of, part, step, self.side), count) for part, count in others)
 
     def best(self, rough: Ensemble, method: _Method) -> Result | None:
-        """Returns the least answer of some grids, finer until two of them agree or are large."""
+        """Returns the answer on a grid that is as fine as the tolerance asks, or as it can be."""
         natural, theta = self.natural, method.tilt(rough)
         if natural is not None and rough.dense[0][0].step == natural:
             return _exact(method.answer(rough.dense, rough, self.shared))
@@ -274,44 +254,16 @@ class Grid:
             return _exact(method.answer(self._on(natural), rough, self.shared))
         here = moments(rough, theta)
         center = max(here.mean, 1e-3 * self.spread)
-        split = len(rough.dense) > len(self.asked.others)
-        pieces = _that_spread(rough, theta) if split else sum(n for _, n in self.asked.others)
-        pieces += sum(self.asked.responses.values())
+        pieces = sum(n for _, n in self.asked.others) + sum(self.asked.responses.values())
         # Splitting adds at most step²/4 to the variance of each loss, and that grows ε by
-        # (1+θ)/2 of it, if the sum is smooth.
+        # (1+θ)/2 of it, if the sum is smooth; for one that is not, steps are short beside each.
         step = math.sqrt(4 * TOLERANCE * center / ((1 + theta) * pieces))
-        steady = not any(isinstance(part, Grouped) for part, _ in self.asked.others)
-        most = _POINTS if self.shared is None else _SHARED_POINTS
-        finest = span / (most if steady else 2 * _GROUPED)
-        step = max(step if split else min(step, self.least / 8), finest)
-        found, points = self._answer(step, rough, method)
-        smooth = float_of(self.asked.gaussian) >= (_SMOOTH * step) ** 2
-        many = not split and (pieces >= _SEVERAL or smooth)
-        if steady and many and _SMOOTH * step <= min(math.sqrt(here.variance), self.others):
-            return found
-        if self.shared is not None:
-            return found
-        other, _ = self._answer(_RATIO * step, rough, method)
-        for _ in range(_REFINED):
-            error = _upper(other) - _upper(found)
-            if found is not None and other is not None and method.close(abs(error), found.upper):
-                break
-            if min(_upper(found), _upper(other)) - _SURELY * abs(error) > method.known:
-                break
-            factor = min(_FINER, step / finest, (_MORE if steady else _GROUPED) / points)
-            if factor < _RATIO:
-                break
-            step /= factor
-            other = _lesser(found, other)
-            found, points = self._answer(step, rough, method)
-        return _lesser(found, other)
-
-    def _answer(self, step: float, rough: Ensemble, method: _Method) -> tuple[Result | None, int]:
-        """Returns the answer on a grid of about `step`, and the points of the longest law."""
+        slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
+        most = _POINTS if self.shared is None and not slow else _SHARED_POINTS
+        step = max(min(step, self.least / _FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
-        laws = self._on(_anchored(self.asked, step))
-        return method.answer(laws, rough, self.shared), max(len(law.p) for law, _ in laws)
+        return method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
 
     def _on(self, step: Fraction) -> Laws:
         if self.shared is None:
@@ -323,27 +275,13 @@ class Grid:
         return self._fine[step]
 
 
-def _that_spread(rough: Ensemble, theta: float) -> float:
-    """Returns how many losses do not lie where nearly all of their law is when tilted."""
-    total = 1.0
-    for law, count in rough.dense:
-        total += count * (1 - float(law.tilted(theta).max()))
-    return total
-
-
 def _exact(found: Result | None) -> Result | None:
     return None if found is None else replace(found, grid=None)
 
 
-def _lesser(one: Result | None, other: Result | None) -> Result | None:
-    return other if _upper(other) < _upper(one) else one
-
-
 def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
     """Returns the parts that are not responses, on one grid."""
-    return tuple(
-        law for part, count in asked.others for law in asked.laws_of(part, count, step, side)
-    )
+    return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
 
 
 def _natural(asked: GridQuestion) -> Fraction | None:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.components import (
-    UNIT,
     Ensemble,
     chernoff,
     log_rest,
@@ -26,12 +25,10 @@ from dpcompose.curves.backends.lattice.components import (
     reach,
 )
 from dpcompose.curves.backends.lattice.law import Law
-from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
 from dpcompose.curves.backends.lattice.normal import dot
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-#: No window has more points.
-MOST_POINTS = 1 << 22
 #: The tilted chance left out above the window is at most e^-NATS.
 NATS = 40.0
 #: Frequencies at which the characteristic function is below e^-FAINT count as 0.
@@ -40,13 +37,9 @@ _CHUNK = 1 << 15
 #: With more pairs of a frequency and a response, a sieve by blocks of frequencies goes first.
 _MANY = 1 << 20
 _BLOCK = 1 << 15
-#: With more laws than this their transforms are not held all at once, but multiplied one by one.
-_FEW_LAWS = 8
 #: A law is summed at the frequencies that are left, in rows of so many places, where that takes
-#: less than its transform: where it has fewer pairs of both than so many for each point.
-_ROW, _PAIRS = 64, 8
-#: Where one place has this tilted chance, the others alone are transformed.
-_HEAVY = 0.75
+#: less than its transform, each turn of an angle as long as so many points.
+_ROW, _TURNS = 64, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +95,7 @@ def lattice_law(
     """
     width = float_of(step)
     bottom, top = window(parts, theta, shifts)
-    if not (top - bottom) / width < MOST_POINTS - 8:
+    if not (top - bottom) / width < MAX_POINTS - 8:
         return None
     if theta * width > 500 and (parts.twice % int(step / parts.unit)).any():
         return None
@@ -177,9 +170,7 @@ def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
     spreads = []
     for law, count in parts.dense:
         losses, weights = law.losses(), law.tilted(theta)
-        middle = int(weights.argmax())
-        if weights[middle] < _HEAVY:
-            middle = int(np.rint(dot(weights, np.arange(len(weights)))))
+        middle = int(np.rint(dot(weights, np.arange(len(weights)))))
         away = theta * (losses - losses[middle])
         mass = dot(law.p, np.exp(np.minimum(away, 700.0)))
         spreads.append((-middle, weights, count))
@@ -201,27 +192,15 @@ def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
     """Returns the tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
     half = points // 2 + 1
     transform = np.zeros(half, dtype=np.complex128)
-    few = len(pieces.spreads) <= _FEW_LAWS
-    spreads, noise = transforms_of(pieces.spreads, points) if few else ([], 0.0)
     # By variance, so that most frequencies are soon found faint.
     order = np.argsort(-variances_of(pieces))
+    of, noise = _product(pieces.spreads, _bright(pieces, order, points), points)
     squares = 0.0
-    bright = _bright(pieces, order, points)
-    product = None
-    if not few:
-        product, noise = _product(pieces.spreads, bright, points)
-        bright = product.k
-    for begin in range(0, len(bright), _CHUNK):
-        k = bright[begin : begin + _CHUNK]
-        log, phase = np.zeros(len(k)), np.zeros(len(k))
-        error = np.full(len(k), 8 * UNIT)
-        if product is not None:
-            log += product.log[begin : begin + _CHUNK]
-            phase += product.phase[begin : begin + _CHUNK]
-            error += product.error[begin : begin + _CHUNK]
-        for power, rest, copies in spreads:
-            multiply(power[k], rest, copies, log, phase, error)
-        kept, done = k, 0
+    for begin in range(0, len(of.k), _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        kept, log, phase = of.k[part], of.log[part], of.phase[part]
+        error = of.error[part] + 8 * UNIT
+        done = 0
         while done < len(order) and len(kept):
             # Of few frequencies, many responses at once.
             block = order[done : done + max(1, _BLOCK // len(kept))]
@@ -314,20 +293,17 @@ def _product(
     noise = 0.0
     for spread in sorted(spreads, key=width_of, reverse=True):
         first, chances, count = spread
-        if len(chances) * len(of.k) > _PAIRS * points:
-            [(power, rest, copies)], lost = transforms_of((spread,), points)
+        if _TURNS * (_ROW + len(chances) // _ROW) * len(of.k) > points:
+            transform, lost = transform_of(*spread, points)
             noise += lost
-            multiply(power[of.k], rest, copies, of.log, of.phase, of.error)
+            multiply(transform[of.k], count, of)
         else:
-            light, rest = _light(first, chances)
-            power, copies = _summed(first, light, of.k, points), float(count)
+            power = _summed(first, chances, of.k, points)
             # A rounding for each row and column, some for the angles; what is less counts as it.
-            lost = (_ROW + len(chances) / _ROW + 64) * UNIT * min(1.0, 2 * rest)
-            size = np.maximum(np.abs(power), lost) if rest == 1 else 0.5
-            if rest == 1:
-                power[np.abs(power) < lost] = lost
-            multiply(power, rest, copies, of.log, of.phase, of.error)
-            of.error += copies * (3 * lost / size)
+            lost = (_ROW + len(chances) / _ROW + 64) * UNIT
+            power[np.abs(power) < lost] = lost
+            multiply(power, count, of)
+            of.error += count * (3 * lost / np.abs(power))
         seen = of.log > -FAINT
         if not seen.all():
             of = Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
@@ -347,13 +323,8 @@ def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
     rows = -(-len(chances) // _ROW)
     table = np.zeros(rows * _ROW)
     table[: len(chances)] = chances
-    along = _turns(np.arange(_ROW), k, points)
-    down = _turns(first + _ROW * np.arange(rows), k, points)
-    inner = table.reshape(rows, _ROW)
-    value = np.zeros(len(k), dtype=np.complex128)
-    value.real = ((inner @ along.real) * down.real - (inner @ along.imag) * down.imag).sum(axis=0)
-    value.imag = ((inner @ along.real) * down.imag + (inner @ along.imag) * down.real).sum(axis=0)
-    return value
+    inner = table.reshape(rows, _ROW) @ _turns(np.arange(_ROW), k, points)
+    return (inner * _turns(first + _ROW * np.arange(rows), k, points)).sum(axis=0)
 
 
 def _turns(places: Any, k: Any, points: int) -> Any:
@@ -363,33 +334,13 @@ def _turns(places: Any, k: Any, points: int) -> Any:
     return np.exp(1j * (turn * (-2 * math.pi / points)))
 
 
-def _light(first: int, chances: Any) -> tuple[Any, float]:
-    """Returns a law without its place 0 where nearly all of it lies there, and the chance of the
-    rest."""
-    heavy = chances[-first]
-    if heavy < _HEAVY:
-        return chances, 1.0
-    light = chances.copy()
-    light[-first] = 0.0
-    return light, float(light.sum())
-
-
-def multiply(value: Any, rest: float, count: float, log: Any, phase: Any, error: Any) -> None:
-    """Adds `count` times the logarithm of a characteristic function to the running one, and what is
-    lost; `value`: of all of the law, or of a `rest` < 1 of it, all else being at place 0."""
-    if rest == 1:
-        size, angle = np.log(np.maximum(np.abs(value), 16 * UNIT)), np.angle(value)
-        lost: Any = 1.0
-    else:
-        # 1 + z with |z| ≤ 2·rest ≤ 1/2, without cancellation.
-        along, across = value.real - rest, value.imag
-        size = np.log1p(along * (2 + along) + across * across) / 2
-        angle = np.arctan2(across, 1 + along)
-        lost = 16 * (np.abs(value) + rest)
-    log += count * size
-    turned = count * angle
-    phase += turned
-    error += 4 * UNIT * (np.abs(turned) + np.abs(phase) + count * lost)
+def multiply(value: Any, count: float, of: Product) -> None:
+    """Adds `count` times the logarithm of a characteristic function to a product, and what is
+    lost."""
+    of.log += count * np.log(np.maximum(np.abs(value), 16 * UNIT))
+    turned = count * np.angle(value)
+    of.phase += turned
+    of.error += 4 * UNIT * (np.abs(turned) + np.abs(of.phase) + count)
 
 
 def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
@@ -398,11 +349,7 @@ def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
     for step, chance in zip(steps % points, chances, strict=True):
         if not chance.any():
             continue
-        turn = step[:, None] * k[None, :] % points
-        turn -= points * (turn > points // 2)
-        angle = turn * (-2 * math.pi / points)
-        value.real += chance[:, None] * np.cos(angle)
-        value.imag += chance[:, None] * np.sin(angle)
+        value += chance[:, None] * _turns(step, k, points)
     return value
 
 
@@ -411,20 +358,12 @@ def variances_of(pieces: Pieces) -> Any:
     return pieces.counts * ((pieces.steps - mean) ** 2 * pieces.chances).sum(axis=0)
 
 
-def transforms_of(
-    spreads: tuple[tuple[int, Any, int], ...], points: int
-) -> tuple[list[tuple[Any, float, float]], float]:
-    """Transforms of the laws folded on the window, or of their rest with its chance, their counts,
-    and the norm of the error.
+def transform_of(first: int, chances: Any, count: int, points: int) -> tuple[Any, float]:
+    """Returns the transform of a law folded on the window, and the norm of the error of its power.
 
     A law's transform is off by 16·u·log2(points) of its norm in the mean square; to the power n, n
     times that, as all factors are at most 1.
     """
-    results, noise = [], 0.0
-    for first, chances, count in spreads:
-        light, rest = _light(first, chances)
-        folded = np.bincount((first + np.arange(len(light))) % points, light, points)
-        results.append((np.fft.rfft(folded), rest, float(count)))
-        norm = math.sqrt(dot(folded, folded))
-        noise += count * 16 * UNIT * math.log2(points) * norm
-    return results, noise
+    folded = np.bincount((first + np.arange(len(chances))) % points, chances, points)
+    norm = math.sqrt(dot(folded, folded))
+    return np.fft.rfft(folded), count * 16 * UNIT * math.log2(points) * norm

@@ -8,21 +8,18 @@ M(θ)·e^(-θε)·Σ_{l>ε} (1-e^(-(l-ε)))·e^(-θ(l-ε))·p~(l): sums of posit
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-UNIT = 2.0**-53
 #: Losses whose weight is below e^-_FADED are counted as _REST in all, with tilted chance at most 1.
 _FADED = 60.0
 _REST = 2e-26
-#: Where a Gaussian is still to be added, places so near by its σ are gathered; with fewer none are.
-_NEAR, _MANY = 2.0**-12, 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,43 +49,6 @@ class Law:
         return (
             float_of(self.ref) + float(self.x[-1]) + 40 * (math.sqrt(self.gaussian) + self.gaussian)
         )
-
-
-def gathered(law: Law, step: float) -> Law:
-    """Returns a law on an even grid of `step`, or one above it with fewer places where a Gaussian
-    is wide.
-
-    Each loss is split over the two places around it on a grid that is a whole number of times
-    wider, so that its chances under P and Q are conserved: a dominating law (Doroshenko and others
-    2022). What that adds to the variance is next to nothing beside the Gaussian's.
-    """
-    near = _NEAR * math.sqrt(law.gaussian)
-    times = int(min(near, 1 / law.theta if law.theta > 0 else near) / step)
-    if times < 2 or len(law.x) < _MANY:
-        return law
-    cells = -(-len(law.x) // times)
-    padded = np.zeros(cells * times)
-    padded[: len(law.p)] = law.p
-    chances = padded.reshape(cells, times)
-    inside = np.arange(times) * step
-    rest = times * step - inside
-    whole = np.expm1(-times * step)
-    under = np.exp(-inside * (1 + law.theta)) * np.expm1(-rest) / whole
-    over = np.exp(law.theta * rest) * np.expm1(-inside) / whole
-    p = np.zeros(cells + 1)
-    p[:-1] += (chances * under).sum(axis=1)
-    p[1:] += (chances * over).sum(axis=1)
-    x = float(law.x[0]) + np.arange(cells + 1) * (times * step)
-    # Each new place has errors of 2·times old ones, each at most e^(θ·width) times as large.
-    noise = law.noise * math.exp(law.theta * times * step) * math.sqrt(2 * times)
-    return replace(
-        law,
-        x=x,
-        p=p,
-        noise=noise,
-        log_error=law.log_error + (times + 20) * 2 * UNIT,
-        slack=law.slack + 4 * UNIT * max(abs(float(x[0])), abs(float(x[-1]))),
-    )
 
 
 @dataclass(frozen=True, slots=True)

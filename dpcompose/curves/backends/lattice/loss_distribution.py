@@ -16,6 +16,7 @@ from dpcompose.curves.backends.lattice import (
     sampled_laws,
     sampled_rows,
 )
+from dpcompose.curves.backends.lattice.allocated import allocated
 from dpcompose.curves.backends.lattice.grids import rough_curve
 from dpcompose.curves.backends.lattice.masses import EPS, Masses
 from dpcompose.curves.backends.lattice.profiles import greatest, mirrored
@@ -23,6 +24,7 @@ from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sampled_laws import SUM, both_orders
 from dpcompose.curves.backends.lattice.tails import join, power
 from dpcompose.curves.curve import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
@@ -45,11 +47,6 @@ from dpcompose.curves.rounding.exact import float_up
 _MANY_SAMPLES = 16
 
 
-def laws(part: Part, count: int, step: Fraction, side: str) -> tuple[tuple[Masses, int], ...]:
-    """Laws with their counts whose sum is at least that of so many copies of a part."""
-    return ((masses(part, step, side), count),)
-
-
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
     """Returns a law on multiples of `step` whose curve is at least the profile of `part` at every
     real ε.
@@ -69,6 +66,8 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return divergences.divergence(points, rho, step)
         case Sampled():
             return sampled_laws.sampled(part, step, side, base_law)
+        case Allocated():
+            return allocated(part, step, side)
         case MixtureOfDraws():
             return sampled_laws.law_of_draws(part, step, side, base_law)
         case PoissonReplaceOne():
@@ -111,7 +110,7 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
 def _by_curve(base: Curve, step: Fraction) -> Masses:
     """Returns a symmetric law above many samples, from some points of their curve in both
     orders."""
-    points = rough_curve(base.parts, base.gaussian, laws)
+    points = rough_curve(base.parts, base.gaussian, masses)
     return discrete.stated(points, step) if points else Masses(step, 0, np.zeros(1), 1.0)
 
 

@@ -121,13 +121,6 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
 
 def law_of_draws(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     """Returns the loss of each part with its chance, and none where nothing is drawn."""
-    bases = [base for _, base in part.ways]
-    if any(leans(each) for base in bases for each, _ in base.parts):
-        return greatest(*(_mixed(part, step, each, base_law) for each in ("removed", "added")))
-    return _mixed(part, step, side, base_law)
-
-
-def _mixed(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     laws = [(min(float_up(q), 1.0), base_law(base, step, side)) for q, base in part.ways]
     first = min((law.first for _, law in laws), default=0)
     first, end = min(first, 0), max((law.first + len(law.p) for _, law in laws), default=1)

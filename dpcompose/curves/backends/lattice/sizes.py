@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpcompose.curves.curve import (
+    Allocated,
     Concentrated,
     Curve,
     Grouped,
@@ -95,6 +96,9 @@ def scale(part: Part) -> float:
             return math.sqrt(double_of(2 * (lowest + rho), 1e300))
         case Sampled(rate, base):
             return _sampled(double_of(rate, 1), composed_scale(base))
+        case Allocated(steps, gaussian):
+            # The mean of log-normal numbers.
+            return math.sqrt(math.log1p(math.expm1(double_of(gaussian, 300)) / steps))
         case MixtureOfDraws(ways):
             return math.sqrt(
                 sum(double_of(q, 1) * _square(composed_scale(base)) for q, base in ways)
@@ -117,9 +121,12 @@ def far(part: Part) -> float:
     match part:
         case Sampled(rate, base):
             deviation = min(composed_scale(base), 1e100)
-            most = _DEVIATIONS * deviation + deviation**2 / 2
-            return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
-    return _DEVIATIONS * min(scale(part), 1e100)
+        case Allocated(steps, gaussian):
+            deviation, rate = math.sqrt(double_of(gaussian, 1e100)), Fraction(1, steps)
+        case _:
+            return _DEVIATIONS * min(scale(part), 1e100)
+    most = _DEVIATIONS * deviation + deviation**2 / 2
+    return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
 
 
 def composed_scale(composition: Curve) -> float:

@@ -16,12 +16,11 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from dpcompose.curves.backends.renyi.cumulants import ROUNDING
+from dpcompose.curves.rounding.doubles import DIGITS
 from dpcompose.curves.rounding.exact import decimal_up, note_rounding
 
 #: The least order less 1 that is looked at, and how far apart orders are at first.
 _FIRST, _RATIO = 1e-9, 2.0**0.25
-#: Significant digits of the result, rounded up: machines differ in the last ones.
-DIGITS = 11
 #: How often intervals are halved at most.
 _MOST = 20_000
 

@@ -9,34 +9,23 @@ import math
 from fractions import Fraction
 from functools import partial
 
-from dpcompose.curves.backends.lattice.engine import common_step
 from dpcompose.curves.backends.lattice.grids import sides
 from dpcompose.curves.backends.lattice.root import epsilon_of
-from dpcompose.curves.backends.lattice.sizes import composed_scale, natural_step
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.curves.backends.vertical_line.sampled_transforms import (
     AddedGaussians,
-    AddedLaplaces,
     SampledGaussians,
-    SampledLaplaces,
 )
 from dpcompose.curves.backends.vertical_line.transforms import (
-    LaplaceTransforms,
     ResponseTransforms,
     Transforms,
 )
 from dpcompose.curves.curve import Curve, MechanismLoss, Part, Response, Sampled
 from dpcompose.curves.rounding.doubles import float_of
 
-#: Transforms of what is sampled: those with the row removed, and with the row added.
-_SAMPLED: dict[type[Transforms], tuple[type[Transforms], type[Transforms]]] = {
-    LaplaceTransforms: (SampledLaplaces, AddedLaplaces)
-}
 #: Parameters beyond this are left to others, and more copies of one loss.
 _GREATEST, _MOST_COPIES = 10**9, 10**15
-#: So many unlike losses are smoothed, where a grid has more points per deviation than these.
-_MANY, _MOST_POINTS = 32, 1 << 16
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
@@ -60,13 +49,6 @@ def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
     def much(theta: float, here: LineMoments) -> float:
         return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
 
-    closed = line.closed()
-    if closed is not None:
-        epsilon = epsilon_of(closed.log_delta, log_delta, most, most, most)
-        if epsilon is None:
-            return None
-        if closed.log_delta(epsilon).log_lower > -math.inf:
-            return epsilon
     theta, aimed = line.tilt(much), None
     for _ in range(3):
         if theta is None:
@@ -89,10 +71,8 @@ def _short_of(at: float, _: float, here: LineMoments) -> float:
 
 
 def _log_delta(line: VerticalLine, at: float) -> float | None:
-    found = line.closed()
-    if found is None or found.log_delta(at).log_lower == -math.inf:
-        theta = line.tilt(partial(_short_of, at))
-        found = None if theta is None else line.near_tilt(theta, at)[0]
+    theta = line.tilt(partial(_short_of, at))
+    found = None if theta is None else line.near_tilt(theta, at)[0]
     value = None if found is None else found.log_delta(at)
     return None if value is None or value.log_lower == -math.inf else value.log_upper
 
@@ -102,21 +82,10 @@ def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)
-        if line is None or not (line.smooth or line.few or _is_scattered(asked)):
+        if line is None or not line.smooth:
             return []
         lines.append(line)
     return lines
-
-
-def _is_scattered(asked: Curve) -> bool:
-    """Whether there are many unlike losses, which no grid of bearable size holds."""
-    if len(asked.parts) < _MANY:
-        return False
-    steps = [natural_step(part) for part, _ in asked.parts]
-    common = common_step({step / 2: 1 for step in steps if step})
-    if None in steps or common is None:
-        return True
-    return composed_scale(asked) > _MOST_POINTS * float_of(common)
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:
@@ -144,13 +113,9 @@ def _kind(part: Part, side: str) -> type[Transforms] | None:
             known = greatest is None or greatest < _GREATEST
             return part.transforms() if known else None
         case Sampled(rate, base, False, own) if (
-            own != "both" and 0 < rate < 1 and base.no_failure == 1
+            own != "both" and 0 < rate < 1 and base.no_failure == 1 and not base.parts
         ):
-            added = (own == "added") != (side == "added")
-            match base:
-                case Curve((), gaussian) if 0 < gaussian < _GREATEST:
-                    return AddedGaussians if added else SampledGaussians
-                case Curve(((MechanismLoss() as inner, 1),), Fraction(numerator=0)):
-                    orders = _SAMPLED.get(_kind(inner, side) or Transforms)
-                    return None if orders is None else orders[added]
+            if 0 < base.gaussian < _GREATEST:
+                added = (own == "added") != (side == "added")
+                return AddedGaussians if added else SampledGaussians
     return None

@@ -6,8 +6,6 @@ t = 2πj/P, gives the sum of δ(ε+kP)·e^(θkP) over all whole k (Poisson's for
 and hardly more where P is large. Near the saddle point of K(s)-sε few t count, however many losses
 are composed, since |e^K| falls as a normal law's does; no loss is put on a grid. What is left out
 beyond the last t is bounded, for which the loss must have something smooth: `Transforms.beyond`.
-Where it has little that is, as of a hundred Laplace losses, the outcomes that are least smooth are
-counted in closed form (`few_between`), and the sum is that of the others.
 """
 
 from __future__ import annotations
@@ -15,20 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.vertical_line.laplace_atoms import FewBetween
-from dpcompose.curves.backends.vertical_line.transforms import (
-    UNIT,
-    LaplaceTransforms,
-    ResponseTransforms,
-    Transforms,
-)
+from dpcompose.curves.backends.vertical_line.transforms import Transforms
+from dpcompose.curves.rounding.doubles import UNIT
 
 #: What the neighbouring periods add is about e^-NATS of δ, and what is left out beyond the last t
 #: e^-BEYOND.
@@ -37,13 +30,6 @@ _NATS, _BEYOND = 30.0, 24.0
 _MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
 #: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
 _SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
-#: So many places are few, beside outcomes in closed form.
-_FEW_PLACES = 1 << 12
-#: Of more places those are left out at which next to nothing is seen to be left.
-_SIEVED = 1 << 10
-#: By what is smoothed an ε grows by this share at most; of so many losses at a time it is seen
-#: where they are faint.
-_SMOOTHED, _ROWS = 2e-7, 8
 #: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
 #: Steps towards a tilt.
@@ -80,8 +66,7 @@ class LineLogs:
 @dataclass(frozen=True, slots=True, eq=False)
 class LineSum:
     """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
-    left out within `missing`, and as what outcomes with at most `most` losses between add.
-    """
+    left out within `missing`."""
 
     theta: float
     log_mass: float
@@ -90,8 +75,6 @@ class LineSum:
     terms: Any
     errors: Floats
     missing: float
-    few: FewBetween | None = None
-    most: int = 0
 
     def log_delta(self, epsilon: float) -> LogDelta:
         """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
@@ -111,10 +94,6 @@ class LineSum:
         away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
         error = float((self.errors + away).sum()) + self.missing
         slope = float((turned * (self.theta + 1j * self.t)).real.sum())
-        if self.few is not None:
-            scale = self.log_mass - self.theta * epsilon
-            more = self.few.share(self.most, epsilon, scale)
-            total, error, slope = total + more.delta, error + more.error, slope + more.slope
         return total, error, slope
 
 
@@ -129,17 +108,6 @@ class VerticalLine:
     def smooth(self) -> bool:
         """Whether the sum without a tilt ends somewhere, as others then do as well."""
         return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_BEYOND
-
-    @cached_property
-    def few(self) -> FewBetween | None:
-        """Returns the outcomes of Laplace losses and responses with few losses between atoms, if
-        any."""
-        laplaces = [kind for kind in self.kinds if isinstance(kind, LaplaceTransforms)]
-        responses = [kind for kind in self.kinds if isinstance(kind, ResponseTransforms)]
-        if self.square or not laplaces or len(self.kinds) > len(laplaces) + len(responses):
-            return None
-        few = FewBetween(laplaces[0], responses[0] if responses else None)
-        return few if few.is_listed() and not self.smooth else None
 
     def log_decay(self, theta: float, places: Floats) -> Floats:
         """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
@@ -201,122 +169,30 @@ class VerticalLine:
         step = 2 * math.pi / period
         if not step:  # the period is beyond all numbers
             return None
-        most = 0
-        if self.few is None:
-            found = _faint(self.log_decay, theta, step, size)
-        else:
-            found, most = self._last_of_few(self.few, theta, step, size)
-        places = None if found is None else self._places(theta, step, found)
-        told = None if places is None else self.on_line(theta, places[0])
-        if places is None or told is None:
+        found = _faint(self.log_decay, theta, step, size)
+        if found is None:
             return None
-        return self.summed(theta, period, *places, told, most)
-
-    def _places(
-        self, theta: float, step: float, found: tuple[float, float]
-    ) -> tuple[Floats, float] | None:
-        """Returns the places up to the last one, and what is at all others; None if they are too
-        many."""
         last, beyond = found
         many = math.ceil(last / step)
-        losses = sum(len(kind.counts) for kind in self.kinds)
         # On a grid, too, every loss takes its time.
-        work = max(losses, *(kind.work for kind in self.kinds))
-        if many > _MOST_PLACES:
+        work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
+        if many > _MOST_PLACES or many * work > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
-        if many > _SIEVED and self.few is None:
-            bright = self._bright(theta, t)
-            if bright is None:
-                return None
-            t, left_out = bright
-            beyond += left_out * step / math.pi
-        return (t, beyond) if len(t) * work <= _MOST_VALUES else None
+        told = self.on_line(theta, t)
+        return None if told is None else self.summed(theta, period, t, beyond, told)
 
     def summed(
-        self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs, most: int = 0
+        self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs
     ) -> LineSum:
         """Returns the sum of what is told at some places, with a bound of what is at all others."""
         values = np.exp(told.logs)
         wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
-        if self.few is not None:
-            value, error = self._of_few(self.few, most, theta, t)
-            values, wrong = values - value, wrong + error
         s = theta + 1j * t
         weights = (2 / period) / (s * (s + 1))
         weights[0] /= 2
         terms, wrong = values * weights, wrong * np.abs(weights)
-        return LineSum(
-            theta,
-            told.log_mass,
-            told.lost,
-            t,
-            terms,
-            wrong,
-            beyond,
-            self.few,
-            most,
-        )
-
-    def closed(self) -> LineSum | None:
-        """Returns the sum without places, where all losses may lie between."""
-        if self.few is None or not self.few.is_whole():
-            return None
-        none = np.zeros(0)
-        few, many = self.few, int(self.few.many)
-        return LineSum(0.0, 0.0, 0.0, none, none, none, 0.0, few, many)
-
-    def _last_of_few(
-        self, few: FewBetween, theta: float, step: float, size: float
-    ) -> tuple[tuple[float, float] | None, int]:
-        """Returns the last place of a sum without the outcomes with few losses between, what is
-        beyond, and how many losses between are few."""
-        best: tuple[tuple[float, float] | None, int] = None, 0
-        for most in few.choices():
-            found = _faint(partial(few.beyond, most), theta, step, size)
-            if found is not None and (best[0] is None or found[0] < best[0][0]):
-                best = found, most
-                if found[0] <= _FEW_PLACES * step:
-                    break
-        return best
-
-    def _of_few(self, few: FewBetween, most: int, theta: float, t: Floats) -> tuple[Any, Floats]:
-        """Returns what outcomes with few losses between have in the transform over that at θ, and
-        its error."""
-        value, error = few.on_line(most, theta, t)
-        others = [kind for kind in self.kinds if not isinstance(kind, LaplaceTransforms)]
-        told = VerticalLine(others, 0.0).on_line(theta, t)
-        assert told is not None  # responses have a closed form
-        wrong = error + np.abs(value) * np.expm1(np.minimum(told.errors, 700.0))
-        turn = np.exp(told.logs)
-        return value * turn, (wrong + 4 * UNIT * np.abs(value)) * np.abs(turn)
-
-    def _bright(self, theta: float, t: Floats) -> tuple[Floats, float] | None:
-        """Returns the places at which more than next to nothing may be left, and the sum of what
-        is at the others, over t². None where that takes too many values."""
-        # What is far away counts less.
-        room = _NATS + 8 - 2 * np.log(np.maximum(t / theta, 1.0))
-        logs, left_out = -self.square * t * t / 2, 0.0
-        values = 0
-        for kind in self.kinds:
-            for start in range(0, len(kind.counts), _ROWS):
-                values += len(t) * _ROWS * kind.work
-                if values > _MOST_VALUES:
-                    return None
-                rows = slice(start, start + _ROWS)
-                with np.errstate(divide="ignore"):
-                    sizes = np.clip(kind.sizes(theta, t, rows), -_MUCH, 0.0)
-                logs = logs + (sizes * kind.counts[rows, None]).sum(axis=0)
-                seen = (logs > -room) | (t == 0)
-                left_out += float((np.exp(logs)[~seen] / t[~seen] ** 2).sum())
-                t, logs, room = t[seen], logs[seen], room[seen]
-        return t, left_out * (1 + 1e-9)
-
-    def smoothed(self, theta: float, at: float) -> VerticalLine:
-        """With so little of a Gaussian that an ε near `at` grows by a share of SMOOTHED: one loss
-        more dominates."""
-        more = 2 * _SMOOTHED * max(at, 1e-3 / theta) / (1 + 2 * theta)
-        return VerticalLine(self.kinds, self.square + more)
+        return LineSum(theta, told.log_mass, told.lost, t, terms, wrong, beyond)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
         """Returns a θ at which `much`, which falls, is about 0; or a small one if it is never
@@ -382,9 +258,7 @@ class VerticalLine:
         if best is None:
             return None, at
         period, tilt = best
-        told = self.smooth or self.few is not None
-        line = self if told else self.smoothed(tilt, at)
-        return line.sum(tilt, period, size), at
+        return self.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
         """Returns one by which δ at neighbouring places, at most 1 below and as Chernoff's bound

@@ -1,47 +1,42 @@
-"""Transforms of losses that are read through a secret Poisson sample, for one row more or less.
+"""Transforms of Gaussian noise below a secret Poisson sample, for one row more or less.
 
 With z the loss of what is sampled and y = 1 + q(e^z-1) the odds of ((1-q)Q+qP, Q), M(s) is
-E_Q y^(1+s), and E_Q y^(-s) where the row is added. E_Q is a sum over nodes: for a Gaussian the
-trapezoidal rule on the whole line, for Laplace noise Gauss's on the range of z. Both converge
-geometrically, as y^s is analytic and bounded around the real line: for |Im z| ≤ w < π the
-argument of y is at most w, and |y| at least y(Re z)·cos(w/2).
+E_Q y^(1+s), and E_Q y^(-s) where the row is added. E_Q is a sum over nodes by the trapezoidal rule,
+which converges geometrically, as y^s is analytic and bounded around the real line: for
+|Im z| ≤ w < π the argument of y is at most w, and |y| at least y(Re z)·cos(w/2).
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
+from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
-    UNIT,
     OnLine,
     Transforms,
-    shifts,
     turned,
 )
-from dpcompose.curves.rounding.exact import float_up, sqrt_up
+from dpcompose.curves.rounding.doubles import UNIT
+from dpcompose.curves.rounding.exact import sqrt_up
 
 #: What a sum over nodes leaves out is at most e to minus this, for each loss.
 _NATS = 46.0
 #: No sum takes more nodes, no block of work more numbers; beyond this e^z is not computed.
 _MOST_NODES, _BLOCK, _MOST_Z, _MOST_LOG = 1 << 14, 1 << 18, 600.0, 600.0
-#: Places of Gauss's rule, and its error; tests/curves/test_contour.py holds it to this.
-_RULE, _RULE_ERROR = 16, 2e-14
 #: Pairwise sums, and what becomes of their terms, are within so many roundings.
 _SUMMED = 128 * UNIT
 #: Cells of outcomes by which the density of a loss is bounded from below, and levels it is cut at.
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 #: Share by which bounds that need no digits are put to the sure side.
 _SURE = 1e-6
-#: Rates and μ below this are raised to it; of variances below this nothing is said.
-_LEAST, _MINUTE = 1e-100, 1e-140
+#: Of variances below this nothing is said.
+_MINUTE = 1e-140
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,24 +53,18 @@ class _Nodes:
     beyond: Floats
 
 
-class _Sampled(Transforms):
-    """Losses read through samples of rates q, all with the row removed or all with it added."""
+class SampledGaussians(Transforms):
+    """Gaussian noise below samples of rates q, all with the row removed, ((1-q)Q+qP, Q): outcomes
+    x ~ N(0, 1) under Q, z = μx - μ²/2."""
 
     added = False
-    work = 512
-    q: Floats
-
-    @abstractmethod
-    def nodes(self, theta: float, most: float) -> _Nodes | None:
-        """Returns a rule that is good for all t up to `most`."""
-
-    @abstractmethod
-    def cells(self, theta: float) -> tuple[Floats, Floats]:
-        """Edges of z, ascending, a row for each loss, and between them the least chance under Q."""
+    work = 4096
 
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
-        rates = [loss.rate for loss in losses if isinstance(loss, parts.Sampled)]
-        self.q = np.array([min(max(float_up(rate), _LEAST), 1.0) for rate in rates])
+        samples = [loss for loss in losses if isinstance(loss, parts.Sampled)]
+        self.q = np.array([min(not_below(each.rate), 1.0) for each in samples])
+        squares = [each.base.gaussian for each in samples]
+        self.mu = np.array([not_below(sqrt_up(square)) for square in squares])
         self.counts = np.array([float(count) for count in counts])
 
     def _power(self, theta: float) -> float:
@@ -118,13 +107,6 @@ class _Sampled(Transforms):
         error = np.minimum(each[:, None] * t, 4.0) + 8 * left[:, None]
         return OnLine(np.log1p(above), lost, more, error)
 
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        found = self.on_line(theta, t)
-        if found is None:
-            return np.zeros((len(self.q[rows]), len(t)))
-        logs: Floats = np.log(np.abs(1 + found.more[rows]) + found.error[rows] + _SUMMED)
-        return logs
-
     def beyond(self, theta: float, t: Floats) -> Floats:
         """Returns by laws with stepwise densities, that the law of the loss contains.
 
@@ -164,28 +146,8 @@ class _Sampled(Transforms):
         logs: Floats = np.log(np.maximum(best, 1e-300))
         return logs
 
-
-def _central(middle: Floats, width: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """Returns the variance and the fourth central moment of even masses on cells, as columns."""
-    mass = mass / np.maximum(mass.sum(axis=1)[:, None], 1e-300)
-    away = middle - (mass * middle).sum(axis=1)[:, None]
-    spread = width**2 / 12
-    variance = (mass * (away**2 + spread)).sum(axis=1)[:, None]
-    fourth = (mass * (away**4 + 6 * away**2 * spread + width**4 / 80)).sum(axis=1)[:, None]
-    return variance, fourth
-
-
-class _SampledGaussians(_Sampled):
-    """Gaussian noise: outcomes x ~ N(0, 1) under Q, z = μx - μ²/2."""
-
-    work = 4096
-
-    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
-        super().__init__(losses, counts)
-        bases = [loss.base for loss in losses if isinstance(loss, parts.Sampled)]
-        self.mu = np.array([max(float_up(sqrt_up(base.gaussian)), _LEAST) for base in bases])
-
     def nodes(self, theta: float, most: float) -> _Nodes | None:
+        """Returns a rule that is good for all t up to `most`."""
         mu, reach = float(self.mu.max()), math.sqrt(2 * _NATS) + 0.1
         if self.added:
             # y is at least 1-q.
@@ -216,6 +178,7 @@ class _SampledGaussians(_Sampled):
         return _Nodes(z, logs, slip, off, 3 * math.exp(-_NATS), last)
 
     def cells(self, theta: float) -> tuple[Floats, Floats]:
+        """Edges of z, ascending, a row for each loss, and between them the least chance under Q."""
         top = 5.0 + (0.0 if self.added else min((1 + theta) * float(self.mu.max()), 30.0))
         x = np.linspace(-5.0 - (3.0 if self.added else 0.0), top, _CELLS + 1)
         far = np.maximum(np.abs(x[:-1]), np.abs(x[1:]))
@@ -225,81 +188,17 @@ class _SampledGaussians(_Sampled):
         return edges, np.broadcast_to(chance, (len(mus), len(chance)))
 
 
-class SampledGaussians(_SampledGaussians):
-    """The row is removed: ((1-q)Q+qP, Q)."""
-
-
-class AddedGaussians(_SampledGaussians):
+class AddedGaussians(SampledGaussians):
     """The row is added: (Q, (1-q)Q+qP)."""
 
     added = True
 
 
-class _SampledLaplaces(_Sampled):
-    """Laplace noise of scale 1 moved by a: under Q, z is -a with chance 1/2, a with e^(-a)/2, and
-    between them has the density e^(-(a+z)/2)/4."""
-
-    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
-        super().__init__(losses, counts)
-        bases = [loss.base.parts[0][0] for loss in losses if isinstance(loss, parts.Sampled)]
-        self.shifts = shifts(bases)
-
-    def nodes(self, theta: float, most: float) -> _Nodes | None:
-        many = self._pieces(theta, most)
-        if many is None:
-            return None
-        points, weights = _gauss()
-        places = np.concatenate([(points + 1 + 2 * i) / many - 1 for i in range(many)])
-        a = self.shifts[:, None]
-        z = np.concatenate([-a, a * places, a], axis=1)
-        inner = np.log(np.tile(weights, many)) + np.log(a / (4 * many)) - a * (1 + places) / 2
-        logs = np.concatenate([np.full_like(a, -math.log(2)), inner, -math.log(2) - a], axis=1)
-        off = _RULE_ERROR + UNIT * (8 + 4 * np.abs(logs))
-        slip = np.broadcast_to(a * (_RULE_ERROR + 8 * UNIT), z.shape)
-        return _Nodes(z, logs, slip, off, math.exp(-_NATS), np.full(len(a), -np.inf))
-
-    def _pieces(self, theta: float, most: float) -> int | None:
-        """Returns in how many pieces the range is cut for rules of n places each: these are off
-        by at most 64·F·ρ^(-2n+2)/(15(1-ρ^-2)) of half a piece, F the most on the ellipse of
-        radius ρ (Trefethen 2013, Theorem 19.3)."""
-        a, q = float(self.shifts.max()), float(self.q.max())
-        for many in 2 ** np.arange(9):
-            half = a / float(many)
-            for part in (1, 2, 4, 7, 11, 17):
-                high = part / 20 * math.pi
-                wide = a - half + math.hypot(half, high)
-                if wide > _MOST_Z:
-                    continue
-                ratio = (math.hypot(half, high) + high) / half
-                if self.added:
-                    lower = math.log1p(q * math.expm1(-wide)) + math.log(math.cos(high / 2))
-                    grown = -theta * lower
-                else:
-                    grown = (1 + theta) * math.log1p(q * math.expm1(wide))
-                grown += (wide - a) / 2 + most * high + math.log(2 * a) - math.log1p(-(ratio**-2))
-                if grown + _NATS < (2 * _RULE - 2) * math.log(ratio):
-                    return int(many)
-        return None
-
-    def cells(self, theta: float) -> tuple[Floats, Floats]:
-        a = self.shifts[:, None]
-        edges = a * np.linspace(-1.0, 1.0, _CELLS + 1)
-        chance = np.exp(-(a + edges[:, 1:]) / 2) * np.diff(edges, axis=1) / 4
-        return edges, chance
-
-
-@lru_cache(maxsize=1)
-def _gauss() -> tuple[Floats, Floats]:
-    """Gauss's places in [-1, 1], and their weights."""
-    points, weights = np.polynomial.legendre.leggauss(_RULE)
-    return points, weights
-
-
-class SampledLaplaces(_SampledLaplaces):
-    """The row is removed: ((1-q)Q+qP, Q)."""
-
-
-class AddedLaplaces(_SampledLaplaces):
-    """The row is added: (Q, (1-q)Q+qP)."""
-
-    added = True
+def _central(middle: Floats, width: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """Returns the variance and the fourth central moment of even masses on cells, as columns."""
+    mass = mass / np.maximum(mass.sum(axis=1)[:, None], 1e-300)
+    away = middle - (mass * middle).sum(axis=1)[:, None]
+    spread = width**2 / 12
+    variance = (mass * (away**2 + spread)).sum(axis=1)[:, None]
+    fourth = (mass * (away**4 + 6 * away**2 * spread + width**4 / 80)).sum(axis=1)[:, None]
+    return variance, fourth

@@ -6,7 +6,6 @@ that occurs n times counts with the n-th power, so that an error is multiplied b
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +17,10 @@ import numpy as np
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.renyi.cumulants import not_below
+from dpcompose.curves.rounding.doubles import UNIT
 
-#: The unit in the last place: relative error of one correctly rounded operation.
-UNIT = 2.0**-53
 #: Errors of the closed forms below are some thirty roundings; this many are allowed.
 _ROUNDINGS = 100 * UNIT
-#: e^-43, rounded up.
-_LEFT_OUT = 1e-18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,10 +53,6 @@ class Transforms(ABC):
         """ln of an upper bound of |M(θ+iu)/M(θ)|, a row for each loss, a column for each t > 0: for
         all u from this t to the next one, from the last one on for all u."""
 
-    @abstractmethod
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        """ln of an upper bound of |M(θ+it)/M(θ)|, for some of the losses, at each t."""
-
 
 class ResponseTransforms(Transforms):
     """Losses ε and -ε: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""
@@ -84,74 +76,6 @@ class ResponseTransforms(Transforms):
 
     def beyond(self, theta: float, t: Floats) -> Floats:
         return np.zeros((len(self.eps), len(t)))
-
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        e = self.eps[rows, None]
-        low = np.exp(-(1 + 2 * theta) * e)
-        angles = e * t
-        square = 1 - 4 * low / (1 + low) ** 2 * np.sin(angles) ** 2
-        logs: Floats = np.log(square + _ROUNDINGS * (1 + angles)) / 2
-        return logs
-
-
-class GeometricTransforms(Transforms):
-    """Geometric noise moved by a few whole steps m: with r = e^(-1/scale), losses (m-2x)/scale for
-    0 ≤ x ≤ m, of masses 1/(1+r), (1-r)/(1+r)·r^x in between, r^m/(1+r)."""
-
-    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
-        told = [loss for loss in losses if isinstance(loss, parts.MechanismLoss)]
-        self.counts = np.array([float(count) for count in counts])
-        shifts = [int(loss.line() or 0) for loss in told]
-        rates = [not_below(_epsilon(loss) / m) for loss, m in zip(told, shifts, strict=True)]
-        self.rates = np.array(rates)
-        m, g = np.array(shifts, dtype=np.float64)[:, None], self.rates[:, None]
-        x = np.arange(max(shifts) + 1, dtype=np.float64)
-        inner = np.where((x > 0) & (x < m), -np.expm1(-g), 1.0)
-        self.masses = np.where(x <= m, np.exp(-g * x) * inner, 0.0) / (1 + np.exp(-g))
-        self.losses = np.where(x <= m, (m - 2 * x) * g, 0.0)
-
-    def on_line(self, theta: float, t: Floats) -> OnLine:
-        top = self.losses[:, 0]
-        whole, weights = self._tilted(theta)
-        # Losses of either sign in pairs, so that nothing cancels.
-        up = np.maximum(self.losses, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            rise = self.masses * np.expm1(theta * up) * -np.expm1(-(1 + theta) * up)
-            near = np.log1p(rise.sum(axis=1))
-        logs = np.where(theta * top < 1, near, theta * top + np.log(whole))
-        more = np.zeros((len(top), len(t)), dtype=np.complex128)
-        for x in range(self.masses.shape[1]):
-            more += weights[:, x, None] * turned(self.losses[:, x, None] * t)[0]
-        more /= whole[:, None]
-        return OnLine(
-            logs,
-            _ROUNDINGS * theta * top,
-            more,
-            (_ROUNDINGS + 4 * self.masses.shape[1] * UNIT) * top[:, None] * t,
-        )
-
-    def _tilted(self, theta: float) -> tuple[Floats, Floats]:
-        """M(θ) over e^(θ·greatest loss), and what each loss adds to that."""
-        weights: Floats = self.masses * np.exp(theta * (self.losses - self.losses[:, :1]))
-        return weights.sum(axis=1), weights
-
-    def beyond(self, theta: float, t: Floats) -> Floats:
-        return np.zeros((len(self.losses), len(t)))
-
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        whole, weights = self._tilted(theta)
-        angles = self.rates[rows, None] * t
-        cos, sin = np.cos(2 * angles), np.sin(2 * angles)
-        many = weights.shape[1]
-        real, imaginary = np.zeros_like(angles), np.zeros_like(angles)
-        # Horner's rule in e^(-2it/scale).
-        for x in reversed(range(many)):
-            across = real * sin
-            real = real * cos + imaginary * sin + weights[rows, x, None]
-            imaginary = imaginary * cos - across
-        off = (_ROUNDINGS + 8 * many * UNIT) * (1 + many * angles)
-        logs: Floats = np.log(np.hypot(real, imaginary) / whole[rows, None] + off)
-        return logs
 
 
 class LaplaceTransforms(Transforms):
@@ -185,73 +109,6 @@ class LaplaceTransforms(Transforms):
         size = ((1 + theta) + theta * low) / both
         bound = (1 + low)[:, None] * (0.5 + 0.5 / np.hypot(both, 2 * t)) / size[:, None]
         logs: Floats = np.log(bound * (1 + 1e-12))
-        return logs
-
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        both = 1 + 2 * theta
-        a = self.shifts[rows, None]
-        low = np.exp(-both * a)
-        size = ((1 + theta) + theta * low) / both
-        angles = a * t
-        square = (1 + low) ** 2 - 4 * low * np.sin(angles) ** 2
-        atoms = np.sqrt(square + _ROUNDINGS * (1 + angles)) / 2
-        slope = (1 + low) * (0.5 / np.hypot(both, 2 * t))
-        logs: Floats = np.log((atoms + slope) / size * (1 + 1e-12))
-        return logs
-
-
-class DiscreteGaussianTransforms(Transforms):
-    """Discrete normal noise of variance v ≥ 1 moved by a whole m: with ρ = m²/(2v), p = 2πv/m and
-    Poisson's formula, M(θ+it) is e^(ρθ(θ+1)+iρt(1+2θ))·Σ_k e^(-ρ(t+kp)²+2πikθm)/Σ_k e^(-ρ(kp)²).
-
-    Of these sums three terms count; what is left out is less than e^-43 in all.
-    """
-
-    def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
-        told = [loss for loss in losses if isinstance(loss, parts.MechanismLoss)]
-        self.rho = np.array([not_below(loss.quadratic()) for loss in told])
-        self.shifts = np.array([float(loss.line() or 0) for loss in told])
-        self.counts = np.array([float(count) for count in counts])
-
-    def on_line(self, theta: float, t: Floats) -> OnLine:
-        rho, far = self.rho, np.exp(-((np.pi * self.shifts) ** 2) / self.rho)
-        turn = 2 * math.pi * theta * self.shifts
-        size = 1 + 2 * far * np.cos(turn)
-        logs = rho * theta * (theta + 1) + np.log1p(2 * far * np.cos(turn)) - np.log1p(2 * far)
-        period = (np.pi * self.shifts / rho)[:, None]
-        rho, turn = rho[:, None], turn[:, None]
-        nearest = -np.rint(t / period)
-        slope = rho * t * (1 + 2 * theta)
-        spun = np.exp(1j * slope)
-        # The main term less 1, without cancellation where it is the one with k = 0.
-        away = t + nearest * period
-        fall = -rho * away * away
-        main = np.expm1(fall) * spun + turned(slope)[0]
-        main = np.where(nearest == 0, main, np.exp(fall) * spun * np.exp(1j * turn * nearest) - 1)
-        others = np.zeros_like(main)
-        for k in (-1, 1):
-            more = np.exp(-rho * (away + k * period) ** 2) * spun
-            others += more * np.exp(1j * turn * (nearest + k)) - far[:, None] * np.exp(
-                1j * turn * k
-            )
-        angles = slope + np.abs(turn * (np.abs(nearest) + 1)) * (nearest != 0)
-        angles += 8 * self.shifts[:, None] * t
-        error = _ROUNDINGS * (angles + rho * t * t * (nearest == 0) + 1e-8 * (1 + np.abs(turn)))
-        error += (nearest != 0) * _ROUNDINGS + _LEFT_OUT
-        lost = _ROUNDINGS * (rho[:, 0] * theta * (theta + 1) + 1e-8 * (1 + np.abs(turn[:, 0])))
-        return OnLine(logs, lost + _LEFT_OUT, (main + others) / size[:, None], error)
-
-    def beyond(self, theta: float, t: Floats) -> Floats:
-        return np.zeros((len(self.rho), len(t)))
-
-    def sizes(self, theta: float, t: Floats, rows: slice) -> Floats:
-        rho, shifts = self.rho[rows, None], self.shifts[rows, None]
-        period = np.pi * shifts / rho
-        turns = t / period
-        away = np.maximum(np.abs(turns - np.rint(turns)) - 4 * UNIT * turns, 0.0) * period
-        # The two next terms are at least half a period away.
-        rest = 4 * np.exp(-rho * (period - away) ** 2)
-        logs: Floats = np.log((np.exp(-rho * away * away) + rest) * (1 + 1e-7))
         return logs
 
 

@@ -185,6 +185,14 @@ def test_a_row_map_makes_a_null_of_a_null() -> None:
             )
         ),
         (
+            spec("notion: pure, epsilon: 1", "unbounded", root="{}").replace(
+                "batch: {from: rows, map: {kind: batches, epochs: 2}}",
+                "s: {from: rows, map: {kind: sample, poisson: 1}}\n"
+                "  batch: {from: s, map: {kind: limit, per: c, rows: 1, keep: random}}",
+            ),
+            "DPC156",
+        ),
+        (
             spec("notion: pure, epsilon: 1").replace(
                 "  batch: {from: rows",
                 "  s: {from: rows, map: {kind: sample, poisson: 0.1}}\n  batch: {from: s",

@@ -1,0 +1,157 @@
+"""The loss of Gaussian noise at every step of an epoch, in one of which a row takes part.
+
+With t steps and X_i = dP/dQ of step i, L = (X_1+…+X_t)/t is the likelihood ratio of the row in a
+step drawn uniformly against no row. Under Q the X_i are independent and log-normal of mean 1. For
+either order of the tables δ is the mean of a convex function of L, (L-e^ε)₊ or (1-e^ε·L)₊, so that
+mass may move to the two grid points around it if its mean stays: a sum of independent numbers that
+are spread so is spread so itself. A number is cut where its tail has next to no mass under P, which
+is counted as told. Sums of 2, 4, 8, … numbers are each put on a grid of their own. Sums are of
+positive terms only, so that tails have the relative precision of doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dpcompose.curves.backends.lattice.masses import EPS, NORMAL_TAIL, Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.profiles import greatest
+from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
+from dpcompose.curves.curve import Allocated
+from dpcompose.curves.rounding.exact import float_up, sqrt_up
+
+#: With another μ it is as if the step were known, which is never less.
+_LEAST_MU, _MOST_MU = Fraction(1, 10**9), 12
+#: As if there were at most so many steps: with fewer, L is spread further.
+_MOST_STEPS = 10**6
+#: Places of the law of a sum, and of the coarse ones from which those places are chosen.
+_PLACES, _FEW_PLACES = 1200, 160
+#: Grid points of the logarithm of one number for each of its standard deviations.
+_FINE = 400
+#: Places lie as densely as this power of the mass there, and a share of them evenly.
+_POWER, _EVEN, _CELLS = 0.125, 0.1, 4000
+#: Beyond this mass a law is cut; products too small for doubles are less than that one in all.
+_CUT, _UNDERFLOW = 1e-24, 1e-100
+#: Pairs that are added up at once.
+_BLOCK = 1 << 14
+#: What roundings change relatively, at most: each value by some 10 for each of 40 sums, and before
+#: by those of a logarithm up to 400; the chances of t numbers by t times the roundings of a block.
+_OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * _BLOCK * EPS
+
+
+class _Ratios(NamedTuple):
+    """A sum of likelihood ratios: its values, ascending from 0, and their chances under Q; `told`:
+    the mean of what was cut off."""
+
+    values: Floats
+    chances: Floats
+    told: float
+
+
+def allocated(part: Allocated, step: Fraction, side: str) -> Masses:
+    """Returns the law of the loss, with the tables in the order that `side` tells."""
+    if not _LEAST_MU**2 <= part.gaussian <= _MOST_MU**2:
+        return sampled_gaussian(part.gaussian, Fraction(1), step, False)
+    steps = min(part.steps, _MOST_STEPS)
+    sums = _added_up(part.gaussian, steps)
+    if part.side == "both":
+        return greatest(*(_of_loss(sums, steps, step, added) for added in (False, True)))
+    return _of_loss(sums, steps, step, (part.side == "added") != (side == "added"))
+
+
+def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
+    """Returns the law of ln L under P, or where `added` that of -ln L under Q."""
+    losses = np.log(sums.values[1:]) - math.log(steps)
+    rise = 1 + steps * _OFF_CHANCE
+    chances = sums.chances * rise
+    if added:
+        return scatter(_OFF_VALUE - losses, chances[1:], step, float(chances[0]) + _UNDERFLOW)
+    told = sums.told / steps * rise + _UNDERFLOW
+    return scatter(_OFF_VALUE + losses, chances[1:] * sums.values[1:] / steps, step, told)
+
+
+@lru_cache(maxsize=16)  # a law is put on several grids, in both orders
+def _added_up(gaussian: Fraction, steps: int) -> _Ratios:
+    """Returns the law of the sum of so many likelihood ratios under Q, by doubling."""
+    power, total = _one_ratio(gaussian), None
+    while True:
+        if steps % 2:
+            total = power if total is None else _sum(total, power)
+        steps //= 2
+        if not steps:
+            assert total is not None
+            return total
+        power = _sum(power, power)
+
+
+def _one_ratio(gaussian: Fraction) -> _Ratios:
+    """Returns the law of the likelihood ratio of a Gaussian."""
+    mu = float_up(sqrt_up(gaussian))
+    fine = sampled_gaussian(gaussian, Fraction(1), Fraction(mu / _FINE), False)
+    # What lies below counts as 0, which only Q gives.
+    below = math.erfc((NORMAL_TAIL - mu) / math.sqrt(2))
+    values = np.append(0.0, np.exp(fine.losses()))
+    chances = np.append(below, fine.p * np.exp(-fine.losses()))
+    grid = _places(values, chances, _PLACES)
+    spread, cut = _spread(values, chances, grid)
+    return _Ratios(grid, spread, fine.infinite + cut)
+
+
+def _sum(one: _Ratios, other: _Ratios) -> _Ratios:
+    """Returns the law of the sum of two independent numbers, on places that suit it."""
+    few = [_coarse(each) for each in (one, other)]
+    about = np.add.outer(few[0].values, few[1].values).ravel()
+    grid = _places(about, np.multiply.outer(few[0].chances, few[1].chances).ravel(), _PLACES)
+    chances, told = np.zeros(len(grid)), one.told + other.told
+    rows = max(1, _BLOCK // len(other.values))
+    for start in range(0, len(one.values), rows):
+        some = slice(start, start + rows)
+        values = np.add.outer(one.values[some], other.values).ravel()
+        mass = np.multiply.outer(one.chances[some], other.chances).ravel()
+        spread, cut = _spread(values, mass, grid)
+        chances += spread
+        told += cut
+    return _Ratios(grid, chances, told)
+
+
+def _coarse(law: _Ratios) -> _Ratios:
+    """Returns about the same law at few places; for choosing places, not for a bound."""
+    grid = _places(law.values, law.chances, _FEW_PLACES)
+    return _Ratios(grid, _spread(law.values, law.chances, grid)[0], 0.0)
+
+
+def _spread(values: Floats, chances: Floats, grid: Floats) -> tuple[Floats, float]:
+    """Returns the chances at the places of `grid`, each number split over the two around it with
+    the same mean; and the mean of what lies above the last place, which is cut off."""
+    above = values > grid[-1]
+    cut = float(((values - grid[-1]) * chances)[above].sum())
+    values = np.minimum(values, grid[-1])
+    left = np.clip(np.searchsorted(grid, values, side="right") - 1, 0, len(grid) - 2)
+    low, high = grid[left], grid[left + 1]
+    width = high - low
+    found = np.zeros(len(grid))
+    found += np.bincount(left, chances * ((high - values) / width), len(grid))
+    found += np.bincount(left + 1, chances * ((values - low) / width), len(grid))
+    return found, cut
+
+
+def _places(values: Floats, chances: Floats, number: int) -> Floats:
+    """Returns about so many places for a law, 0 first: dense where P or Q has much mass."""
+    order = np.argsort(values)
+    values, chances = values[order], chances[order]
+    mass = values * chances
+    mass = chances + mass / mass.sum()
+    first = max(int(np.searchsorted(np.cumsum(mass), _CUT)), int((values <= 0).sum()))
+    last = len(values) - 1 - int(np.searchsorted(np.cumsum(mass[::-1]), _CUT))
+    logs = np.log(values[first : last + 1])
+    held, edges = np.histogram(logs, _CELLS, weights=mass[first : last + 1])
+    known = np.flatnonzero(held)
+    density = np.exp(_POWER * np.interp(np.arange(_CELLS), known, np.log(held[known])))
+    density = density / density.sum() + _EVEN / _CELLS
+    share = np.append(0.0, np.cumsum(density))
+    places = np.exp(np.interp(np.linspace(0, share[-1], number - 1), share, edges))
+    return np.unique(np.append(0.0, places))

@@ -1,0 +1,252 @@
+"""Balls in bins: specs, against laws of a few rows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import norm
+
+import dpcompose
+from dpcompose import checker, curves
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.change.maps.sample import Sample
+
+F = Fraction
+GAUSSIAN = "mechanism: gaussian, sigma: 1, sensitivity: 1"
+
+
+def spec(
+    mechanism: str = GAUSSIAN,
+    keys: str = "steps: 2",
+    protect: str = "zero-out",
+    root: str = "{}",
+    more: str = "",
+    report: str = "{epsilon: [1/2, 1]}",
+) -> str:
+    return (
+        f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {root}\n"
+        f"  bins: {{from: rows, map: {{kind: allocate, {keys}}}}}\n"
+        f"mechanisms:\n  - {{name: a, reads: bins, {mechanism}}}\n{more}report: {report}\n"
+    )
+
+
+def deltas(text: str) -> list[float]:
+    found = [each.value for each in dpcompose.analyze(text).at_epsilon]
+    return [float(each) for each in found if each is not None]
+
+
+def epsilon(text: str) -> float:
+    report = dpcompose.analyze(text)
+    assert report.status == "ok", report.findings
+    (found,) = report.at_delta
+    assert found.value is not None
+    return float(found.value)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protect", ["zero-out", "unbounded"])
+def test_two_steps_of_the_contract(protect: str) -> None:
+    for found, truth in zip(
+        deltas(spec(protect=protect)), (0.149177523136, 0.0592065010859), strict=True
+    ):
+        assert truth <= found <= truth * (1 + 1e-4)
+
+
+def test_epochs_and_all_that_reads_a_step() -> None:
+    at = "{delta: 1e-6}"
+    fresh, same = (
+        epsilon(spec(keys=f"steps: 50, epochs: 4, bins: {bins}", report=at))
+        for bins in ("fresh", "same")
+    )
+    once = curves.gaussian(sigma=1).allocate(50)
+    assert fresh == pytest.approx(float(once.repeat(4).epsilon(delta="1e-6") or 0), rel=1e-9)
+    kept = curves.gaussian(sigma="1/2").allocate(50).epsilon(delta="1e-6")
+    assert same == pytest.approx(float(kept or 0), rel=1e-9)
+    assert fresh < same < float(curves.gaussian(sigma="1/2").epsilon(delta="1e-6") or 0)
+    # Two sums of the same step are one of μ² = 1 + 1/4, composed before a row's step is drawn.
+    more = "  - {name: b, reads: bins, mechanism: gaussian, sigma: 2, sensitivity: 1}\n"
+    both = epsilon(spec(keys="steps: 50, epochs: 4", report=at, more=more))
+    joint = curves.gdp(1).compose(curves.gdp("1/2")).allocate(50).repeat(4)
+    assert both == pytest.approx(float(joint.epsilon(delta="1e-6") or 0), rel=1e-9)
+
+
+def test_other_mechanisms_are_as_if_the_step_were_known() -> None:
+    for mechanism in ("notion: pure, epsilon: 1", "mechanism: laplace, scale: 1, sensitivity: 1"):
+        bound = dpcompose.analyze(spec(mechanism, "steps: 100, epochs: 3")).bound
+        assert bound is not None and bound.value == 3
+    bound = dpcompose.analyze(spec("notion: zcdp, rho: 1/2", "steps: 100, epochs: 3")).bound
+    assert bound is not None and bound.value == F(3, 2)
+    bound = dpcompose.analyze(spec(keys="steps: 100, epochs: 4")).bound
+    assert bound is not None and bound.value == 2  # μ
+
+
+def test_two_rows_and_a_row_replaced() -> None:
+    """Two steps and two rows in the plane: each row moves one coordinate, by 1 or by -1."""
+    axis = (np.arange(-400, 450) + 0.5) / 50
+    density = norm.pdf(axis)
+    none = np.multiply.outer(density, density)
+
+    def moved(*moves: float) -> np.ndarray:
+        found: np.ndarray = np.zeros_like(none)
+        for bins in itertools.product((0, 1), repeat=len(moves)):
+            at = [sum(x for x, b in zip(moves, bins, strict=True) if b == side) for side in (0, 1)]
+            law = np.multiply.outer(norm.pdf(axis - at[0]), norm.pdf(axis - at[1]))
+            found += law / 2 ** len(moves)
+        return found
+
+    def truth(p: np.ndarray, q: np.ndarray, at: float) -> float:
+        ways = (np.maximum(x - math.exp(at) * y, 0).sum() for x, y in ((p, q), (q, p)))
+        return float(max(ways)) / 50**2
+
+    two = deltas(spec(protect="{relation: zero-out, distance: 2}"))
+    replaced = deltas(spec(protect="bounded", root="{domain: fixed-size-table}",
+                           mechanism="mechanism: gaussian, sigma: 1, "
+                           "sensitivity: {unbounded: 1, bounded: 2}"))  # fmt: skip
+    for n, at in enumerate((0.5, 1.0)):
+        known = truth(moved(1, 1), none, at)
+        assert known * (1 - 1e-3) <= two[n] < 1.2 * known
+        assert two[n] < 2 * ndtr(1) - 1 + 0.1
+        assert truth(moved(1), moved(-1), at) * (1 - 1e-3) <= replaced[n] < 0.6
+
+
+def test_a_user_with_a_few_rows_is_a_path() -> None:
+    text = spec(protect="user", root="{unit: person}").replace(
+        "  bins: {from: rows",
+        "  few: {from: rows, map: {kind: cap, rows: 2, keep: first}}\n  bins: {from: few",
+    )
+    pair = deltas(spec(protect="{relation: unbounded, distance: 2}"))
+    assert deltas(text) == pytest.approx(pair, rel=1e-2)
+    # Each of the two rows may be in a step of its own, and is two steps of a whole user there.
+    one = text.replace(GAUSSIAN, "notion: pure, epsilon: 1, relation: RELATION")
+    for relation, value in (("unbounded", 2), ("user", 4)):
+        bound = dpcompose.analyze(one.replace("RELATION", relation)).bound
+        assert bound is not None and bound.value == value
+    unknown = spec("notion: pure, epsilon: 1", protect="user", root="{unit: person}")
+    assert dpcompose.analyze(unknown).status == "no-guarantee"
+    anything = unknown.replace("epsilon: 1", "epsilon: 1, relation: free-lunch")
+    assert dpcompose.analyze(anything).status == "no-guarantee"
+
+
+@pytest.mark.parametrize("kind", ["allocate, steps: 2", "batches, epochs: 2"])
+@pytest.mark.parametrize("relation", ["free-lunch", "bounded"])
+def test_a_change_of_all_steps_has_no_bound(kind: str, relation: str) -> None:
+    """A guarantee of one step or batch for any change of it says nothing of all of them."""
+    text = spec(f"notion: pure, epsilon: 1, relation: {relation}", protect="bounded")
+    text = text.replace("allocate, steps: 2", kind)
+    opaque = text.replace("bins: {from: rows", "o: {from: rows, map: opaque}\n  bins: {from: o")
+    report = dpcompose.analyze(opaque)
+    assert report.status == "no-guarantee" and report.bound is None
+    if relation == "free-lunch":
+        assert "The worst change may reach all" in report.reasons[0]
+        come = spec(f"notion: pure, epsilon: 1, relation: {relation}", protect="unbounded")
+        if "batches" in kind:
+            moved = come.replace("allocate, steps: 2", kind)
+            assert dpcompose.analyze(moved).status == "no-guarantee"
+
+
+# --- enumeration ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("steps", "epochs"), [(2, 1), (2, 2), (3, 1)])
+def test_no_bound_is_below_bins_of_coins(steps: int, epochs: int) -> None:
+    """Each step tells, with odds of e, whether its number of rows is odd; two others are there."""
+    odds = math.e / (1 + math.e)
+
+    def law(rows: int) -> dict[tuple[int, ...], float]:
+        one: dict[tuple[int, ...], float] = {}
+        for bins in itertools.product(range(steps), repeat=rows):
+            odd = [bins.count(step) % 2 for step in range(steps)]
+            for told in itertools.product((0, 1), repeat=steps):
+                chance = math.prod(
+                    odds if a == b else 1 - odds for a, b in zip(odd, told, strict=True)
+                )
+                one[told] = one.get(told, 0.0) + chance / steps**rows
+        found: dict[tuple[int, ...], float] = {(): 1.0}
+        for _ in range(epochs):
+            found = {
+                a + b: p * q for (a, p), (b, q) in itertools.product(found.items(), one.items())
+            }
+        return found
+
+    at = ("0", "1/4", "1/2", "1")
+    text = spec("notion: pure, epsilon: 1", f"steps: {steps}, epochs: {epochs}",
+                report=f"{{epsilon: [{', '.join(at)}]}}")  # fmt: skip
+    first, second = law(3), law(2)
+    for given, bound in zip(at, deltas(text), strict=True):
+        limit = math.exp(float(F(given)))
+        for p, q in ((first, second), (second, first)):
+            assert sum(max(0.0, p[key] - limit * q[key]) for key in p) <= bound + 1e-12
+
+
+# --- words and errors -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        (spec(f"{GAUSSIAN}, count: 3", "steps: 4, epochs: 5"), "DPC105", "each of its 20 steps"),
+        (
+            spec(
+                "mechanism: select, of: {notion: pure, epsilon: 1}, runs: {fixed: 2}",
+                "steps: 4, epochs: 5",
+            ),
+            "DPC105",
+            "each of its 20 steps",
+        ),
+        (spec("notion: pure, epsilon: 1, stated_on: rows"), "DPC128", "released in each step"),
+        (spec("mechanism: tree, steps: 8, sigma: 1, sensitivity: 1"), "DPC105", "reads `bins`"),
+        (spec(keys="steps: 0"), "DPC106", "steps"),
+        (spec(keys="epochs: 2"), "DPC102", "steps"),
+        (spec(keys="steps: 2, bins: new"), "DPC104", "bins"),
+        (spec(keys="steps: 2, drops: true"), "DPC105", "drops"),
+        (
+            spec().replace(
+                "  bins: {from: rows",
+                "  s: {from: rows, map: {kind: sample, poisson: 1/2}}\n  bins: {from: s",
+            ),
+            "DPC156",
+            "drawn afresh",
+        ),
+    ],
+)
+def test_what_is_refused(text: str, code: str, says: str) -> None:
+    found = dpcompose.analyze(text)
+    assert found.status == "invalid"
+    errors = [each for each in found.findings if each.level == "error"]
+    assert [each.code for each in errors] == [code] and says in errors[0].message
+
+
+def test_words() -> None:
+    made = Allocate(F(1, 5), steps=5, epochs=2)
+    assert not made.plain and made.then(Sample(F(1, 2))) is None
+    assert Sample(F(1, 2)).then(made) is None
+    assert made.describe() == "rows in one of 5 steps of 2 epochs"
+    ((said, at),) = made.declares("b", Readers(("a",), 2))
+    assert "in one of 5 steps of `b`" in said and at == ("steps",)
+    report = dpcompose.analyze(spec(keys="steps: 5, epochs: 3"))
+    assert not {each.code for each in report.findings} & {"DPC206", "DPC210", "DPC217"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [spec(keys="steps: 5, epochs: 3"), spec("notion: pure, epsilon: 1", "steps: 5, epochs: 3")],
+)
+def test_the_checker_says_that_it_does_not_know(text: str) -> None:
+    report = dpcompose.analyze(text, "a.yaml", certificate=True, recheck=True)
+    lines = list(report.certificate)
+    assert json.loads(lines[2])["map"]["kind"] == "allocate"
+    found = checker.check(lines)
+    checker.compare(lines, text.encode())
+    assert found.left == found.checked > 0 and found.unchecked
+    wrong = text.replace("steps: 5", "steps: 6")
+    with pytest.raises(checker.Rejected):
+        checker.compare(lines, wrong.encode())

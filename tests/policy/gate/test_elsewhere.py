@@ -1,0 +1,163 @@
+"""GitLab, a container and the package index: what is run exists, and takes inputs as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from dpcompose.planning.review_stops import EVENTS
+
+from .attacks import Done, commit, git, needs_git, spec
+
+TOP = Path(__file__).parents[3]
+INPUTS, JOBS = yaml.safe_load_all((TOP / ".ci" / "gitlab.yml").read_text(encoding="utf-8"))
+[JOB] = JOBS.values()
+CONTAINER = (TOP / ".ci" / "Containerfile").read_text(encoding="utf-8")
+IN_CI = (TOP / "dpcompose" / "policy" / "IN_CI.md").read_text(encoding="utf-8")
+
+needs_shell = pytest.mark.skipif(shutil.which("sh") is None, reason="needs sh")
+
+
+def run(folder: Path, temp: Path, program: str, **more: str) -> Done:
+    """Run the job as GitLab does, with the default inputs; `program` stands in for Python."""
+    temp.mkdir(exist_ok=True)
+    python = temp / "python3"
+    # It makes an environment of itself, and installs nothing.
+    python.write_text(
+        "#!/bin/sh\n"
+        'if [ "$3" = venv ]; then mkdir -p venv/bin && cp "$0" venv/bin/python; exit; fi\n'
+        f'if [ "$3" = pip ]; then echo "$PWD $*" >> {temp}/installed; exit; fi\n{program}\n'
+    )
+    python.chmod(0o755)
+    known = INPUTS["spec"]["inputs"]
+    environment = {"PATH": f"{temp}:{os.environ['PATH']}", "TMPDIR": str(temp), "HOME": str(temp)}
+    for name, value in JOB["variables"].items():
+        key = re.fullmatch(r"\$\[\[ inputs\.([\w-]+) \]\]", value)
+        environment[name] = str(known[key[1]].get("default", "dpcompose==0.1.0")) if key else value
+    [script] = JOB["script"]
+    return subprocess.run(
+        ["sh", "-c", script], env=environment | more, cwd=folder, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_every_input_is_used_and_none_is_put_into_the_script() -> None:
+    text = json.dumps(JOBS)
+    assert set(re.findall(r"\$\[\[ inputs\.([\w-]+) \]\]", text)) == set(INPUTS["spec"]["inputs"])
+    assert "$[[" not in "".join(JOB["script"])
+    assert tuple(INPUTS["spec"]["inputs"]["fail-on"]["default"].split(",")) == EVENTS
+    # A limit, and the whole history for the revision to compare with.
+    assert JOB["timeout"].endswith("minutes") and JOB["variables"]["GIT_DEPTH"] == "0"
+
+
+@needs_shell
+def test_inputs_are_handed_over_as_they_are(tmp_path: Path) -> None:
+    folder, temp = tmp_path / "work", tmp_path / "temp"
+    folder.mkdir()
+    hostile = {"BUDGETS_FILES": "$(touch pwned) *.yaml", "BUDGETS_PACKAGE": "--x; touch pwned"}
+    done = run(folder, temp, 'for each; do printf "%s\\n" "$each"; done\nexit 3', **hostile)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout.splitlines() == [
+        "-I", "-m", "dpcompose", "check", "--strict", "--max-seconds=10", "--max-memory=500",
+        "--output", "junit=dpcompose.xml", "--", "$(touch pwned) *.yaml",
+    ]  # fmt: skip
+    installed = (temp / "installed").read_text()
+    assert installed.endswith("-- --x; touch pwned\n") and not installed.startswith(str(folder))
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.slow
+@needs_git
+@needs_shell
+def test_a_merge_request_is_checked_with_the_policy_of_its_target(
+    root: Path, tmp_path: Path
+) -> None:
+    """A bound that grows fails, and so does what the target's settings forbid."""
+    temp = tmp_path / "temp"
+    real = f'exec {sys.executable} "$@"'
+    more = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "BUDGETS_FILES": "specs"}
+    more |= {"PYTHONPATH": str(root)}
+    (root / "specs" / "a.yaml").write_text(spec(1))
+    (root / "dpcompose.toml").write_text("max-budget = {epsilon = 1.5}\n")
+    commit()
+    git("clone", "-q", "--bare", ".", str(tmp_path / "origin"))
+    git("branch", "-f", "main", folder=tmp_path / "origin")
+    git("remote", "add", "origin", str(tmp_path / "origin"))
+    (root / "dpcompose.py").write_text("raise SystemExit('the merge request was run')")
+    done = run(root, temp, real, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "<testsuite" in (root / "dpcompose.xml").read_text()
+    (root / "specs" / "a.yaml").write_text(spec(1.2))
+    (root / "dpcompose.toml").write_text("")
+    done = run(root, temp, real, **more)
+    assert done.returncode == 1 and "Fails by --fail-on" in done.stdout, done.stdout + done.stderr
+    (root / "specs" / "a.yaml").write_text(spec(1.6))
+    done = run(root, temp, real, **more, BUDGETS_FAIL_ON="removed-spec")
+    assert done.returncode == 1 and "DPC31" in done.stdout, done.stdout + done.stderr
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", CONTAINER))
+    return [(each.split()[0], each.split(None, 1)[1]) for each in text.splitlines() if each]
+
+
+def test_the_container_has_all_that_a_wheel_is_built_from() -> None:
+    said = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = said["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {"pyproject.toml", "README.md", *said["project"]["license-files"]}
+    needed |= {*wheel["packages"], *wheel["force-include"]}
+    needed.add(said["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"])
+    copied = {path for name, rest in instructions() if name == "COPY" for path in rest.split()[:-1]}
+    assert copied == needed and all((TOP / path).exists() for path in copied)
+
+
+def test_what_the_container_runs_is_dpcompose() -> None:
+    said = dict(instructions())
+    entry, default = json.loads(said["ENTRYPOINT"]), json.loads(said["CMD"])
+    assert entry[0] == "python" and said["USER"] != "root"
+    done = subprocess.run(
+        [sys.executable, *entry[1:], *default], capture_output=True, text=True, check=True
+    )
+    assert "dpcompose" in done.stdout
+    # Both stages are of one image that the caller can pin, and none is the latest of its name.
+    sources = [rest for name, rest in instructions() if name == "FROM"]
+    assert {each.split()[0] for each in sources} == {"${PYTHON}"}
+    assert re.fullmatch(r"PYTHON=\S+:\d\.\d+-slim", said["ARG"])
+
+
+def test_the_documents_pin_every_way_and_name_files_that_are_there() -> None:
+    for path in (".ci/gitlab.yml", ".ci/Containerfile", ".pre-commit-hooks.yaml"):
+        assert f"`{path}`" in IN_CI and (TOP / path).is_file()
+    blocks = [yaml.safe_load(each) for each in re.findall(r"```yml\n(include:.*?)```", IN_CI, re.S)]
+    [[include]] = [each["include"] for each in blocks]
+    assert include["file"] == "/.ci/gitlab.yml" and include["ref"] == "REVISION"
+    assert set(include["inputs"]) <= set(INPUTS["spec"]["inputs"])
+
+
+def test_the_readme_of_the_index_has_no_link_that_leads_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the hook that a build calls, whose library is not installed here."""
+    interface = ModuleType("interface")
+    vars(interface)["MetadataHookInterface"] = SimpleNamespace
+    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+    hook = runpy.run_path(str(TOP / ".ci" / "readme.py"))["CustomMetadataHook"](root=str(TOP))
+    metadata: dict[str, Any] = {}
+    hook.update(metadata)
+    readme = metadata["readme"]
+    assert readme["content-type"] == "text/markdown"
+    assert not re.search(r"\]\((?!https?:|#)", readme["text"])
+    paths = re.findall(r"\(`((?:dpcompose|specs)/[^`]+)`\)", readme["text"])
+    assert len(paths) > 5 and all((TOP / path).exists() for path in paths)
