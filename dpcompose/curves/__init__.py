@@ -12,6 +12,7 @@ the folder; nothing in it imports from the rest of the package.
 from dpcompose.curves import evaluate
 from dpcompose.curves.backends.closed_forms.max_loss import pure_instead
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged
+from dpcompose.curves.backends.renyi.renyi_curves import curve as renyi_divergence
 from dpcompose.curves.both_hold import least_curve, of_several_kinds, over_steps
 from dpcompose.curves.constructors import (
     approx,
@@ -126,6 +127,7 @@ __all__ = [
     "rank",
     "rdp",
     "realised",
+    "renyi_divergence",
     "rough_bound",
     "skellam",
     "zcdp",

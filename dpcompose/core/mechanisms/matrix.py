@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
+from itertools import product
 
 from dpcompose.core.mechanisms.family import (
     BY_FAMILY,
@@ -23,6 +24,8 @@ from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
 _MOST_SEARCHED = 200
+#: About so many places of participations in a tree are told apart: in one of few steps, all.
+_MOST_PLACES = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,9 @@ class Matrix(OneGaussian):
     Tree: a node moves by at most Δ times the number of the row's steps below it, and s² is the
     largest sum of their squares. For one step it is the number of nodes above it, ⌊log₂T⌋ + 1. The
     nodes are the dyadic intervals that end by T; a node of 2^h steps has at most ⌈2^h/separation⌉
-    of a row. Steps next to each other share nodes: two of 1 000 steps are s² = 38, not 20.
+    of a row. The largest sum is found from the leaves up, by the number of the row's steps below a
+    node and how many steps are free at its two ends; of many steps these are counted coarsely, and
+    upwards. Steps next to each other share nodes: two of 1 000 steps are s² = 38, not 20.
 
     Matrix: s is at most the sum of the norms of the columns of the row's k steps, k·(column norm).
     With at most as many bands as steps between two participations, these columns have no common
@@ -143,18 +148,26 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
 
     `steps`: leaves of each of so many trees. Participations in one tree are `separation` apart.
     """
+    in_one = min(participations, -(-steps // separation))
+    participations = min(participations, trees * in_one)
     heights = range(steps.bit_length())
-    caps = [min(participations, -((-1 << height) // separation)) for height in heights]
+    caps = [min(in_one, -((-1 << height) // separation)) for height in heights]
     if participations > _MOST_SEARCHED:
         # At each height the participations of all nodes are so many, and those of one at most cap.
         return participations * sum(caps)
-    # For each number of participations below a node the largest sum, by its height.
-    below: list[list[int]] = []
-    for cap in caps:
-        two = _together(below[-1], below[-1], cap) if below else [0, 0]
-        below.append([most + count * count for count, most in enumerate(two[: cap + 1])])
-    roots = [below[height] for height in heights if steps >> height & 1]
-    tree = reduce(lambda one, other: _together(one, other, participations), roots)
+    # Below this height a node has one participation at most, as if at both of its ends at once.
+    whole = min(max(separation * in_one // _MOST_PLACES, 1).bit_length(), separation.bit_length())
+    below: list[_Ways] = []
+    for height, cap in enumerate(caps):
+        if height < whole:
+            size = 1 << height
+            below.append([[(size, size, 0)], [(size - 1, size - 1, height + 1)]])
+            continue
+        two = _joined(below[-1], below[-1], separation - 1, cap)
+        below.append([[(a, b, most + n * n) for a, b, most in two[n]] for n in range(len(two))])
+    roots = [below[height] for height in reversed(heights) if steps >> height & 1]
+    ways = reduce(lambda one, other: _joined(one, other, separation - 1, in_one), roots)
+    tree = [max(most for _, _, most in each) for each in ways if each]
     found = [0]
     while trees:
         if trees & 1:
@@ -162,6 +175,34 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
         tree = _together(tree, tree, participations)
         trees >>= 1
     return max(found)
+
+
+#: By the number of participations below a node those ways that are no worse than another one: the
+#: free steps before the first and after the last participation, and the sum over nodes.
+_Ways = list[list[tuple[int, int, int]]]
+
+
+def _joined(one: _Ways, other: _Ways, between: int, most: int) -> _Ways:
+    """Returns the ways of two parts of a tree together, with so many free steps `between`."""
+    found: list[set[tuple[int, int, int]]] = [
+        set() for _ in range(min(most, len(one) + len(other) - 2) + 1)
+    ]
+    for n, first in enumerate(one):
+        for m, second in enumerate(other[: most - n + 1]):
+            for (before, end, here), (start, after, there) in product(first, second):
+                if not n or not m or end + start >= between:
+                    free = before if n else before + start, after if m else end + after
+                    found[n + m].add((min(free[0], between), min(free[1], between), here + there))
+    return [_no_worse(each) for each in found]
+
+
+def _no_worse(ways: set[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Returns those that leave more steps free, or have a larger sum, than each other one."""
+    kept: list[tuple[int, int, int]] = []
+    for way in sorted(ways, reverse=True):
+        if not any(way[1] <= after and way[2] <= most for _, after, most in kept):
+            kept.append(way)
+    return kept
 
 
 def _together(one: list[int], other: list[int], most: int) -> list[int]:

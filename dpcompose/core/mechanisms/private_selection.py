@@ -22,10 +22,9 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve, Grouped, Points, Response, curve_of
+from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import (
-    MAX_EXPONENT,
     ZERO,
     bits_up,
     exp_up,
@@ -42,6 +41,12 @@ _STATED_DELTA = Fraction(1, 10**6)
 _RESTS = (ZERO, Fraction(1, 10**15), _STATED_DELTA)
 #: How many points a profile has.
 _POINTS = 512
+#: The Rényi divergence for a Poisson number of runs is told at so many orders in each octave of
+#: λ - 1, of Gaussian runs and of others, and in so many octaves from the order where a run has
+#: hardly any δ; with more ε than this, from that of this ε.
+_ORDERS, _ORDERS_OF_OTHERS, _OCTAVES, _LARGE = 8, 4, 11, 6
+#: Below minus this ε the δ of a run is taken to be 1.
+_NO_ODDS = 100
 #: Slopes of the power function that are nearer to each other than this share are not split.
 _NEAR = Fraction(1, 1 << 30)
 _BITS = 100
@@ -248,24 +253,27 @@ def _failure(run: Curve) -> Fraction:
 @lru_cache(maxsize=64)
 def _profile(selected: Selected, run: Curve) -> Curve:
     """Returns the loss of a selection, by certified points of its profile."""
-    cost = _cost(selected, run)
-    if len(run.parts) == 1 and not run.gaussian and run.no_failure == 1:
-        [(part, count)] = run.parts
-        if isinstance(part, Response) and count == 1:
-            return curve_of(Response(part.epsilon + cost))
     failure = selected.mean * (1 - run.no_failure)
     if failure >= 1:
         return Curve((), ZERO, ZERO)
     if not run.parts and not run.gaussian:
         return Curve((), ZERO, 1 - failure)
+    other = _in_renyi_terms(selected, run) if selected.law == "poisson" else None
+    cost = _cost(selected, run)
+    if len(run.parts) == 1 and not run.gaussian and run.no_failure == 1 and other is None:
+        [(part, count)] = run.parts
+        if isinstance(part, Response) and count == 1:
+            return curve_of(Response(part.epsilon + cost))
     cuts = _cuts(selected, run, cost)
     first = 0
-    step = (cost + _top(run)) / _POINTS
+    last = cost + _top(run)
+    far = None if other is None else other.epsilon(delta=_RESTS[1])
+    step = (last if far is None else min(last, far.upper)) / _POINTS
     found: list[tuple[Fraction, Fraction]] = []
-    for i in range(_POINTS + 1):
-        delta = _ONE
+    for epsilon in (*(i * step for i in range(_POINTS + 1)), last):
+        delta = _ONE if other is None else other.delta(epsilon=epsilon).upper
         for n, cut in enumerate(cuts[first:], first):
-            among = over_runs(_delta(run, i * step - cut.cost), selected.mean)
+            among = over_runs(_delta(run, epsilon - cut.cost), selected.mean)
             delta = min(delta, among + cut.rest)
             # Less rest makes it larger here, and where ε is smaller.
             if among >= cut.rest:
@@ -273,7 +281,7 @@ def _profile(selected: Selected, run: Curve) -> Curve:
                 break
         rest = bits_up(max(delta - failure, ZERO) / (1 - failure), _BITS)
         if rest < 1 and (not found or rest < found[-1][1]):
-            found.append((i * step, rest))
+            found.append((epsilon, rest))
     return curve_of(Points(tuple(found)), ZERO, 1 - failure) if found else Curve((), ZERO, ZERO)
 
 
@@ -319,9 +327,30 @@ def _rise(run: Curve, share: Fraction) -> Fraction:
     return bits_up(best, _BITS)
 
 
+def _in_renyi_terms(selected: Selected, run: Curve) -> Curve | None:
+    """Returns the Rényi divergences of the best of a Poisson number of runs; None where those of
+    a run are not known.
+
+    Up to the order λ with ln(λ/(λ-1)) = ε a run has no δ there: the first order is this one.
+    """
+    if run.no_failure < 1 or math.isinf(curves.renyi_divergence(run, 1 + _NEAR)):
+        return None
+    orders = _ORDERS_OF_OTHERS if run.parts else _ORDERS
+    first = 1 / math.expm1(min(_top(run), Fraction(_LARGE))) * (1 - 1e-6)
+    found: list[tuple[Fraction, Fraction]] = []
+    for i in range(orders * _OCTAVES):
+        more = Fraction(first * 2 ** (i / orders))
+        at = log1p_up(1 / more) * (1 - _NEAR)
+        divergence = curves.renyi_divergence(run, 1 + more)
+        if math.isfinite(divergence):
+            once = Fraction(divergence) + selected.mean * _delta(run, at)
+            found.append((1 + more, poisson_divergence(once, selected.mean, more)))
+    return curve_of(Renyi(tuple(found))) if found else None
+
+
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     """Returns δ at a real ε, for both orders of the tables."""
-    if -epsilon > MAX_EXPONENT:
+    if -epsilon > _NO_ODDS:
         return _ONE
     rest = replace(run, no_failure=_ONE).delta(epsilon=abs(epsilon)).upper
     at = 1 - run.no_failure * (1 - rest)
@@ -368,6 +397,11 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     best run is below them with a chance of φ(1-a) - φ(0), for Poisson at most e^(-m·a). So δ_A(ε +
     c) ≤ m·δ_Q(ε) + e^(-m·a), where c ≤ m·(δ_Q(t) + (e^t - 1)·a) for every t ≥ 0.
 
+    Poisson in Rényi terms, of order λ > 1 and with δ_Q at ln(λ/(λ-1)): D_λ(A‖A') ≤ ln(e^-m +
+    m·e^((λ-1)(D_λ(Q)+m·δ_Q)))/(λ-1). For a^λ·b^(1-λ) is jointly convex, so that A(y)^λ·A'(y)^(1-λ)
+    is at most m·Q(y)^λ·Q'(y)^(1-λ)·∫e^(m((λ-1)u'-λu))ds, with u = 1-q_s and u' = 1-q'_s the chances
+    of one test, whence (λ-1)u' - λu ≤ (λ-1)·δ_Q. Sum over y, and add e^-m for nothing.
+
     Until a threshold: released is the first output whose score is in a fixed set; after each
     failure the search ends with chance γ. With p the chance of that set, A(y) = Q(y)/(γ+(1-γ)p) and
     A(nothing) = γ(1-p)/(γ+(1-γ)p). So δ_A(ε+c) ≤ δ_Q(ε)/γ, with c as at η = 0; for γ = 0 and ε-DP
@@ -381,6 +415,15 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
 def over_runs(once: Fraction, mean: Fraction) -> Fraction:
     """Returns the δ of a selection at ε + c, from that of one run at ε and the mean of runs."""
     return min(_ONE, mean * once)
+
+
+def poisson_divergence(once: Fraction, mean: Fraction, more: Fraction) -> Fraction:
+    """Returns the Rényi divergence of order 1 + `more` of the best of a Poisson number of runs.
+
+    `once`: D_λ(Q) + m·δ_Q(ln(λ/(λ-1))) of the theorem.
+    """
+    most = mean + exp_up(-(mean + more * once))
+    return bits_up(once + log1p_up(max(most - 1, ZERO)) / more, _BITS)
 
 
 # --- laws -----------------------------------------------------------------------------------------

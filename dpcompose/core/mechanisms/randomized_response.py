@@ -21,7 +21,13 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves import Curve, Points
-from dpcompose.curves.families import KaryResponse, kary_mu, kary_rho
+from dpcompose.curves.families import (
+    KaryResponse,
+    kary_mu,
+    kary_rho,
+    two_answers_mu,
+    two_answers_rho,
+)
 from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up, tanh_up
 
 
@@ -58,22 +64,33 @@ class RandomizedResponse(Family):
 class TwoAnswers(RandomizedResponse):
     """Randomized response over two values whose answers have odds of their own, at most e^ε.
 
-    `apart`: how much likelier one answer is for one of the values than for the other.
+    `high`, `low`: the chance of one answer, for the value that gives it more often and the other.
     """
 
-    apart: Fraction
+    high: Fraction
+    low: Fraction
+
+    def rho(self, shift: Fraction) -> Fraction:
+        return two_answers_rho(self.high, self.low) * math.ceil(shift)
+
+    def mu(self, shift: Fraction) -> Fraction:
+        """Returns √rows times the μ of one row, as for equal odds."""
+        return sqrt_up(Fraction(math.ceil(shift))) * two_answers_mu(self.high, self.low)
 
     def loss(self, shift: Fraction) -> Curve:
         """Returns the composition of one independent answer for each row.
 
-        The hockey-sticks of both answers are lines from `apart` on; the greater one ends at ε.
+        The hockey-sticks of both answers are lines from `high` - `low` on; the greater one ends at
+        ε.
         """
-        return Curve(((Points(((ZERO, self.apart), (self.odds, ZERO))), math.ceil(shift)),))
+        points = Points(((ZERO, self.high - self.low), (self.odds, ZERO)))
+        return Curve(((points, math.ceil(shift)),))
 
 
 ODDS = Hypothesis(
     "the odds",
-    "every row answers by itself, the true value with odds of e^ε to 1 against each other one",
+    "every row answers by itself, the true value with odds of e^ε to 1 against each other one, or "
+    "of two answers the first one with chances p and q as stated",
     "declared",
     test=drawn_by(RandomizedResponse),
 )
@@ -104,7 +121,9 @@ ODDS = Hypothesis(
 
     For more values the largest D_α/α is at some order above 1. It is found to nine digits, and
     bounded from above: with s = α - 1, (α-1)·D_α is convex in s and so is 1/(s(s+1)), so that
-    between two orders each is at most its chord; D_α ≤ ε bounds all high orders.
+    between two orders each is at most its chord; D_α ≤ ε bounds all high orders. So it is found
+    where two answers have chances of their own, too, to seven digits: from the greater of the two
+    divergences, of one value from the other.
     """,
 )
 def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
@@ -176,7 +195,9 @@ def _response(
         return RandomizedResponse(k, _odds(epsilon, lie, k))
     low, high = sorted((p, q))
     odds = max(log_inverse_up(low / high), log_inverse_up((1 - high) / (1 - low)))
-    return TwoAnswers(k, odds, high - low)
+    if low + high == 1:
+        return RandomizedResponse(k, odds)
+    return TwoAnswers(k, odds, high, low)
 
 
 _CHANCE = Need(

@@ -16,7 +16,13 @@ from dpcompose.curves.families.pure_steps import (
     equal_steps,
     least_of,
 )
-from dpcompose.curves.families.randomized_response_loss import KaryResponse, kary_mu, kary_rho
+from dpcompose.curves.families.randomized_response_loss import (
+    KaryResponse,
+    kary_mu,
+    kary_rho,
+    two_answers_mu,
+    two_answers_rho,
+)
 from dpcompose.curves.families.skellam_loss import LEAST_VARIANCE, SkellamLoss, skellam_rho
 
 __all__ = [
@@ -43,4 +49,6 @@ __all__ = [
     "least_of",
     "profile_of_clones",
     "skellam_rho",
+    "two_answers_mu",
+    "two_answers_rho",
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,8 +19,10 @@ from dpcompose.curves.rounding.exact import (
     ZERO,
     bits_up,
     exp_up,
+    float_up,
     gaussian_mean_up,
     log1p_up,
+    log_inverse_up,
     tanh_up,
 )
 from dpcompose.curves.rounding.words import number
@@ -29,6 +33,11 @@ if TYPE_CHECKING:
 
 #: More than what is rounded up in a quantile of the normal law, relatively.
 _SLIGHTLY = Fraction(1, 10**30)
+#: Digits of a cumulant that are computed, beside twice those of the difference of two chances.
+_DIGITS = 40
+#: Chances, their complements and differences below this are not told from 0, and the largest D_α/α
+#: is found as closely as this.
+_LEAST, _CLOSE = Fraction(1, 10**20), 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +127,53 @@ def kary_mu(k: int, epsilon: Fraction) -> Fraction:
     # p = 1/(1+e^x) for e^x = (k-1)/e^ε: rounded down, as it is taken away.
     far = gaussian_mean_up(log1p_up((k - 1) / odds - 1) * (1 - _SLIGHTLY))
     return min(found, (near - far * (1 - _SLIGHTLY)) / 2)
+
+
+@lru_cache(maxsize=256)
+def two_answers_rho(high: Fraction, low: Fraction) -> Fraction:
+    """Returns the least ρ of an answer that one value gives with chance `high` and the other one
+    with `low`, rounded up."""
+    most = max(log_inverse_up(low / high), log_inverse_up((1 - high) / (1 - low)))
+    pure = most * tanh_up(most / 2)
+    if min(low, 1 - high, high - low) < _LEAST:
+        return pure
+    orders = _cumulant(high, low), _cumulant(low, high)
+
+    def greater(s: float) -> float:
+        # Convex and 0 at s = 0, as either is.
+        return max(each(s) for each in orders)
+
+    return min(pure, largest_ratio(greater, lambda ratio: float_up(most) / ratio, _CLOSE))
+
+
+def _cumulant(one: Fraction, other: Fraction) -> Callable[[float], float]:
+    """Returns s·D_(1+s) of two answers with chances `one` and 1 - `one` against `other`."""
+    lost = len(str(int(1 / abs(one - other))))
+    context = Context(prec=_DIGITS + 2 * lost, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    outcomes = []
+    for p, q in ((one, other), (1 - one, 1 - other)):
+        chance, odds = (context.divide(x.numerator, Decimal(x.denominator)) for x in (p, p / q))
+        outcomes.append((chance, context.ln(odds)))
+
+    def of(s: float) -> float:
+        total = Decimal(0)
+        for chance, loss in outcomes:
+            gain = context.exp(context.multiply(Decimal(s), loss))
+            total = context.add(total, context.multiply(chance, gain))
+        return float(context.ln(total))
+
+    return of
+
+
+def two_answers_mu(high: Fraction, low: Fraction) -> Fraction:
+    """Returns the least μ of an answer that one value gives with chance `high` and the other one
+    with `low`, Φ⁻¹(high) - Φ⁻¹(low), rounded up."""
+    return max(_quantile_up(high) + _quantile_up(1 - low), ZERO)
+
+
+def _quantile_up(chance: Fraction) -> Fraction:
+    """Returns Φ⁻¹ of a chance, rounded up."""
+    if chance >= Fraction(1, 2):
+        return gaussian_mean_up(log_inverse_up((1 - chance) / chance)) / 2
+    odds = log_inverse_up(chance / (1 - chance)) * (1 - _SLIGHTLY) - _SLIGHTLY
+    return -gaussian_mean_up(max(odds, ZERO)) * (1 - _SLIGHTLY) / 2

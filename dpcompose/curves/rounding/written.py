@@ -18,7 +18,7 @@ def number_of(given: Number, name: str, most: int | None = None) -> Fraction:
     """
     if isinstance(given, bool) or not isinstance(given, Fraction | int | str | float | Decimal):
         raise TypeError(f"{name} is a number, not {type(given).__name__}")
-    if not isinstance(given, str) and not math.isfinite(given):
+    if isinstance(given, float | Decimal) and not math.isfinite(given):
         raise ValueError(f"{name} is finite, not {given}")
     value = Fraction(repr(given)) if isinstance(given, float) else Fraction(given)
     if value < 0 or (most is not None and value > most):

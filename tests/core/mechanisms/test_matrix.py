@@ -9,6 +9,7 @@ from itertools import combinations, pairwise
 import pytest
 
 import dpcompose
+from dpcompose.core.mechanisms import matrix
 from dpcompose.core.mechanisms.matrix import Matrix, Tree, squares_in_tree
 
 F = Fraction
@@ -36,10 +37,30 @@ def test_a_tree_against_all_ways_of_taking_part(
     steps: int, participations: int, separation: int
 ) -> None:
     found = squares_in_tree(steps, participations, separation, 1)
-    wanted = all_ways(steps, participations, separation) if participations <= steps else 0
-    assert found >= wanted
-    if separation == 1 and participations <= steps:
-        assert found == wanted
+    assert found == all_ways(steps, participations, separation)
+
+
+@pytest.mark.parametrize("separation", [4, 5, 7, 9])
+def test_places_that_are_not_told_apart_give_no_less(
+    separation: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrix, "_MOST_PLACES", 4)
+    for steps in (7, 12, 15, 16, 21):
+        for participations in (1, 2, 3):
+            # Not through the memory of what was found with other settings.
+            found = squares_in_tree.__wrapped__(steps, participations, separation, 1)
+            wanted = all_ways(steps, participations, separation)
+            assert wanted <= found <= wanted * 1.5
+
+
+@pytest.mark.parametrize(
+    ("steps", "participations", "separation", "squares"),
+    [(5, 2, 5, 3), (9, 3, 5, 10), (6, 3, 3, 8), (5, 10**9, 10**9, 3), (64, 10**9, 1, 8128)],
+)
+def test_no_more_participations_count_than_fit(
+    steps: int, participations: int, separation: int, squares: int
+) -> None:
+    assert squares_in_tree(steps, participations, separation, 1) == squares
 
 
 @pytest.mark.parametrize("steps", [2, 3, 5])

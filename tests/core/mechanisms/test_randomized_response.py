@@ -86,6 +86,70 @@ def test_two_answers_with_chances_of_their_own(p: str, q: str, answers: int) -> 
     assert float(noise.epsilon(Fraction(1)) or 0) == pytest.approx(epsilon, rel=1e-12)
 
 
+def two_answers(p: str, q: str) -> RandomizedResponse:
+    found = FORMS["randomized-response"].made(
+        {"epsilon": F0, "lie": F0, "k": 2, "p": Fraction(p), "q": Fraction(q)}
+    )
+    assert isinstance(found, RandomizedResponse)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [("3/4", "1/2"), ("1/2", "3/4"), ("1e-6", "1e-9"), ("0.999", "1e-7"), ("0.51", "0.5")],
+)
+def test_chances_of_their_own_have_a_rho_and_a_mu_of_their_own(p: str, q: str) -> None:
+    """Against both orders of the values at many orders, and the one break of the trade-off."""
+    noise = two_answers(p, q)
+    with mp.workdps(orders.DIGITS):
+        one, other = orders.number(Fraction(p)), orders.number(Fraction(q))
+
+        def log_moment(order: Any) -> Any:
+            return max(
+                mp.log(a**order * b ** (1 - order) + (1 - a) ** order * (1 - b) ** (1 - order))
+                for a, b in ((one, other), (other, one))
+            )
+
+        truth = orders.largest_ratio(log_moment)
+        assert 0 <= orders.excess(noise.rho(Fraction(1)), truth) < 2e-6
+        truth = orders.largest_mu([(min(one, other), 1 - max(one, other))])
+        assert 0 <= orders.excess(noise.mu(Fraction(1)), truth) < 1e-24
+    pure = RandomizedResponse(2, noise.odds)
+    assert noise.rho(Fraction(1)) < pure.rho(Fraction(1))
+    assert noise.mu(Fraction(1)) < pure.mu(Fraction(1))
+    assert noise.rho(Fraction(4)) == 4 * noise.rho(Fraction(1))
+    assert noise.mu(Fraction(4)) == 2 * noise.mu(Fraction(1))
+
+
+def test_two_answers_of_equal_odds_are_plain_randomized_response() -> None:
+    assert type(two_answers("9/10", "1/10")) is RandomizedResponse
+    nearly = two_answers("9/10", "0.1000000001")
+    assert float(nearly.mu(Fraction(1))) == pytest.approx(2.5631031310892, rel=1e-8)
+    assert float(nearly.rho(Fraction(1))) == pytest.approx(1.7577796618690, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("p", "q"), [("1/2", "1/2"), ("1e-400", "1e-300"), ("1/2", "0.4999999999")]
+)
+def test_chances_at_the_edges_have_a_rho_and_a_mu(p: str, q: str) -> None:
+    noise = two_answers(p, q)
+    pure = RandomizedResponse(2, noise.odds)
+    assert 0 <= noise.rho(Fraction(1)) <= pure.rho(Fraction(1))
+    assert 0 <= noise.mu(Fraction(1)) <= pure.mu(Fraction(1))
+
+
+@pytest.mark.parametrize("budget", ["rho: 0.14557", "mu: 0.6745"])
+def test_a_budget_in_another_notion_counts_both_chances(budget: str) -> None:
+    """By the pure ε alone ρ would be 0.2310 and μ 0.8615."""
+    report = dpcompose.analyze(
+        "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
+        "  - {name: a, reads: rows, mechanism: randomized-response, k: 2, p: 3/4, q: 1/2}\n"
+        f"budget: {{{budget}}}\n"
+    )
+    assert report.verdict is not None and report.verdict.ok
+    assert report.verdict.slack is not None and report.verdict.slack < Fraction(1, 10**4)
+
+
 @pytest.mark.parametrize(("k", "lie"), [(2, "1/2"), (4, "1/5"), (10, "1/100"), (3, "1")])
 def test_a_chance_to_lie_gives_the_odds(k: int, lie: str) -> None:
     found = answered(f"k: {k}, lie: {lie}")

@@ -11,6 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
@@ -140,6 +141,7 @@ def of_response(k: int, epsilon: float) -> Callable[[float], float]:
     return of
 
 
+@lru_cache(maxsize=64)  # asked for at many ε
 def _chords(points: tuple[tuple[Fraction, Fraction], ...]) -> Cumulant | None:
     """K under the lower convex hull of its given points and (0, 0): K is convex."""
     hull = [(Fraction(0), Fraction(0))]
