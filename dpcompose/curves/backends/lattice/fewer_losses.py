@@ -21,7 +21,7 @@ Parts = Sequence[tuple[Part, int]]
 
 #: So many different losses of all kinds are kept as they are, else so many of a kind; samples take
 #: longer, responses less.
-MOST_IN_ALL, MOST, MOST_SAMPLES, MOST_RESPONSES = 1024, 256, 128, 8192
+MOST_IN_ALL, MOST, MOST_SAMPLES, MOST_RESPONSES = 2048, 256, 128, 8192
 #: Significant bits that are kept, the most that leave few enough; of responses the first.
 _BITS = tuple(range(12, 1, -1))
 
