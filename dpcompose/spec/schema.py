@@ -15,7 +15,7 @@ def json_schema() -> dict[str, Any]:
     schema: dict[str, Any] = _without_nulls(Spec.model_json_schema())
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
     alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
-    forms = [{"enum": alone, "title": "kind"}, *mapped.pop("oneOf")]
+    forms = [{"enum": alone, "title": "kind"}, *mapped.pop("anyOf")]
     mapped["anyOf"] = forms
     return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema
 
@@ -25,7 +25,8 @@ def _required(model: Any) -> set[str]:
 
 
 def _without_nulls(node: Any) -> Any:
-    """Returns a JSON Schema without the type null that stands for keys left out."""
+    """Returns a JSON Schema without the type null that stands for keys left out, in which a value
+    has any of its forms."""
     if isinstance(node, list):
         return [_without_nulls(each) for each in node]
     if not isinstance(node, dict):
@@ -33,6 +34,8 @@ def _without_nulls(node: Any) -> Any:
     tidy = {key: _without_nulls(value) for key, value in node.items()}
     if tidy.get("default", ...) is None:
         del tidy["default"]
+    if "oneOf" in tidy:  # the reader chooses a form by its keys, and those of two may be alike
+        tidy["anyOf"] = tidy.pop("oneOf")
     options = tidy.get("anyOf")
     if isinstance(options, list) and {"type": "null"} in options:
         options.remove({"type": "null"})

@@ -350,6 +350,8 @@ def test_reading_every_block_is_one_mechanism_for_each_block() -> None:
 def test_copies_are_repeats() -> None:
     by_count, written_out = repeated(written_out=False), repeated(written_out=True)
     for number, spec in enumerate(specs()):
+        if "allocate" in json.dumps(spec):
+            continue  # what reads it is released in each step, without a count
         counted = by_count(copy.deepcopy(spec), Random(number))
         listed = written_out(copy.deepcopy(spec), Random(number))
         assert counted is not None and listed is not None
