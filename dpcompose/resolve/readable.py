@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.core.change.kind_form import Refusal
 from dpcompose.core.change.maps import MAPS, form_of
+from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.kind import Above, Map
 from dpcompose.core.change.maps.sample import AllRows, Sample
@@ -52,8 +53,9 @@ def _drawn_for_all_batches(made_by: Map, above: Above) -> Iterator[Refusal]:
     if drawn is None or (isinstance(made_by, Sample) and not made_by.shared):
         return
     for name, other in above.upwards():
-        if isinstance(other, Batches | AllRows):
-            what = "batch" if isinstance(other, Batches) else "draw"
+        again = isinstance(other, Allocate) and other.shared and other.epochs > 1
+        if again or isinstance(other, Batches | AllRows):
+            what = "draw" if isinstance(other, AllRows) else "batch"
             says = f"a {drawn} of {name} is drawn anew for each {what}, and here it is one draw"
             hint = f"draw it above {name}, or write `keep: first`"
             if isinstance(made_by, Sample):

@@ -59,7 +59,7 @@ class StatedGuarantees:
         at = "relation" if given else "stated_on" if stated.stated_on is not None else "reads"
         fine = self._meanings.hold(relation, domain, (*path, at), given)
         if relation.kind is RelationKind.EUCLIDEAN and not isinstance(stated, written.Pure):
-            message = f"`relation: euclidean` goes with `notion: pure`, not `{stated.notion}`"
+            message = f"`relation: {relation}` goes with `notion: pure`, not `{stated.notion}`"
             hint = "only a loss ε per unit of distance can be followed"
             self._faults.add("DPC150", (*path, "notion"), message, hint)
             fine = False

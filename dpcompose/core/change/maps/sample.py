@@ -149,6 +149,12 @@ class Sample(Map):
             )
             hint = "protect a row of a table of public size: `protect: zero-out`, at the root"
             yield Refusal("DPC155", ("at_most",), says, hint)
+        elif (part := _part_of_root(above)) is not None:
+            says = (
+                f"{part} has some of the rows of {above.root} alone, and it is not known how many"
+            )
+            hint = f"draw the sample from {above.root} itself, or leave `at_most` out"
+            yield Refusal("DPC155", ("at_most",), says, hint)
         elif traits.most is not None and self.of != traits.most:
             says = f"`of` is {self.of}, and {above.name} has {plural(traits.most, 'row')}"
             hint = f"how often a sample is cut depends on it: write `of: {traits.most}`"
@@ -201,6 +207,16 @@ class Sample(Map):
             return f"a Poisson sample of rate {number(self.rate)}{turn}{cut}"
         of = count_text(self.of or 0)
         return f"a sample of {count_text(self.size)} of {of} rows {self._again}"
+
+
+def _part_of_root(above: Above) -> str | None:
+    """Returns the dataset, of one and those that it is made from, that may have fewer rows than its
+    root; None if all have as many."""
+    for name, made_by in above.upwards():
+        whole = made_by is not None and made_by.conduct().gives is Gives.ONE
+        if name != above.root and not (whole and made_by and not made_by.conduct().may_drop):
+            return name
+    return None
 
 
 def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refusal]:

@@ -204,6 +204,17 @@ def test_no_bound_is_below_bins_of_coins(steps: int, epochs: int) -> None:
         ),
         (spec("notion: pure, epsilon: 1, stated_on: rows"), "DPC128", "released in each step"),
         (spec("mechanism: tree, steps: 8, sigma: 1, sensitivity: 1"), "DPC105", "reads `bins`"),
+        (
+            spec(keys="steps: 2, epochs: 2, bins: same")
+            .replace("  bins: {from", "  all: {from")
+            .replace(
+                "mechanisms:",
+                "  bins:\n    from: all\n    map: {kind: limit, per: c, rows: 1, keep: random}\n"
+                "mechanisms:",
+            ),
+            "DPC156",
+            "drawn anew for each batch",
+        ),
         (spec(keys="steps: 0"), "DPC106", "steps"),
         (spec(keys="epochs: 2"), "DPC102", "steps"),
         (spec(keys="steps: 2, bins: new"), "DPC104", "bins"),

@@ -205,6 +205,27 @@ PURE = "notion: pure, epsilon: 1"
             "DPC155",
             "`rows` has 6 rows",
         ),
+        *(
+            (
+                spec("poisson: 1/2, at_most: 2, of: 6", PURE, "bounded", root).replace(
+                    "  batch: {from: rows", f"  {above}\n  batch: {{from: {read}"
+                ),
+                "DPC155",
+                "some of the rows of `rows` alone",
+            )
+            for root, above, read in (
+                (
+                    "{domain: fixed-size-table, size: 6}",
+                    "part: {from: rows, map: {kind: batches, epochs: 1}}",
+                    "part",
+                ),
+                (
+                    "{domain: ordered-table, size: 6}",
+                    "part: {from: rows, partition: {by: position, blocks: [x, y]}}",
+                    "part.x",
+                ),
+            )
+        ),
         (spec("poisson: 1/2, replacement: true", PURE), "DPC105", "`replacement`"),
         (spec("size: 2, replacement: true", PURE), "DPC102", "`of`"),
         (
