@@ -174,7 +174,7 @@ class EventReader:
                         found[part] = found.get(part, 0) + count
                 return found
             case "SelfComposedDpEvent":
-                times = item.at("count").whole()
+                times = item.at("count").integer()
                 inner = self.counts(item.at("event"))
                 return {part: times * count for part, count in inner.items() if times}
             case "PoissonSampledDpEvent":
@@ -185,15 +185,18 @@ class EventReader:
                 if exact(text) in (0, 1):
                     return inner if exact(text) else {}
                 keys = (("kind", "sample"), ("poisson", text))
-                return self._one(item, _drawn(keys, None, inner))
+                return self._one(item, _below_sample(keys, None, inner))
             case "SampledWithoutReplacementDpEvent":
-                of, size = item.at("source_dataset_size").whole(), item.at("sample_size").whole()
+                of, size = (
+                    item.at("source_dataset_size").integer(),
+                    item.at("sample_size").integer(),
+                )
                 if size > of:
                     item.fail(f"the sample has {size} rows, more than the {of} drawn from")
                 inner = self.counts(item.at("event"))
                 self._want("bounded", item)
                 keys = (("kind", "sample"), ("size", str(size)), ("of", str(of)))
-                return self._one(item, _drawn(keys, of, inner)) if size else {}
+                return self._one(item, _below_sample(keys, of, inner)) if size else {}
         return self._one(item, self._leaf(called, item))
 
     def _want(self, relation: str, item: Item) -> None:
@@ -221,7 +224,7 @@ class EventReader:
             case "LaplaceDpEvent":
                 return Leaf("laplace", (("scale", noise("noise_multiplier")),), ("1", "2"))
             case "DiscreteLaplaceDpEvent":
-                moved = item.at("sensitivity").whole()
+                moved = item.at("sensitivity").integer()
                 keys = (("scale", f"1/{noise('noise_parameter')}"),)
                 return Leaf("geometric", keys, (str(moved), str(2 * moved)))
             case "DiscreteGaussianDpEvent":
@@ -230,7 +233,7 @@ class EventReader:
                 )
             case "RandomizedResponseDpEvent":
                 self._want("bounded", item)
-                values, lie = item.at("num_buckets").whole(), noise("noise_parameter")
+                values, lie = item.at("num_buckets").integer(), noise("noise_parameter")
                 if values < 2:
                     return None  # one value tells nothing
                 return Leaf("randomized-response", (("k", str(values)), ("lie", lie)))
@@ -259,7 +262,7 @@ class EventReader:
                 several = isinstance(steps.value, list | tuple)
                 # A row is in one of the trees: the largest is the worst.
                 trees = steps.items() if several else [steps]
-                most = max((each.whole() for each in trees), default=0)
+                most = max((each.integer() for each in trees), default=0)
                 keys = (("steps", str(most)), ("sigma", noise("noise_multiplier")))
                 return Leaf("tree", keys, ("1", "2")) if most else None
             case "RepeatAndSelectDpEvent":
@@ -272,7 +275,7 @@ class EventReader:
         """Returns the sensitivities of discrete Gaussian noise."""
         moved, dimension = item.at("sensitivity").number(), item.find("dimension")
         known = dimension is not None and dimension.value is not None
-        more = f", dimension: {dimension.whole()}" if dimension is not None and known else ""
+        more = f", dimension: {dimension.integer()}" if dimension is not None and known else ""
         twice = 2 * exact(moved)
         return f"{{l2: {moved}{more}}}", f"{{l2: {twice}{more}}}"
 
@@ -300,7 +303,7 @@ class EventReader:
         return Leaf("select", (("runs", f"{{{law}}}"),), runs=one_run)  # type: ignore[arg-type]
 
 
-def _drawn(keys: tuple[tuple[str, str], ...], of: int | None, inner: Counts) -> Drawn | None:
+def _below_sample(keys: tuple[tuple[str, str], ...], of: int | None, inner: Counts) -> Drawn | None:
     """Returns what is released on a sample; None where that is nothing."""
     return Drawn(keys, of, tuple(inner.items())) if inner else None
 

@@ -42,7 +42,7 @@ def from_opacus(state: object, relation: str | None = None, deltas: Iterable[obj
         if len(step) != 3:
             each.fail("an entry is [noise multiplier, sample rate, steps]")
         sigma = step[0].positive("without noise nothing is private")
-        rate, times = step[1].positive("no row is ever drawn"), step[2].whole()
+        rate, times = step[1].positive("no row is ever drawn"), step[2].integer()
         if exact(rate) > 1:
             step[1].fail(f"a chance of at most 1 is due, not {quoted(rate)}")
         count, places_ = steps.get((sigma, rate), (0, []))

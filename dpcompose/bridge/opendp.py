@@ -148,7 +148,7 @@ class _Reader:
                 if item.path:
                     item.fail("a sample of all data is read by a part of the measurements only")
                 self.read(args.at("measurement"), prefix, whole)
-                population = args.at("population_size").whole()
+                population = args.at("population_size").integer()
                 if self.space is None or self.space.size is None:
                     item.fail("the size of the sample is not in the domain of the measurement")
                 self.sample = (self.space.size, population)
@@ -317,7 +317,7 @@ class _Reader:
     def _budgets(self, item: Item, args: Item) -> None:
         """Reads an interactive composition: what each query may cost."""
         self._enter(item, args)
-        if args.at("d_in").whole() != 1:
+        if args.at("d_in").integer() != 1:
             args.at("d_in").fail(
                 "queries are bounded for a distance above 1",
                 "write each as a guarantee of a declared relation: "
@@ -463,7 +463,7 @@ def _size(item: Item | None) -> int | None:
     """Returns the public number of rows of a domain of vectors; None where it is not public."""
     found = _domain(item)
     size = None if found is None else found[1].find("size")
-    return None if size is None or size.value is None else size.whole()
+    return None if size is None or size.value is None else size.integer()
 
 
 def _atoms(item: Item | None) -> Item | None:

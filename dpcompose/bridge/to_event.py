@@ -74,11 +74,11 @@ def _below(dataset: Dataset, relation: str) -> list[Event]:
         elif each.derived or each.partitions:
             raise Unconvertible(each.name, "other data are made from this sample", _WHAT)
         else:
-            events += _drawn(each, made_by, relation)
+            events += _below_sample(each, made_by, relation)
     return events
 
 
-def _drawn(dataset: Dataset, sample: Sample, relation: str) -> list[Event]:
+def _below_sample(dataset: Dataset, sample: Sample, relation: str) -> list[Event]:
     """Returns the events of what reads a Poisson sample."""
     if relation == "bounded":
         raise Unconvertible(

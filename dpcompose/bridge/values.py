@@ -117,7 +117,7 @@ class Item(NamedTuple):
         text = self.number()
         return text if exact(text) else self.fail(f"it is 0: {why}")
 
-    def whole(self) -> int:
+    def integer(self) -> int:
         """Returns a whole number of at least 0."""
         value = exact(self.number())
         if value.denominator > 1:

@@ -35,7 +35,7 @@ def import_file(run: Run) -> ExitCode:
             relation=run.relation,
             deltas=run.deltas,
             contributions=run.contributions,
-            sensitivities=dict(_named(each) for each in run.sensitivities),
+            sensitivities=dict(_by_name(each) for each in run.sensitivities),
         )
     except Unconvertible as error:
         complain_lines(f"dpcompose: {error.about(file)}")
@@ -44,7 +44,7 @@ def import_file(run: Run) -> ExitCode:
     return ExitCode.FINE
 
 
-def _named(given: str) -> tuple[str, str]:
+def _by_name(given: str) -> tuple[str, str]:
     """Returns the name and the number of `NAME=NUMBER`. Raises BadCall."""
     name, equals, number = given.rpartition("=")
     if not equals or not name or not number:

@@ -75,7 +75,7 @@ def _entry(report: Report, old: Mapping[str, Value]) -> str:
         why = "there is no finite guarantee" if no_bound else "the spec is invalid"
         return f"# {name}: no entry, since {why}\n"
     remarks: dict[Path, str] = {}
-    tree = _filled(fields(), _told(report), old, remarks, ())
+    tree = _filled(fields(), _fields_of(report), old, remarks, ())
     return (
         f"# By dpcompose {version()} from {name}, for the registry of DP deployments\n"
         f"# (its schema at commit {SCHEMA.commit}). Numbers are rounded up.\n"
@@ -120,7 +120,7 @@ def _filled(
     return tree
 
 
-def _told(report: Report) -> dict[str, Any]:
+def _fields_of(report: Report) -> dict[str, Any]:
     """Returns what a report tells of the fields of an entry, by their names; lists are the lines
     of texts."""
     variant, numbers = _parameters(report)

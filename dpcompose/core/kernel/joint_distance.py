@@ -77,7 +77,7 @@ def together(algebra: Algebra, place: Place, numbers: Sequence[int], state: Stat
         for change, value in zip(changes, values, strict=True)
     ]
     pure = isinstance(algebra, Scalars) and algebra.notion is Notion.PURE
-    if not pure and all(each == budget for each in reach) and _alike(values):
+    if not pure and all(each == budget for each in reach) and _are_alike(values):
         first = yield (values[0], changes[0])
         branch = Branch(values[0], changes[0], 1)
         nothing = [Choice(algebra.zero, (), how=RULE)] * (len(values) - 1)
@@ -130,7 +130,7 @@ def _change(place: Place, value: Place, state: State) -> State:
     return fit(listed[0], place, value, trace_here)
 
 
-def _alike(values: Sequence[Place]) -> bool:
+def _are_alike(values: Sequence[Place]) -> bool:
     """Returns whether the same guarantees are stated of what is released of each value, and splits
     of a distance are known to lose no more than the whole."""
     noises = {type(said.guarantee.noise) for said in _statements(values)}

@@ -163,10 +163,10 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
             size = 1 << height
             below.append([[(size, size, 0)], [(size - 1, size - 1, height + 1)]])
             continue
-        two = _joined(below[-1], below[-1], separation - 1, cap)
+        two = _join(below[-1], below[-1], separation - 1, cap)
         below.append([[(a, b, most + n * n) for a, b, most in two[n]] for n in range(len(two))])
     roots = [below[height] for height in reversed(heights) if steps >> height & 1]
-    ways = reduce(lambda one, other: _joined(one, other, separation - 1, in_one), roots)
+    ways = reduce(lambda one, other: _join(one, other, separation - 1, in_one), roots)
     tree = [max(most for _, _, most in each) for each in ways if each]
     found = [0]
     while trees:
@@ -182,7 +182,7 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
 _Ways = list[list[tuple[int, int, int]]]
 
 
-def _joined(one: _Ways, other: _Ways, between: int, most: int) -> _Ways:
+def _join(one: _Ways, other: _Ways, between: int, most: int) -> _Ways:
     """Returns the ways of two parts of a tree together, with so many free steps `between`."""
     found: list[set[tuple[int, int, int]]] = [
         set() for _ in range(min(most, len(one) + len(other) - 2) + 1)
