@@ -660,6 +660,33 @@ def test_certificates_of_an_attacker_are_not_confirmed(attack: dict[str, Any]) -
         checker.compare(lines, attack["spec"].encode())
 
 
+@pytest.mark.parametrize("name", ["a`\x1b[2K\ryes: 9 of 9 claims follow\nyes", "x\ud800"])
+def test_a_name_cannot_print_a_verdict(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines: list[Any] = json.loads(json.dumps(ATTACKS[0]["lines"]))
+    lines[1]["name"] = name
+    lines[1]["mechanisms"] = [{"name": name, "count": 1, "statements": []}]
+    file = tmp_path / "c.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    assert checker.main([str(file)]) == 1
+    told = capsys.readouterr().out
+    assert told.count("\n") == 1 and told.startswith("no: ") and told.isascii()
+    assert "\x1b" not in told
+
+
+def test_a_key_that_is_there_twice_is_refused() -> None:
+    lines = [json.dumps(line) for line in ATTACKS[0]["lines"]]
+    lines[0] = lines[0].replace('"version": 1', '"version": 2, "version": 1')
+    with pytest.raises(checker.Rejected, match="a key is there twice"):
+        checker.check(lines)
+
+
+def test_numbers_of_any_size_are_printed() -> None:
+    assert checker.digits(checker.F(10) ** 400 / 3) == "3.33333333e+399"
+    assert checker.digits(checker.F(1, 10**400)) == "1e-400"
+
+
 def test_a_certificate_says_nothing_that_its_spec_leaves_out() -> None:
     """Each key of a map, a partition, a root or a statement that is added or changed is refused."""
     text = """\
