@@ -2637,9 +2637,6 @@ _DEFAULTS |= dict.fromkeys(
 #: Keys of a certificate that follow from other keys of the spec, which are then not compared.
 _FOLLOWS = {
     "rate": {"size"},
-    "blocks": {"kinds"},
-    "unbounded": {"sensitivity"},
-    "bounded": {"sensitivity"},
     "said_by": {"kind"},
     "uses": {"column"},
     "max_rows": {"column"},
@@ -2780,23 +2777,13 @@ class SpecComparison:
             self.left.add(f"{where}.{key}")
         for key, value in written.items():
             name = _RENAMED.get(key, key)
-            if key == "kinds" and isinstance(value, dict):
-                self._kinds(f"{where}.{key}", value, told_[key])
+            if key == "kinds" and isinstance(value, dict) and value.keys() == told_[key].keys():
+                for kind, blocks in value.items():
+                    self._field(f"{where}.{kind}", blocks, told_[key][kind])
             elif name in told_ and not isinstance(value, dict):
                 self._field(f"{where}.{key}", value, told_[name])
             else:
                 self.left.add(f"{where}.{key}")
-
-    def _kinds(self, where: str, written: Line, told_: Line) -> None:
-        """Compares in how many blocks rows of each kind are, and of each two kinds together."""
-
-        def shared(kinds: Line) -> dict[tuple[str, str], int]:
-            pairs = product(kinds.items(), repeat=2)
-            return {(a, b): len({*map(str, p)} & {*map(str, q)}) for (a, p), (b, q) in pairs}
-
-        if shared(written) != shared(told_):
-            raise Rejected(f"{where} has other blocks in the spec")
-        self.compared += 1
 
     def _protect(self) -> None:
         written, header = self.spec["protect"], self.lines[0]
@@ -2849,6 +2836,11 @@ class SpecComparison:
             written = {"kind": written} if isinstance(written, str) else {**written}
             if "shared" in told_ and written.pop("draws", "each") in ("each", "one"):
                 self._draws(name, told_.pop("shared"))
+            if told_.get("size") is not None:
+                told_.pop("rate", None)  # it is size / of
+            if told_["kind"] == "value" and "sensitivity" in written:
+                by = written.pop("sensitivity")
+                written |= by if isinstance(by, dict) else {"unbounded": by}
             joint, root = told_.pop("joint", None), _base(entry["from"])
             if joint is not None:
                 said = self._entry(root).get("joint", {})
@@ -2868,6 +2860,14 @@ class SpecComparison:
         told_ = {**line["by"], "by": line["by"]["kind"], "blocks": sum(line["sizes"])}
         told_ |= {key: line[key] for key in ("drops", *_CAPS)}
         del told_["kind"]
+        if isinstance(written.get("kinds"), dict):
+            blocks = [x for x in self.nodes.values() if x.get("partition") == line["id"]]
+            names = {x["class"]: str(x["name"]).partition(".")[2] for x in blocks}
+            told_["kinds"] = {k: [names[n] for n in told_["kinds"][k]] for k in told_["kinds"]}
+            known = {name for each in written["kinds"].values() for name in each}
+            if {*line["sizes"]} != {1} or {*names.values()} != known or len(names) != len(known):
+                raise Rejected(f"`{line['name']}` has other blocks in the spec")
+            del told_["blocks"]
         self._fields(line["name"], written, told_)
 
     def _below(
@@ -3075,9 +3075,12 @@ class SpecComparison:
         self._declared(given)
         goal = self.lines[0]["protect"]
         if of is None:
+            by = said.get("sensitivity") if "mechanism" in said else None
+            if isinstance(by, dict) and given.keys() == {"kind"} and given["kind"] in by:
+                return True
             if given.get("name", given["kind"]) != goal.get("name", goal["kind"]):
                 self.left.add(f"{where}.relation")
-                return False
+                return given == {"kind": "unbounded"}
             of = {"relation": goal.get("name", goal["kind"]), **goal}
         of = of if isinstance(of, dict) else {"relation": of}
         name = {"l1": "euclidean"}.get(of["relation"], of["relation"])
