@@ -2637,14 +2637,9 @@ _DEFAULTS |= dict.fromkeys(
 #: Keys of a certificate that follow from other keys of the spec, which are then not compared.
 _FOLLOWS = {
     "rate": {"size"},
-    "blocks": {"kinds"},
-    "shared": {"draws"},
-    "unbounded": {"sensitivity"},
-    "bounded": {"sensitivity"},
     "said_by": {"kind"},
     "uses": {"column"},
     "max_rows": {"column"},
-    "max_degree": {"domain"},
 }
 
 
@@ -2666,21 +2661,56 @@ class SpecComparison:
         self.compared, self.left = 0, set[str]()
         if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
             raise Rejected("the certificate is about another text")
+        mechanisms = [x for x in self.spec["mechanisms"] if "post_processes" not in x]
+        #: What reads a dataset or a block, and what is made of it, as they are written there.
+        self.reads, self.made = dict[str, list[Line]](), dict[str, list[str]]()
+        #: Datasets with a mechanism below, and the blocks that something is said of by name.
+        self.needed, self.named = set[str](), dict[str, set[str]]()
         self._fold_columns()
         self._protect()
-        if self.lines[0]["apart"] and "roots" not in self.spec:
-            raise Rejected("the spec does not say that nobody is in two roots")
+        for name, entry in self.spec["datasets"].items():
+            source = str(entry["from"]) if isinstance(entry, dict) and "from" in entry else ""
+            self.made.setdefault(source, []).append(name)
+            self._names(source)
+        for each in mechanisms:
+            self.reads.setdefault(str(each["reads"]), []).append(each)
+            self._names(str(each["reads"]), each, *each.get("guarantees", []))
+            above = _base(each["reads"])
+            while above and above not in self.needed:
+                self.needed.add(above)
+                entry = self.spec["datasets"].get(above)
+                above = _base(entry.get("from", "")) if isinstance(entry, dict) else ""
+        told_ = {m["name"] for line in self.lines for m in line.get("mechanisms", ())}
+        if {each["name"] for each in mechanisms} != told_:
+            raise Rejected("its mechanisms are not those of the spec")
+        self.kids: dict[Any, list[Line]] = {}
+        self.nodes = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
+        self.facts: dict[int, Any] = {}
         for line in self.lines:
             if line["line"] == "dataset":
+                self.kids.setdefault(line.get("parent"), []).append(line)
                 self._dataset(line)
             elif line["line"] == "partition":
-                entry = self._entry(line["name"])
-                self._comes_from(line["name"], entry, line["of"])
-                told_ = {**line["by"], "by": line["by"]["kind"], "blocks": sum(line["sizes"])}
-                told_ |= {key: line[key] for key in ("drops", *_CAPS)}
-                del told_["kind"]
-                self._fields(line["name"], entry["partition"], told_)
-        self._mechanisms()
+                self.kids.setdefault(line["of"], []).append(line)
+                self._partition(line)
+        self.seen: set[int] = set()
+        self._below(None, {}, None, 1)
+        if {i for i, x in self.nodes.items() if i not in self.seen and not self._twin(x)}:
+            raise Rejected("a dataset is there that is not in the spec")
+
+    def _names(self, source: str, *entries: Line) -> None:
+        """Remembers blocks that are named where something is read, or a value is given by block."""
+        name, _, block = source.partition(".")
+        known = self.named.setdefault(name, set())
+        known |= {block} - {"", "*"}
+        for each in entries:
+            known.update(*(v for v in each.values() if isinstance(v, dict)))
+
+    def _twin(self, line: Line) -> bool:
+        """Returns whether a dataset is, or is below, one that is there as part of one release."""
+        while "parent" in line and not line.get("one_release"):
+            line = self.nodes[line["parent"]]
+        return bool(line.get("one_release"))
 
     def _fold_columns(self) -> None:
         """Moves mechanisms to what they read, from the columns of it that they `use`."""
@@ -2691,11 +2721,15 @@ class SpecComparison:
             above, columns = nodes[line["parent"]], line["map"].get("only")
             if line["name"] in self.spec["datasets"] or columns is None:
                 continue
+            if not columns or any(x["name"] not in uses for x in line.get("mechanisms", ())):
+                raise Rejected("mechanisms read columns that they do not use in the spec")
             for each in line.get("mechanisms", ()):
                 told_ = [{**x, "up": x["up"] - 1} for x in each["statements"]]
                 above.setdefault("mechanisms", []).append({**each, "statements": told_})
                 used.add(each["name"])
-                self._field(f"{each['name']}.uses", [*{*uses.get(each["name"], [])}], columns)
+                if any(x["up"] < 0 for x in told_):
+                    raise Rejected(f"{str(each['name'])[:60]} is stated on other rows in the spec")
+                self._field(f"{each['name']}.uses", [*{*uses[each["name"]]}], columns)
             self.lines.remove(line)
         if uses.keys() - used:
             raise Rejected(f"{min(uses.keys() - used)[:60]} uses columns in the spec")
@@ -2743,23 +2777,13 @@ class SpecComparison:
             self.left.add(f"{where}.{key}")
         for key, value in written.items():
             name = _RENAMED.get(key, key)
-            if key == "kinds" and isinstance(value, dict):
-                self._kinds(f"{where}.{key}", value, told_[key])
+            if key == "kinds" and isinstance(value, dict) and value.keys() == told_[key].keys():
+                for kind, blocks in value.items():
+                    self._field(f"{where}.{kind}", blocks, told_[key][kind])
             elif name in told_ and not isinstance(value, dict):
                 self._field(f"{where}.{key}", value, told_[name])
             else:
                 self.left.add(f"{where}.{key}")
-
-    def _kinds(self, where: str, written: Line, told_: Line) -> None:
-        """Compares in how many blocks rows of each kind are, and of each two kinds together."""
-
-        def shared(kinds: Line) -> dict[tuple[str, str], int]:
-            pairs = product(kinds.items(), repeat=2)
-            return {(a, b): len({*map(str, p)} & {*map(str, q)}) for (a, p), (b, q) in pairs}
-
-        if shared(written) != shared(told_):
-            raise Rejected(f"{where} has other blocks in the spec")
-        self.compared += 1
 
     def _protect(self) -> None:
         written, header = self.spec["protect"], self.lines[0]
@@ -2774,13 +2798,17 @@ class SpecComparison:
         told_ = {"keeps": goal.get("keeps", []), "changes": goal.get("changes")}
         told_ |= {"relation": name, "distance": header["distance"]}
         self._fields("protect", written, told_)
+        self._declared(goal)
+
+    def _declared(self, goal: Line) -> None:
+        """Compares a relation that the spec declares with what it says there."""
         if goal["kind"] == "declared":
-            declared = {**self.spec["relations"][name]}
+            declared = {**self.spec["relations"][goal["name"]]}
             if self.nulls:
                 declared["within"] = "unbounded"
             told_ = {key: each for key, each in goal["within"].items() if key != "kind"}
             told_ |= {"within": goal["within"]["kind"], "distance": goal["distance"]}
-            self._fields(f"relations.{name}", declared, told_)
+            self._fields(f"relations.{goal['name']}", declared, told_)
 
     def _dataset(self, line: Line) -> None:
         entry, name = self._entry(line["name"]), line["name"]
@@ -2789,123 +2817,312 @@ class SpecComparison:
                 raise Rejected(f"`{name}` is no root in the spec")
             public = ("drops", "joint", *(("domain", "size") if self.nulls else ()))
             self._fields(name, {k: v for k, v in entry.items() if k not in public}, line["root"])
+            self.facts[line["id"]] = root_facts(line["root"])
         elif "partition" in line:
-            part = next(
-                x for x in self.lines if x["line"] == "partition" and x["id"] == line["partition"]
-            )
-            if str(name).split(".")[0] != part["name"]:
-                raise Rejected(f"`{name}` is no block of `{part['name']}`")
-        elif "through" in line:
-            self.left.add(f"{name}.map")
+            self.facts[line["id"]] = self.facts[line["parent"]]
         else:
-            self._comes_from(name, entry, line["parent"])
+            try:
+                self.facts[line["id"]] = facts_after(line["map"], self.facts[line["parent"]])
+            except (NotChecked, Rejected, LookupError, TypeError):
+                self.facts[line["id"]] = None
+            if "through" in line:
+                self.left.add(f"{name}.map")
+                return
             every_row = line["map"]["kind"] == "all-rows"
             told_: Line = {"kind": "sample", "rate": "1"} if every_row else {**line["map"]}
             if told_["kind"].startswith("sample-"):  # one that is not drawn as usual
                 told_["kind"] = "sample"
-            joint, root = told_.pop("joint", None), str(entry["from"]).split(".")[0]
+            written = entry.get("map", {})
+            written = {"kind": written} if isinstance(written, str) else {**written}
+            if "shared" in told_ and written.pop("draws", "each") in ("each", "one"):
+                self._draws(name, told_.pop("shared"))
+            if told_.get("size") is not None:
+                told_.pop("rate", None)  # it is size / of
+            if told_["kind"] == "value" and "sensitivity" in written:
+                by = written.pop("sensitivity")
+                written |= by if isinstance(by, dict) else {"unbounded": by}
+            joint, root = told_.pop("joint", None), _base(entry["from"])
             if joint is not None:
-                self._fields(f"{root}.joint", self._entry(root).get("joint", {}), joint)
-            self._fields(f"{name}.map", entry.get("map", {}), told_)
+                said = self._entry(root).get("joint", {})
+                if name not in said.get("datasets", []):
+                    raise Rejected(f"`{name}` is under no joint bound in the spec")
+                self._fields(f"{root}.joint", said, joint)
+            self._fields(f"{name}.map", written, told_)
 
-    def _comes_from(self, name: str, entry: Line, parent: int) -> None:
-        """Compares the dataset that another one is made from."""
-        above = next(x for x in self.lines if x["line"] == "dataset" and x["id"] == parent)
-        if str(entry["from"]).split(".")[0] != str(above["name"]).split(".")[0]:
-            raise Rejected(f"`{name}` is made from {str(entry['from'])[:40]} in the spec")
+    def _draws(self, name: str, shared: bool) -> None:
+        """Compares whether all copies of the mechanisms read one sample."""
+        written = self._entry(name).get("map", {})
+        drawn = written.get("draws", "each") if isinstance(written, dict) else "each"
+        self._field(f"{name}.draws", drawn, "one" if shared else "each")
 
-    def _mechanisms(self) -> None:
-        nodes: dict[int, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
-        released: dict[str, Line] = {}
-        copies: dict[tuple[str, Any], int] = {}
-        draws: dict[int | None, int] = {None: 1}
-        epochs: dict[int | None, int] = {None: 1}
-        paths: dict[int | None, tuple[Any, ...]] = {None: ()}
-        for number_, line in nodes.items():
-            draws[number_] = draws[line.get("parent")] * line.get("draws", 1)
-            epochs[number_] = epochs[line.get("parent")] * line.get("map", {}).get("epochs", 1)
-            draws[number_] *= not line.get("one_release")  # there as well as given what is drawn
-            paths[number_] = (*paths[line.get("parent")], (line["name"], line.get("class")))
-            for each in line.get("mechanisms", ()):  # of draws that differ the copies add up
-                released[each["name"]] = {**each, "reads": line}
-                key = each["name"], paths[number_]
-                copies[key] = copies.get(key, 0) + each["count"] * draws[number_]
-        written = [each for each in self.spec["mechanisms"] if "post_processes" not in each]
-        if {each["name"] for each in written} != set(released):
-            raise Rejected("its mechanisms are not those of the spec")
-        for each in written:
-            found, where = released[each["name"]], str(each["name"])
-            for key, count in copies.items():
-                if key[0] == where and count:
-                    home = self._entry(found["reads"]["name"]).get("map")
-                    if isinstance(home, dict) and "cycle" in home:
-                        self.left.add(f"{where}.count")  # of one group of rows
-                        continue
-                    times = epochs[found["reads"]["id"]] * int(each.get("runs", {}).get("fixed", 1))
-                    count = count // times if count % times == 0 else 0
-                    self._field(f"{where}.count", each.get("count", "1"), count)
-            self._reads(nodes, where, str(each["reads"]))
-            if each.get("local") == "true" or "of" in each:  # certified is all of it together
-                self.left.add(where)
-                continue
-            stated_ = [x for x in found["statements"] if not x.get("noise")]
-            several = each.get("guarantees", [each] if "notion" in each else [])
-            extra = "mechanism" not in each and len(stated_) < len(found["statements"])
-            if extra or (all("points" not in x for x in several) and len(stated_) > len(several)):
-                raise Rejected(f"{where} has more guarantees than in the spec")
-            for said in several or [each]:
-                amounts = [said[key] for key in ("epsilon", "rho", "mu") if key in said]
-                plain = amounts and not isinstance(amounts[0], dict)
-                if not plain or said.get("notion") not in READS:
-                    self.left.add(where)
+    def _partition(self, line: Line) -> None:
+        written = self._entry(line["name"])["partition"]
+        told_ = {**line["by"], "by": line["by"]["kind"], "blocks": sum(line["sizes"])}
+        told_ |= {key: line[key] for key in ("drops", *_CAPS)}
+        del told_["kind"]
+        if isinstance(written.get("kinds"), dict):
+            blocks = [x for x in self.nodes.values() if x.get("partition") == line["id"]]
+            names = {x["class"]: str(x["name"]).partition(".")[2] for x in blocks}
+            told_["kinds"] = {k: [names[n] for n in told_["kinds"][k]] for k in told_["kinds"]}
+            known = {name for each in written["kinds"].values() for name in each}
+            if {*line["sizes"]} != {1} or {*names.values()} != known or len(names) != len(known):
+                raise Rejected(f"`{line['name']}` has other blocks in the spec")
+            del told_["blocks"]
+        self._fields(line["name"], written, told_)
+
+    def _below(
+        self, node: Line | None, blocks: Line, drawn: tuple[int, int, int] | None, epochs: int
+    ) -> None:
+        """Compares all that is made of a dataset with the spec: each thing is there once.
+
+        `blocks`: which block of each partition the dataset is in (None: one without a name);
+        `drawn`: which of the fresh samples above it, and how many there are.
+        """
+        stack = [(node, blocks, drawn, epochs)]
+        while stack:
+            node, blocks, drawn, epochs = stack.pop()
+            sources = [""]
+            if node is not None:
+                self.seen.add(node["id"])
+                sources = [name := str(node["name"])]
+                if "partition" in node:
+                    sources = [f"{_base(name)}.*", f"{_base(name)}.{blocks[_base(name)]}"]
+                self._mechanisms(node, sources, blocks, drawn, epochs)
+            found: dict[str, list[Line]] = {}
+            for line in self.kids.get(None if node is None else node["id"], ()):
+                if "partition" not in line and not line.get("one_release"):
+                    first = [*line.get("through", ()), line["name"]][0]
+                    found.setdefault(first, []).append(line)
+            due = [x for each in sources for x in self.made.get(each, ())]
+            where = "a root" if node is None else f"made of `{node['name']}`"
+            if {*found} - {*due} or self.needed & {*due} - {*found}:
+                name = min(({*found} - {*due}) | (self.needed & {*due} - {*found}))
+                raise Rejected(f"the spec says otherwise whether `{name}` is {where}")
+            for first, lines in found.items():
+                if lines[0]["line"] == "partition":
+                    stack += self._blocks(lines, blocks, drawn, epochs)
                     continue
-                known = [x for x in found["statements"] if x["notion"] == said["notion"]]
-                near = [x for x in known if x["value"] == _fraction(amounts[0])] or known
-                first = near[0] if near else {"value": "", "delta": ""}
-                self._field(f"{where}.{said['notion']}", amounts[0], first["value"])
-                of = said.get("relation", each.get("relation"))
-                narrow = of if isinstance(of, dict) else {}
-                for columns in ("keeps", "changes"):
-                    if columns in narrow:
-                        for x in near:
-                            given = x["relation"].get(columns, [])
-                            self._field(f"{where}.{columns}", narrow[columns], given)
-                of = narrow.get("relation") if narrow else of
-                of = "unbounded" if self.nulls and of == "zero-out" else of
-                of = "euclidean" if of == "l1" else of
-                kinds = {x["relation"].get("name", x["relation"]["kind"]) for x in near}
-                if of is not None and of not in kinds:
-                    raise Rejected(f"{where} holds for {str(of)[:40]} neighbours in the spec")
-                if of is None and kinds != {self.lines[0]["protect"]["kind"]}:
-                    self.left.add(f"{where}.relation")
-                if isinstance(said.get("delta"), str) and len(near) == 1:
-                    self._field(f"{where}.delta", said["delta"], first.get("delta", "0"))
-                home = said.get("stated_on", each.get("stated_on"))
-                homes = {self._home(nodes, found["reads"], x["up"]) for x in near}
-                reads = str(found["reads"]["name"]) if home is None else str(home)
-                if reads.split(".")[0] not in homes:
-                    raise Rejected(f"{where} is stated on {reads[:40]} in the spec")
+                if "through" in lines[0]:
+                    self._chain(first, lines[0])
+                made_by = lines[0].get("map", {})
+                fresh = str(made_by.get("kind")).split("-")[0] in ("sample", "allocate")
+                fresh = fresh and drawn is None and not made_by.get("shared", "bins" in made_by)
+                if any(x.get("map", {}) != made_by for x in lines) or (
+                    not fresh and (len(lines) > 1 or lines[0].get("draws", 1) != 1)
+                ):
+                    raise Rejected(f"`{first}` is there several times, and once in the spec")
+                start, total = 0, sum(x.get("draws", 1) for x in lines)
+                for line in lines:
+                    end = start + line.get("draws", 1)
+                    times = epochs * made_by.get("epochs", 1)
+                    stack.append((line, blocks, (start, end, total) if fresh else drawn, times))
+                    start = end
 
-    def _reads(self, nodes: dict[int, Line], where: str, reads: str) -> None:
-        """Compares what a mechanism reads: a dataset, a block, or all blocks."""
-        name, dot, block = reads.partition(".")
-        of_all = [x for x in nodes.values() if str(x["name"]).split(".")[0] == name]
-        here = [x for x in of_all if any(m["name"] == where for m in x.get("mechanisms", ()))]
-        elsewhere = [
-            x["id"]
-            for x in nodes.values()
-            if any(m["name"] == where for m in x.get("mechanisms", ())) and x not in of_all
-        ]
-        if elsewhere or not here or (dot == "" and any("partition" in x for x in here)):
-            raise Rejected(f"{where} reads {reads[:40]} in the spec")
-        if block == "*" and len(here) != len([x for x in of_all if "partition" in x]):
-            raise Rejected(f"{where} reads every block of `{name}` in the spec")
+    def _chain(self, first: str, line: Line) -> None:
+        """Compares datasets whose maps are merged: each is read by the next one alone."""
+        for name, after in pairwise([*line["through"], line["name"]]):
+            if self.made.get(name) != [after] or self.reads.get(name):
+                raise Rejected(f"`{first}` is not followed by `{after}` alone in the spec")
+        if not line["through"]:
+            raise Rejected(f"`{first}` is not merged with another dataset")
 
-    def _home(self, nodes: dict[int, Line], line: Line, up: int) -> str:
-        """Returns the name of the dataset so many above another, without that of its block."""
-        for _ in range(up):
-            line = nodes[line["parent"]]
-        return str(line["name"]).split(".")[0]
+    def _blocks(
+        self, lines: list[Line], blocks: Line, drawn: Any, epochs: int
+    ) -> Iterator[tuple[Line, Line, Any, int]]:
+        """Yields the classes of a partition, each with a block of the spec that is in it."""
+        name, line = lines[0]["name"], lines[0]
+        entry = self._entry(name)["partition"]
+        if len(lines) > 1:
+            raise Rejected(f"`{name}` is there several times, and once in the spec")
+        known = entry.get("blocks")
+        if isinstance(entry.get("kinds"), dict):
+            known = [*dict.fromkeys(x for each in entry["kinds"].values() for x in each)]
+        room: list[tuple[Line, int]] = []
+        alone: set[str] = set()
+        for each in (x for x in self.nodes.values() if x.get("partition") == line["id"]):
+            base, _, block = str(each["name"]).partition(".")
+            size = line["sizes"][each["class"]]
+            if base != name or (block != "*" and (size > 1 or block in alone)):
+                raise Rejected(f"`{each['name']}` is no block of `{name}` in the spec")
+            if block == "*":
+                room.append((each, size))
+                continue
+            if (isinstance(known, list) and block not in known) or (
+                _fraction(known) and not (block.isdecimal() and int(block) < F(str(known)))
+            ):
+                raise Rejected(f"`{name}` has no block {block[:40]!r} in the spec")
+            alone.add(block)
+            yield each, {**blocks, name: block}, drawn, epochs
+        named = self.named.get(name, set()) - alone
+        if isinstance(known, list):
+            named &= {*map(str, known)}
+        elif _fraction(known):
+            named = {x for x in named if x.isdecimal() and int(x) < F(str(known))}
+        for block in sorted(named):  # those of one class are alike
+            why = Rejected(f"block {block!r} of `{name}` is missing")
+            for n, (each, size) in enumerate(room):
+                try:
+                    if size:
+                        self._below(each, {**blocks, name: block}, drawn, epochs)
+                        room[n] = each, size - 1
+                        break
+                except Rejected as other:
+                    why = other
+            else:
+                raise why
+        for each, size in room:
+            if size:  # any other block
+                yield each, {**blocks, name: None}, drawn, epochs
+
+    def _mechanisms(
+        self, node: Line, sources: list[str], blocks: Line, drawn: Any, epochs: int
+    ) -> None:
+        """Compares the mechanisms that read a dataset: which, how often, and their guarantees."""
+        found = {each["name"]: each for each in node.get("mechanisms", ())}
+        written = {x["name"]: x for each in sources for x in self.reads.get(each, ())}
+        if len(found) != len(node.get("mechanisms", ())) or found.keys() - written.keys():
+            raise Rejected(f"other mechanisms read `{node['name']}` in the spec")
+        above: Line | None = node
+        cycle = False
+        while above is not None:
+            made_by = self._entry(above["name"]).get("map")
+            cycle = cycle or (isinstance(made_by, dict) and "cycle" in made_by)
+            above = self.nodes[above["parent"]] if "parent" in above else None
+        for where, each in written.items():
+            count = each.get("count", "1")
+            count = str(len(count)) if isinstance(count, list) else _fraction(count)
+            times = (
+                int(F(count))
+                * epochs
+                * int(
+                    each.get("runs", {}).get("fixed", 1)
+                    if isinstance(each.get("runs"), dict)
+                    else 1
+                )
+                if count
+                else None
+            )
+            start, end, total = drawn or (0, 1, 1)
+            if where not in found:
+                if start == 0 or cycle or times is None or times > start:
+                    raise Rejected(f"{where} reads `{node['name']}` in the spec")
+                continue
+            if times is None or cycle:  # an expression, or of one group of rows
+                self.left.add(f"{where}.count")
+            elif drawn and (times <= start or times > total):
+                raise Rejected(f"{where}.count is {times} in the spec, not {total}")
+            elif drawn and times < end:  # more copies than there are
+                self.left.add(f"{where}.count")
+            if drawn or not (times is None or cycle):
+                self._field(f"{where}.count", str(1 if drawn else times), found[where]["count"])
+            self._statements(where, each, node, found[where]["statements"], blocks)
+
+    def _statements(
+        self, where: str, each: Line, node: Line, stated_: list[Line], blocks: Line
+    ) -> None:
+        """Compares the guarantees of a mechanism, each with one of the spec."""
+        if each.get("local") == "true" or "of" in each:  # certified is all of it together
+            self.left.add(where)
+            return
+        if "mechanism" in each:
+            for line in stated_:
+                self._noise(where, each, node, line)
+            return
+        several = each.get("guarantees", [each])
+        if any(line.get("noise") for line in stated_):
+            raise Rejected(f"{where} is no mechanism with noise in the spec")
+        free = [*stated_]
+        loose = [x for x in several if x.get("notion") not in READS or "points" in x]
+        for said in [x for x in several if x not in loose]:
+            why = Rejected(f"{where} has another guarantee in the spec")
+            for line in free:
+                before = self.compared, {*self.left}
+                try:
+                    self._statement(where, {**each, **said}, node, line, blocks)
+                    free.remove(line)
+                    break
+                except Rejected as other:
+                    (self.compared, self.left), why = before, other
+            else:
+                raise why
+        if loose:  # a profile
+            self.left.add(where)
+        elif free:
+            raise Rejected(f"{where} has more guarantees than in the spec")
+
+    def _statement(self, where: str, said: Line, node: Line, line: Line, blocks: Line) -> None:
+        self._field(f"{where}.notion", said["notion"], line["notion"])
+        block = blocks.get(_base(said["reads"]))
+        values = [said[key] for key in ("epsilon", "rho", "mu") if key in said]
+        for key, value, given in (
+            (said["notion"], values[0] if values else "", line["value"]),
+            ("delta", said.get("delta", "0"), line.get("delta", "0")),
+        ):
+            value = value.get(block, "") if isinstance(value, dict) else value
+            self._field(f"{where}.{key}", value, given)
+        self._about(where, said, node, line)
+
+    def _about(self, where: str, said: Line, node: Line, line: Line) -> bool:
+        """Compares of which changes of which dataset a guarantee is; tells if that is written."""
+        home = node
+        for _ in range(line["up"]):
+            home = self.nodes[home["parent"]]
+        if line.get("noise", {}).get("kind") == "ShuffledReports":
+            self.left.add(f"{where}.stated_on")
+        elif _base(home["name"]) != _base(said.get("stated_on", said["reads"])):
+            raise Rejected(f"{where} is stated on another dataset in the spec")
+        given, of = line["relation"], said.get("relation")
+        self._declared(given)
+        goal = self.lines[0]["protect"]
+        if of is None:
+            by = said.get("sensitivity") if "mechanism" in said else None
+            if isinstance(by, dict) and given.keys() == {"kind"} and given["kind"] in by:
+                return True
+            if given.get("name", given["kind"]) != goal.get("name", goal["kind"]):
+                self.left.add(f"{where}.relation")
+                return given == {"kind": "unbounded"}
+            of = {"relation": goal.get("name", goal["kind"]), **goal}
+        of = of if isinstance(of, dict) else {"relation": of}
+        name = {"l1": "euclidean"}.get(of["relation"], of["relation"])
+        name = "unbounded" if self.nulls and name == "zero-out" else name
+        self._field(f"{where}.relation", name, given.get("name", given["kind"]))
+        facts = self.facts[home["id"]]
+        for key in ("keeps", "changes"):
+            if key == "changes" and key in of and key not in given:
+                if facts is not None and facts.get("columns") is not None:
+                    raise Rejected(f"{where} holds where other columns change in the spec")
+            elif key in of or key in given:
+                self._field(f"{where}.{key}", of.get(key, []), given.get(key, []))
+        return True
+
+    def _noise(self, where: str, each: Line, node: Line, line: Line) -> None:
+        """Compares a concrete mechanism with a guarantee of it, where both say numbers."""
+        noise, shift = line.get("noise"), each.get("sensitivity")
+        known = self._about(where, each, node, line)
+        if not noise or noise["kind"].lower() != str(each["mechanism"]).replace("-", ""):
+            self.left.add(f"{where}.mechanism")
+        for key, value in (noise or {}).items():
+            if key in each and not isinstance(value, list | dict):
+                self._field(f"{where}.{key}", each[key], value)
+            elif value is True and key != "by_response":
+                raise Rejected(f"{where} has no {key} in the spec")
+            elif (
+                key != "kind"
+                and (key, value) != ("unit", "1")
+                and value not in (None, False, 0, "0")
+            ):
+                self.left.add(f"{where}.{key}")
+        if isinstance(shift, dict):
+            shift = shift.get(line["relation"]["kind"])
+        if shift is not None and known:
+            self._field(f"{where}.sensitivity", shift, line.get("shift"))
+        elif "sensitivity" in each:
+            self.left.add(f"{where}.sensitivity")
+
+
+def _base(name: object) -> str:
+    """Returns the name of a dataset without that of its block."""
+    return str(name).partition(".")[0]
 
 
 def _fraction(text: Any) -> str:
@@ -2919,8 +3136,19 @@ def _fraction(text: Any) -> str:
 def compare(lines: Sequence[str], text: bytes) -> SpecComparison:
     """Returns what was compared of a certificate and its spec, or raises Rejected."""
     try:
+        import yaml
+
         return SpecComparison(lines, text)
-    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as why:
+    except yaml.YAMLError:
+        raise Rejected("the spec is no YAML") from None
+    except (
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ) as why:
         raise Rejected(f"the spec is malformed ({type(why).__name__})") from None
 
 
@@ -2959,6 +3187,9 @@ def main(arguments: Sequence[str]) -> int:
                 spec = file_of_spec.read()
         for lines in each_one:
             checker = check(lines)
+            if not any(line["line"] == "bound" and line["loss"] for line in map(json.loads, lines)):
+                raise Rejected("no bound is claimed")
+            comparison = compare(lines, spec) if arguments[1:] else None
             print(f"yes: {checker.checked - checker.left} of {checker.checked} claims follow")
             for reason, places in checker.unchecked.items():
                 shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
@@ -2966,9 +3197,9 @@ def main(arguments: Sequence[str]) -> int:
             for epsilon, delta, within in checker.points:
                 shown = f"ε ≤ {digits(epsilon)} at δ = {digits(delta)}"
                 print(f"{shown} follows, to {float(100 * within):g} % of ε")
-            if arguments[1:]:
-                comparison = compare(lines, spec)
-                print(f"the spec says the same in {comparison.compared} fields")
+            if comparison is not None:
+                part = " that were compared" if comparison.left else ""
+                print(f"the spec says the same in {comparison.compared} fields{part}")
                 if comparison.left:
                     print(f"not compared: {visible(', '.join(sorted(comparison.left)))}")
     except (OSError, UnicodeDecodeError, ImportError) as why:
