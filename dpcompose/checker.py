@@ -2924,7 +2924,7 @@ class SpecComparison:
             if self.made.get(name) != [after] or self.reads.get(name):
                 raise Rejected(f"`{first}` is not followed by `{after}` alone in the spec")
         if not line["through"]:
-            raise Rejected(f"`{first}` is not merged with another dataset")
+            raise Rejected(f"`{first}` is merged with no other dataset in the spec")
 
     def _blocks(
         self, lines: list[Line], blocks: Line, drawn: Any, epochs: int
@@ -3080,7 +3080,7 @@ class SpecComparison:
                 return True
             if given.get("name", given["kind"]) != goal.get("name", goal["kind"]):
                 self.left.add(f"{where}.relation")
-                return given == {"kind": "unbounded"}
+                return bool(given == {"kind": "unbounded"})
             of = {"relation": goal.get("name", goal["kind"]), **goal}
         of = of if isinstance(of, dict) else {"relation": of}
         name = {"l1": "euclidean"}.get(of["relation"], of["relation"])
