@@ -2924,7 +2924,7 @@ class SpecComparison:
             if self.made.get(name) != [after] or self.reads.get(name):
                 raise Rejected(f"`{first}` is not followed by `{after}` alone in the spec")
         if not line["through"]:
-            raise Rejected(f"`{first}` is not merged with another dataset")
+            raise Rejected(f"`{first}` is merged with no other dataset in the spec")
 
     def _blocks(
         self, lines: list[Line], blocks: Line, drawn: Any, epochs: int
