@@ -62,16 +62,7 @@ _REFUSED = {
         "release it with noise, or leave it out of the release",
     ),
     "UnsupportedDpEvent": ("the accounting does not know what is released here", _STATE),
-    "SampledWithReplacementDpEvent": (
-        "a sample with replacement has a row several times, for which specs have no word",
-        "state a Poisson sample or one without replacement where the loader can be changed, or "
-        + _STATE,
-    ),
     "MixtureOfGaussiansDpEvent": ("specs have no word for a mixture of Gaussians", _STATE),
-    "TruncatedSubsampledGaussianDpEvent": (
-        "specs have no word for a Poisson sample that is truncated",
-        "without the truncation it is another law, neither better nor worse: " + _STATE,
-    ),
 }
 #: The most copies of a mechanism on one sample that is drawn several times, each a line.
 _MOST_LINES = 100
@@ -186,17 +177,31 @@ class EventReader:
                     return inner if exact(text) else {}
                 keys = (("kind", "sample"), ("poisson", text))
                 return self._one(item, _below_sample(keys, None, inner))
-            case "SampledWithoutReplacementDpEvent":
+            case "SampledWithoutReplacementDpEvent" | "SampledWithReplacementDpEvent":
                 of, size = (
                     item.at("source_dataset_size").integer(),
                     item.at("sample_size").integer(),
                 )
-                if size > of:
+                again = called == "SampledWithReplacementDpEvent"
+                if size > of and not again:
                     item.fail(f"the sample has {size} rows, more than the {of} drawn from")
                 inner = self.counts(item.at("event"))
                 self._want("bounded", item)
                 keys = (("kind", "sample"), ("size", str(size)), ("of", str(of)))
+                keys += (("replacement", "true"),) * again
                 return self._one(item, _below_sample(keys, of, inner)) if size else {}
+            case "TruncatedSubsampledGaussianDpEvent":
+                of, size = (
+                    item.at("dataset_size").integer(),
+                    item.at("truncated_batch_size").integer(),
+                )
+                text = item.at("sampling_probability").positive("no row is ever drawn")
+                self._want("zero-out", item)
+                keys = (("kind", "sample"), ("poisson", text), ("at_most", str(size)))
+                sigma = item.at("noise_multiplier").positive(_NO_NOISE)
+                gaussian = Leaf("gaussian", (("sigma", sigma),), ("1", "2"))
+                keys += (("of", str(of)),)
+                return self._one(item, _below_sample(keys, of, self._one(item, gaussian)))
         return self._one(item, self._leaf(called, item))
 
     def _want(self, relation: str, item: Item) -> None:
