@@ -675,6 +675,38 @@ def test_a_name_cannot_print_a_verdict(
     assert "\x1b" not in told
 
 
+#: Mechanisms as they may be written.
+WRITTEN = [
+    "laplace, scale: 2, sensitivity: {l1: 1}",
+    "gaussian, sigma: 2, sensitivity: {l2: 1}",
+    "gaussian, noise_multiplier: 2, sensitivity: 3",
+    "gaussian, sigma: 2, sensitivity: {unbounded: {l2_squared: 2}}",
+    "laplace, epsilon: 1, sensitivity: 3",
+    "laplace, scale: sqrt(2), sensitivity: 1",
+    "geometric, alpha: 1/2, sensitivity: 1",
+    "geometric, epsilon: 1, sensitivity: 2",
+    "exponential, epsilon: 1, sensitivity: 1",
+    "noisy-max, scale: 2, sensitivity: 1",
+    "top-k, k: 3, epsilon: 1",
+    "discrete-gaussian, sigma: 3, sensitivity: {l2: 1, dimension: 4}",
+    "skellam, variance: 30, sensitivity: 1",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", WRITTEN)
+def test_no_way_to_write_a_mechanism_is_refused(mechanism: str) -> None:
+    """The comparison with a spec must not fail on what says the same."""
+    for protect in ("unbounded", "bounded", "user", "zero-out", "{relation: bounded, distance: 2}"):
+        for made in ("filter", "{kind: sample, poisson: 1/3}"):
+            text = (
+                f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {{unit: u}}\n"
+                f"  s: {{from: rows, map: {made}}}\nmechanisms:\n"
+                f"  - {{name: a, reads: s, mechanism: {mechanism}, count: 2}}\n"
+            )
+            dpcompose.analyze(text, recheck=True)
+
+
 def test_a_key_that_is_there_twice_is_refused() -> None:
     lines = [json.dumps(line) for line in ATTACKS[0]["lines"]]
     lines[0] = lines[0].replace('"version": 1', '"version": 2, "version": 1')
