@@ -2699,7 +2699,7 @@ class SpecComparison:
             raise Rejected("a dataset is there that is not in the spec")
 
     def _names(self, source: str, *entries: Line) -> None:
-        """Remembers blocks that are named where something is read, or a value is given by block."""
+        """Stores in `named` the blocks of a partition that the spec names one by one."""
         name, _, block = source.partition(".")
         known = self.named.setdefault(name, set())
         known |= {block} - {"", "*"}
@@ -3020,7 +3020,7 @@ class SpecComparison:
     def _statements(
         self, where: str, each: Line, node: Line, stated_: list[Line], blocks: Line
     ) -> None:
-        """Compares the guarantees of a mechanism, each with one of the spec."""
+        """Compares each guarantee of a mechanism in the certificate with one of the spec."""
         if each.get("local") == "true" or "of" in each:  # certified is all of it together
             self.left.add(where)
             return

@@ -206,7 +206,7 @@ class _Reader:
         return f"from {item.path or 'the measurement'}: {', '.join(functions)}"
 
     def _moves(self, item: Item, steps: list[tuple[str, Item, Item]], args: Item) -> _Moves:
-        """Returns how far one row moves what the transformations make."""
+        """Returns the sensitivity of the output of OpenDP transformations to one row."""
         if not steps:
             return _Moves(Fraction(1), None, _is_whole(args.find("input_domain")))
         bounds, dropped, resized = _bounds(steps[0][1].find("input_domain")), False, False
@@ -368,7 +368,7 @@ class _Reader:
         )
 
     def text(self, contributions: int | None) -> str:
-        """Returns the spec of what was read."""
+        """Returns the text of a spec for the OpenDP measurement that was read."""
         space = self.space or _Space("unbounded", None)
         root: dict[str, str] = {}
         if contributions is not None and (space.relation != "unbounded" or contributions < 1):

@@ -92,7 +92,7 @@ def _check_mapping(
 
 
 def _check_value(faults: Faults, source: Source, path: Path, value: Value, kind: Any) -> None:
-    """Adds the faults of the value of one field."""
+    """Reports a value of a registry entry that is not what the schema allows in its field."""
     name = path[-1]
     if isinstance(kind, dict) and isinstance(value, dict):
         _check_mapping(faults, source, path, value, kind)

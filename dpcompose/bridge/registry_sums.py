@@ -139,7 +139,7 @@ def claims(text: str, parameters: dict[str, Printed], is_whole: bool) -> Iterato
 
 
 def _parts(items: list[_Line], name: str) -> tuple[Printed, ...]:
-    """Returns what the items of a list amount to; nothing where one of them is not clear."""
+    """Returns the ε or ρ of each item of a list in prose; nothing if one has no single number."""
     told = [each for each in items if each.amounts(name)]
     found = [each.amount(name) for each in told]
     return tuple(printed(each["number"]) for each in found if each) if all(found) else ()

@@ -50,7 +50,7 @@ class Item(NamedTuple):
     path: str = ""
 
     def fail(self, message: str, hint: str | None = None) -> NoReturn:
-        """Raises Unconvertible about this value."""
+        """Raises Unconvertible with a message, a hint and the path of this value in the file."""
         raise Unconvertible(self.path, message, hint)
 
     def below(self, key: str) -> str:

@@ -33,7 +33,7 @@ class Allocate(Sample):
         return False
 
     def then(self, after: Map) -> Map | None:
-        """Returns None."""
+        """Returns None: what an allocation is followed by is no other allocation."""
         return None
 
     def refused(self, above: Above) -> Iterator[Refusal]:

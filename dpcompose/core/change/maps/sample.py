@@ -210,11 +210,13 @@ class Sample(Map):
 
 
 def _part_of_root(above: Above) -> str | None:
-    """Returns the dataset, of one and those that it is made from, that may have fewer rows than its
-    root; None if all have as many."""
+    """Returns the name of the nearest dataset, from this one upwards, that may have fewer rows than
+    the root; None if each has as many."""
     for name, made_by in above.upwards():
-        whole = made_by is not None and made_by.conduct().gives is Gives.ONE
-        if name != above.root and not (whole and made_by and not made_by.conduct().may_drop):
+        if name == above.root:
+            return None
+        conduct = None if made_by is None else made_by.conduct()  # None: a block
+        if conduct is None or conduct.gives is not Gives.ONE or conduct.may_drop:
             return name
     return None
 
