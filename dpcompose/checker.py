@@ -24,8 +24,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
 from functools import cache, lru_cache
-from itertools import accumulate, combinations, combinations_with_replacement, pairwise, product
-from operator import mul
+from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import Any, NamedTuple
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
@@ -358,6 +357,11 @@ def canonical(change: Change) -> Change:
     return min(forms, key=repr)
 
 
+def _leaves_of(change: Change) -> Iterator[Unit]:
+    for unit, _ in change:
+        yield from _leaves_of(unit.below) if unit.below else (unit,)
+
+
 def leaves(change: Change) -> list[tuple[Unit, int]]:
     """Returns the units at the dataset itself, with how often each occurs."""
     found: dict[Unit, int] = {}
@@ -399,6 +403,12 @@ def down(
                 yield from ((u, n * count) for u, n in placed(unit, become(unit), trace))
 
     return fit(gather(descend(change)), node, child)
+
+
+def one_by_one(change: Change) -> Change:
+    """Returns a change with each of equal units by itself."""
+    each_one = [unit._replace(below=one_by_one(unit.below)) for unit, n in change for _ in range(n)]
+    return tuple((unit, 1) for unit in each_one)
 
 
 def placed(unit: Unit, made: Iterable[tuple[Unit, int]], trace: bool) -> list[tuple[Unit, int]]:
@@ -644,12 +654,12 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
         u, b, most = (
             made_by[k] and number(made_by[k]) for k in ("unbounded", "bounded", "diameter")
         )
-        ways: list[Any] = (
-            [b, u and 2 * u] if pair else [u if unit.size is None else u and u * unit.size]
-        )
+        one = u if unit.size is None else u and u * unit.size
+        ways = [x for x in ([b, u and 2 * u] if pair else [one]) if x is not None]
         unknown = unit.kind not in ("single", "pair", "user") or (user and unit.size is None)
-        moves = [] if unknown else [min((w for w in ways if w is not None), default=None)]
-        moves = [x for x in [*moves, most] if x is not None]
+        moves = [
+            x for x in ([] if unknown else [min(ways, default=None)]) + [most] if x is not None
+        ]
         return _one(Unit("metric", every, (), min(moves, default=None)))
     if unit.kind == "any" or kind == "opaque":
         return anything
@@ -736,8 +746,7 @@ Loss = Any
 Parts = Sequence[tuple[Loss, int]]
 #: The loss of one mechanism at all δ: its kind, its numbers, and of noise the shift last. They are
 #: ("Response", ε), ("Chance", δ), ("Laplace", shift/scale), ("Gaussian", μ²), ("Geometric", scale,
-#: shift), ("DiscreteGaussian", variance, shift), ("Poisson", rate, whether the row is added, what
-#: it amplifies).
+#: shift), ("Poisson", rate, whether the row is added, what it amplifies).
 Item = tuple[Any, ...]
 Multiset = tuple[tuple[Item, int], ...]
 
@@ -1080,44 +1089,35 @@ def steps(v: View, unit: Unit) -> int | None:
     return 1 if of == kind else table.get(f"{of}>{kind}")
 
 
-def matrix_moves(noise: Line) -> F:
-    """Returns the square of how far vectors of norm 1 in all of a row's steps move C·x."""
-    times, bands = int(noise["participations"]), noise["bands"]
-    apart = bands is not None and int(bands) <= int(noise["min_separation"])
-    return (times if apart else times * times) * number(noise["column_norm"]) ** 2
+def noise_loss(noise: Line, notion: str, shift: F) -> F | None:
+    """Returns the ε of pure DP, ρ, or μ² of noise at a shift; None where it has none by itself."""
 
+    def value(key: str) -> F:
+        return number(noise[key])
 
-def _squared(noise: Line, shift: F) -> F:
-    """Returns the μ² of Gaussian noise of σ at a shift in its unit."""
-    return (shift / number(noise["sigma"])) ** 2 * number(noise["unit"])
-
-
-#: ε of pure DP, ρ, and μ² of noise with known parameters at a shift s.
-NOISES: dict[str, dict[str, Callable[[Line, F], F]]] = {
-    "Laplace": {"pure": lambda p, s: s / number(p["scale"])},
-    "Geometric": {"pure": lambda p, s: s / number(p["scale"])},
-    "Exponential": {"pure": lambda p, s: number(p["range"]) * s},
-    "RandomizedResponse": {"pure": lambda p, s: number(p["odds"]) * math.ceil(s)},
-    "SparseVector": {
-        "pure": lambda p, s: (
-            (
-                number(p["threshold_epsilon"])
-                + number(p["answer_epsilon"])
-                + number(p["value_epsilon"])
-            )
-            * math.ceil(s)
-        )
-    },
-    "NoisyMax": {"pure": lambda p, s: number(p["range_epsilon"]) * math.ceil(s)},
-    "PermuteAndFlip": {"pure": lambda p, s: number(p["range_epsilon"]) * math.ceil(s)},
-    "TopK": {"pure": lambda p, s: number(p["range_epsilon"]) * int(p["k"]) * math.ceil(s)},
-    "Gaussian": {"zcdp": lambda p, s: _squared(p, s) / 2, "gdp": _squared},
-    "Matrix": {
-        "zcdp": lambda p, s: _squared(p, s) * matrix_moves(p) / 2,
-        "gdp": lambda p, s: _squared(p, s) * matrix_moves(p),
-    },
-    "DiscreteGaussian": {"zcdp": lambda p, s: _squared(p, s) / 2},
-}
+    kind, steps = noise["kind"], math.ceil(shift)
+    match notion, kind:
+        case "pure", "Laplace" | "Geometric":
+            return shift / value("scale")
+        case "pure", "Exponential":
+            return value("range") * shift
+        case "pure", "RandomizedResponse":
+            return value("odds") * steps
+        case "pure", "SparseVector":
+            threshold, answers = value("threshold_epsilon"), value("answer_epsilon")
+            return (threshold + answers + value("value_epsilon")) * steps
+        case "pure", "NoisyMax" | "PermuteAndFlip":
+            return value("range_epsilon") * steps
+        case "pure", "TopK":
+            return value("range_epsilon") * noise["k"] * steps
+        case ("gdp", "Gaussian" | "Matrix") | ("zcdp", "Gaussian" | "Matrix" | "DiscreteGaussian"):
+            square = (shift / value("sigma")) ** 2 * value("unit")
+            if kind == "Matrix":  # vectors of norm 1 in all steps of a row move C·x as far as this
+                times, bands = noise["participations"], noise["bands"]
+                apart = bands is not None and bands <= noise["min_separation"]
+                square *= (times if apart else times**2) * value("column_norm") ** 2
+            return square / 2 if notion == "zcdp" else square
+    return None
 
 
 def stated(said: Line) -> Loss:
@@ -1126,10 +1126,9 @@ def stated(said: Line) -> Loss:
     amount, delta = value * value if notion == "gdp" else value, number(said.get("delta", "0"))
     if noise is None:
         return ((amount, delta),)
-    known = NOISES.get(noise["kind"], {}).get(notion)
-    if known is None:
-        raise NotChecked(f"noise of kind {noise['kind']!r} in {notion}")
-    least = known(noise, number(said["shift"]))
+    least = noise_loss(noise, notion, number(said["shift"]))
+    if least is None:
+        raise NotChecked(f"noise of kind {noise['kind'][:40]!r} in {notion}")
     if amount < least:
         raise Rejected(f"a statement says {said['value']}, which its noise does not give")
     return ((least, delta),)
@@ -1172,10 +1171,10 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
                 ends.append(inner.chain(parts, free))
         found += [read_as(each, notion, target) if notion != target else each for each in ends]
     for v in views:  # the shifts of noise add along a path
-        of_shift = NOISES.get(str((v.said.get("noise") or {}).get("kind")), {}).get(target)
-        if of_shift is not None and target in ("zcdp", "gdp"):
-            moved_by = _shift(v, change)
-            found.append(tuple((of_shift(v.said["noise"], x), ZERO) for x, _ in moved_by))
+        noise = v.said.get("noise") or {"kind": ""}
+        if target in ("zcdp", "gdp") and noise_loss(noise, target, ONE) is not None:
+            moved = _shift(v, change)
+            found.append(tuple((noise_loss(noise, target, x), ZERO) for x, _ in moved))
     return algebra.best(found)
 
 
@@ -1195,11 +1194,9 @@ def _loss_of_noise(v: View, change: Change) -> Multisets:
     if kind == "Laplace":
         item: Item = (kind, shift / number(noise["scale"]))
     elif kind == "Gaussian":
-        item = (kind, _squared(noise, shift))
+        item = (kind, noise_loss(noise, "gdp", shift))
     elif kind == "Geometric" and whole:
         item = (kind, number(noise["scale"]), shift)
-    elif kind == "DiscreteGaussian" and whole and (noise["norm"], noise["unit"]) == ("L1", "1"):
-        item = (kind, number(noise["sigma"]) ** 2, shift)
     else:
         raise NotChecked(f"noise of kind {kind[:30]!r} at a δ")
     return Multisets([((item, 1),)])
@@ -1207,20 +1204,14 @@ def _loss_of_noise(v: View, change: Change) -> Multisets:
 
 def sharper(views: Sequence[View], change: Change, notion: str) -> str:
     """Returns why less may be known of a loss than this file knows, or nothing."""
-    in_units = any(
-        u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change
-    )
-    said, of_scalars = [v.said for v in views], notion in ("zcdp", "gdp")
-    reasons = {
-        f"the {notion} of concrete noise that has none by itself": of_scalars
-        and any(each.get("noise") for each in said),
-        "statements that take turns along a path": len(views) > 1,
-        f"the {notion} of a pure statement over several steps": of_scalars
-        and any(each["notion"] == "pure" for each in said),
-        "the rows of a unit that arrive at a dataset": in_units,
-        "units beyond a random choice": not all(v.plain for v in views),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    if len(views) > 1:
+        return "statements that take turns along a path"
+    pure = any(v.said.get("noise") or v.said["notion"] == "pure" for v in views)
+    if pure and notion in ("zcdp", "gdp"):
+        return f"the {notion} of noise or of pure statements over several steps"
+    if any(u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change):
+        return "the rows of a unit that arrive at a dataset"
+    return "" if all(v.plain for v in views) else "units beyond a random choice"
 
 
 def at_level(unit: Unit, level: int) -> list[tuple[Unit, int]]:
@@ -1524,27 +1515,17 @@ class Rules:
         directed = node.leans and not self.algebra.apart
         directed = directed and all(u.directed or u.kind != "single" for u, _ in rows)
 
+        single = one_by_one(change)
+        units = [*_leaves_of(single)]
+
         @cache
         def loss(index: int, here: tuple[Unit | None, ...]) -> Loss:
             block, rest = part.blocks[index], iter(here)
-            trace = node.depth in block.history
-
-            def descend(items: Change) -> Iterator[tuple[Unit, int]]:
-                for unit in [unit for unit, count in items for _ in range(count)]:
-                    if unit.below:
-                        inner = gather(descend(unit.below))
-                        yield from [(around(unit, inner), 1)] * bool(inner)
-                    elif (made := next(rest)) is not None:
-                        yield from placed(unit, [(made, 1)], trace)
-
-            return self.ask(block, fit(gather(descend(change)), node, block))
-
-        def units(items: Change) -> Iterator[Unit]:
-            for unit in [unit for unit, count in items for _ in range(count)]:
-                yield from units(unit.below) if unit.below else (unit,)
+            become = lambda _: [(made, 1)] if (made := next(rest)) is not None else []  # noqa: E731
+            return self.ask(block, down(single, node, block, become))
 
         found = set()
-        for way in _product([part.placements(u, places, directed) for u in units(change)]):
+        for way in _product([part.placements(u, places, directed) for u in units]):
             here = [(i, tuple(each[n] for each in way)) for n, i in enumerate(places)]
             found.add(self.algebra.add([loss(i, what) for i, what in here if any(what)]))
         return self.algebra.cover([*found])
@@ -1565,7 +1546,9 @@ def releases(node: DataNode) -> int:
     found = sum(integer(each["count"]) for each in node.mechanisms)
     found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
     for part in node.partitions:
-        found += sum(map(mul, map(releases, part["blocks"]), part["sizes"]))
+        found += sum(
+            int(n) * releases(block) for block, n in zip(part["blocks"], part["sizes"], strict=True)
+        )
     return found
 
 
@@ -2057,7 +2040,7 @@ def parse_loss(value: Any, algebra: Algebra) -> Loss:
 
 
 #: How many numbers each kind of item has after its name.
-_NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "DiscreteGaussian": 2, "Poisson": 2}
+_NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "Poisson": 2}
 
 
 def parse_multiset(value: Any, nested: bool = False) -> Multiset:
@@ -2076,10 +2059,8 @@ def parse_multiset(value: Any, nested: bool = False) -> Multiset:
         numbers = tuple(map(number, item[1:]))
         given = len(numbers) == _NUMBERS[name] and all(numbers[: 1 + (name != "Poisson")])
         require(given, f"{name} has other numbers")
-        steps = name in ("Geometric", "DiscreteGaussian")
-        require(
-            not steps or numbers[1].denominator == 1, "noise in whole numbers hides whole steps"
-        )
+        whole = name != "Geometric" or numbers[1].denominator == 1
+        require(whole, "noise in whole numbers hides whole steps")
         if inner != [()]:  # nothing is read
             found.append(((name, *numbers, *inner), times))
     return merged(tuple(found))
@@ -2166,9 +2147,6 @@ def curve_of(item: Item, added: bool) -> LossCurve:
     if kind == "Geometric":
         high = more[0] / first
         return LossCurve(cache(lambda e: _of_geometric(first, more[0], e)), -high, high)
-    if kind == "DiscreteGaussian":
-        reach = more[0] * _REACH / sqrt(first) + more[0] ** 2 / first / 2
-        return LossCurve(cache(_of_discrete_gaussian(first, more[0])), -reach, reach)
     sign, inner = more
     if first == 1:
         raise NotChecked("a sample of rate 1 at a δ")
@@ -2193,30 +2171,6 @@ def _of_geometric(scale: F, shift: F, epsilon: F) -> F:
     both = 1 + exp(-1 / scale)[1]
     first = 1 - exp((least - shift - 1) / scale)[0] / both
     return first - exp(epsilon)[0] * exp(-least / scale)[0] / both
-
-
-def _of_discrete_gaussian(variance: F, shift: F) -> Callable[[F], F]:
-    """Returns δ as a function of ε, of noise of mass proportional to e^(-n²/2σ²)."""
-    most = math.ceil(16 * sqrt(variance)) + int(shift)
-    if most > 50_000:
-        raise NotChecked("wide discrete Gaussian noise at a δ")
-    tail, above = 1, []  # sums over n ≥ j, in units of 2^-320; what is left is below 10^-50
-    sure, below = 0, []  # the same, rounded down
-    for n in range(most, -most - 1, -1):
-        low, high = exp(-F(n * n) / (2 * variance))
-        tail, sure = tail + int(high * SCALE) + 1, sure + int(low * SCALE)
-        above.append(tail)
-        below.append(sure)
-    above.reverse()
-    below.reverse()
-
-    def delta(epsilon: F) -> F:
-        least = math.floor(epsilon * variance / shift + shift / 2) + 1
-        first, second = (max(0, min(2 * most, n + most)) for n in (least - int(shift), least))
-        rest = exp(epsilon)[0] * F(below[second], tail) if least <= most else ZERO
-        return F(above[first], sure) - rest + F(1, 10**45)
-
-    return delta
 
 
 def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
@@ -2324,30 +2278,14 @@ def _delta_of_law(law: LossLaw, step: F, epsilon: F) -> F:
     return F(found, SCALE * WHOLE) + F(law.lost, WHOLE)
 
 
-@cache
 def _inside(items: Multiset) -> LossCurve:
     """Returns the curve of what one sample is read by."""
     square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
-    rest = [(item, n) for item, n in items if item[0] != "Gaussian"]
-    if not rest:
+    if all(item[0] == "Gaussian" for item, _ in items):
         return curve_of(("Gaussian", square), False)
-    if not square and len(rest) == rest[0][1] == 1:
-        return curve_of(rest[0][0], False)
-    *_, step = _grids(items)[1]
-    law = _sum_of(items, step, False)
-    low, high = law.start * step, (law.start + len(law.masses) - 1) * step
-    weights = [
-        mass * int(exp(-k * step)[0] * SCALE) for k, mass in enumerate(law.masses, law.start)
-    ]
-    above = [*accumulate(reversed(law.masses), initial=law.lost)][::-1]
-    below = [*accumulate(reversed(weights), initial=0)][::-1]
-
-    def delta(epsilon: F) -> F:
-        first = max(0, min(len(law.masses), math.floor(epsilon / step) + 1 - law.start))
-        less = math.floor(exp(epsilon)[0] * below[first])
-        return min(ONE, F(above[first] * SCALE - less, SCALE * WHOLE))
-
-    return LossCurve(cache(delta), low, high)
+    if len(items) > 1 or items[0][1] > 1:
+        raise NotChecked("samples that several mechanisms read at a δ")
+    return curve_of(items[0][0], False)
 
 
 def _grids(items: Multiset) -> tuple[bool, list[F]]:
@@ -2484,7 +2422,7 @@ class SpecComparison:
             if key in ("relation", "within"):
                 says, here = (self.same_relations.get(each, each) for each in (says, here))
             follows = key not in written and _FOLLOWS.get(key, key) in written
-            if follows or (key not in told and key not in _DEFAULTS):
+            if follows or (key not in told and key in ("column", "order")):
                 self.left.add(f"{where}.{key}")
             elif says == here:
                 self.compared += key in written
@@ -2644,6 +2582,7 @@ class SpecComparison:
             if not isinstance(kinds, dict) or not all(isinstance(x, list) for x in kinds.values()):
                 raise NotChecked("kinds that are written in another way")
             named = {key: [of_class[n] for n in by["kinds"][key]] for key in by["kinds"]}
+            require(kinds.keys() == named.keys(), f"`{name}` has other kinds in the spec")
             self.same(f"{name}.kinds", kinds, named)
             known = [*{x: 0 for each in kinds.values() for x in each}]
             written["blocks"] = str(len(known))
