@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
 from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
 INF, ZERO, ONE, TWO = math.inf, F(0), F(1), F(2)
@@ -477,11 +477,11 @@ class DataNode:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.root: Line = line.get("root", {})
         self.map: Line | None = line.get("map")
-        self.block: tuple[Line, int] | None = None
+        self.block: tuple[Partition, int] | None = None
         self.draws, self.one_release = line.get("draws", 1), line.get("one_release", False)
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
         self.children: list[DataNode] = []
-        self.partitions: list[Line] = []
+        self.partitions: list[Partition] = []
         self.facts: Line = {}
         self.read = self.leans = False
         #: Whether this file has rules for the maps on the way from the root.
@@ -1010,7 +1010,7 @@ def view(node: DataNode, said: Line) -> View | None:
 def _keeps_rows(edge: DataNode) -> bool:
     """Whether a row that is added above is at most one added row below."""
     if edge.block is not None:
-        return str(edge.block[0]["by"]["kind"]) != "position"
+        return edge.block[0].kind != "position"
     return edge.map is not None and conduct(edge.map).one
 
 
@@ -1022,12 +1022,11 @@ def padded(edges: Sequence[DataNode]) -> bool:
             if not found.one or found.drops:
                 return found.drops
             continue
-        part, number_ = edge.block
-        kind, fed = part["by"]["kind"], part["by"].get("kinds", {}).values()
-        if kind in ("key", "position"):
+        part, place = edge.block
+        if part.kind in ("key", "position"):
             return False
-        several = kind == "value" and sum(part["sizes"]) > 1
-        if part["drops"] or several or any(number_ not in each for each in fed):
+        several = part.kind == "value" and sum(part.sizes) > 1
+        if part.line["drops"] or several or any(place not in each for each in part.fed):
             return True
     return False
 
@@ -1095,7 +1094,7 @@ def noise_loss(noise: Line, notion: str, shift: F) -> F | None:
     def value(key: str) -> F:
         return number(noise[key])
 
-    kind, steps = noise["kind"], math.ceil(shift)
+    kind, steps, places = noise["kind"], math.ceil(shift), int(noise.get("k", 1))
     match notion, kind:
         case "pure", "Laplace" | "Geometric":
             return shift / value("scale")
@@ -1109,11 +1108,11 @@ def noise_loss(noise: Line, notion: str, shift: F) -> F | None:
         case "pure", "NoisyMax" | "PermuteAndFlip":
             return value("range_epsilon") * steps
         case "pure", "TopK":
-            return value("range_epsilon") * noise["k"] * steps
+            return value("range_epsilon") * places * steps
         case ("gdp", "Gaussian" | "Matrix") | ("zcdp", "Gaussian" | "Matrix" | "DiscreteGaussian"):
             square = (shift / value("sigma")) ** 2 * value("unit")
             if kind == "Matrix":  # vectors of norm 1 in all steps of a row move C·x as far as this
-                times, bands = noise["participations"], noise["bands"]
+                times, bands = int(noise["participations"]), noise["bands"]
                 apart = bands is not None and bands <= noise["min_separation"]
                 square *= (times if apart else times**2) * value("column_norm") ** 2
             return square / 2 if notion == "zcdp" else square
@@ -1252,6 +1251,9 @@ def _ways(views: Sequence[View], change: Change) -> Iterator[tuple[Sequence[View
 
 # -- rules: maps and samples (sections 4 and 7) --------------------------------------------------
 
+#: A map, by the dataset that it makes; or a partition.
+Edge: TypeAlias = "DataNode | Partition"
+
 
 class Rules:
     """A claim that is checked. Its rules bound all that is made by one map (`child`) or one
@@ -1270,18 +1272,14 @@ class Rules:
         self.used.add(key)
         return self.premises[key]
 
-    def bound(
-        self, node: DataNode, edge: DataNode | BlockClasses, how: Any, change: Change
-    ) -> Loss:
+    def bound(self, node: DataNode, edge: Edge, how: Any, change: Change) -> Loss:
         """Returns the bound that a rule, or a combination of rules, gives."""
         key = id(edge), json.dumps(how), change
         if key not in self.known:
             self.known[key] = self._bound(node, edge, how, change)
         return self.known[key]
 
-    def _bound(
-        self, node: DataNode, edge: DataNode | BlockClasses, how: Any, change: Change
-    ) -> Loss:
+    def _bound(self, node: DataNode, edge: Edge, how: Any, change: Change) -> Loss:
         name, of = (how, []) if isinstance(how, str) else (how[0], how[1:])
         of = [*{json.dumps(each): each for each in of}.values()]
         if name == "best":
@@ -1298,7 +1296,7 @@ class Rules:
         return rule(node, edge, change, *([of] if of else []))
 
     def _bound_of_unit(
-        self, node: DataNode, edge: DataNode | BlockClasses, rules: Sequence[Any], change: Change
+        self, node: DataNode, edge: Edge, rules: Sequence[Any], change: Change
     ) -> Loss:
         """Returns the least bound of those rules that apply to one unit."""
         found, why = [], Rejected("no rule is named for a unit")
@@ -1405,7 +1403,7 @@ class Rules:
     # -- rules: partitions (section 5)
 
     def _blocks(
-        self, node: DataNode, part: BlockClasses, change: Change, become: Callable[[Unit], Unit]
+        self, node: DataNode, part: Partition, change: Change, become: Callable[[Unit], Unit]
     ) -> list[Loss]:
         """Returns for each class of blocks the loss of one block where units become that."""
         return [self.ask(b, down(change, node, b, lambda u: [(become(u), 1)])) for b in part.blocks]
@@ -1429,12 +1427,12 @@ class Rules:
             )
         return self.algebra.best([found])
 
-    def split_everywhere(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
+    def split_everywhere(self, node: DataNode, part: Partition, change: Change) -> Loss:
         """Every block may change in any way: their losses add."""
         losses = self._blocks(node, part, change, lambda u: ANY._replace(ends=_as_it_is(u).ends))
         return self.algebra.add([*map(self.algebra.times, losses, part.sizes)])
 
-    def split_one_row(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
+    def split_one_row(self, node: DataNode, part: Partition, change: Change) -> Loss:
         """One row in the blocks where it can be; a replaced one leaves some and enters others."""
         unit, lean = part.followed(change, one=True), int(node.leans)
         require(unit.kind != "user", "it is for a row")
@@ -1447,7 +1445,7 @@ class Rules:
         losses = [self._blocks(node, part, change, lambda _: each) for each in become]  # noqa: B023
         return self._total(lambda u, v, b: part.worst_pair(u, v, b, kept), *losses)
 
-    def split_one_unit_s_rows(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
+    def split_one_unit_s_rows(self, node: DataNode, part: Partition, change: Change) -> Loss:
         """All rows of one unit, as many as it has at most, over the blocks."""
         unit, blocks = part.followed(change, one=True), part.line["max_blocks_per_unit"]
         require(unit.kind == "user", "it is for the rows of a unit")
@@ -1468,7 +1466,7 @@ class Rules:
 
     def _spread(
         self,
-        part: BlockClasses,
+        part: Partition,
         holding: Callable[[int], list[Loss]],
         hits: int,
         cap: int,
@@ -1492,7 +1490,7 @@ class Rules:
         worst = max(row[hits] for row in best)
         return self.algebra.none if worst == INF else ((worst, ZERO),)
 
-    def split_all_in_each_block(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
+    def split_all_in_each_block(self, node: DataNode, part: Partition, change: Change) -> Loss:
         """At most so many blocks are hit, each as if all units hit it."""
         part.followed(change)
         rows = leaves(change)
@@ -1503,7 +1501,7 @@ class Rules:
             full = [self.algebra.chain([(a, 1), (b, 1)]) for a, b in zip(full, once, strict=True)]
         return self._total(lambda u: largest(u, part.sizes, hits), full)
 
-    def split_every_way(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
+    def split_every_way(self, node: DataNode, part: Partition, change: Change) -> Loss:
         """Every way of assigning every end to blocks; of equal blocks as many as may be hit."""
         part.followed(change)
         rows = leaves(change)
@@ -1535,8 +1533,7 @@ def _content(node: DataNode) -> Any:
     """Returns what a dataset is and what is made of it, without what is part of one release."""
     made = [_content(each) for each in node.children if not each.one_release]
     parts = [
-        ({**part, "id": 0, "of": 0, "blocks": 0}, [*map(_content, part["blocks"])])
-        for part in node.partitions
+        ({**part.line, "id": 0, "of": 0}, [*map(_content, part.blocks)]) for part in node.partitions
     ]
     return node.name, node.map, node.draws, node.mechanisms, made, parts
 
@@ -1546,9 +1543,7 @@ def releases(node: DataNode) -> int:
     found = sum(integer(each["count"]) for each in node.mechanisms)
     found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
     for part in node.partitions:
-        found += sum(
-            int(n) * releases(block) for block, n in zip(part["blocks"], part["sizes"], strict=True)
-        )
+        found += sum(n * releases(block) for block, n in zip(part.blocks, part.sizes, strict=True))
     return found
 
 
@@ -1601,12 +1596,15 @@ def largest(losses: Sequence[Loss], sizes: Sequence[int], most: int) -> Loss:
     return found
 
 
-class BlockClasses:
+class Partition:
     """A partition with its blocks, one for each class of equal ones."""
 
     def __init__(self, line: Line) -> None:
-        self.line, self.blocks, self.sizes = line, line["blocks"], line["sizes"]
-        self.by, self.kind = line["by"], line["by"]["kind"]
+        self.line, self.name = line, line["name"]
+        self.sizes: list[int] = line["sizes"]
+        self.blocks: list[Any] = [None] * len(self.sizes)
+        self.by: Line = line["by"]
+        self.kind: str = self.by["kind"]
         self.fed = [frozenset(each) for each in self.by.get("kinds", {}).values()]
         #: In how many blocks one row can be at most.
         self.copies = min(
@@ -1624,7 +1622,7 @@ class BlockClasses:
 
     def fixed(self, kept: Sequence[str]) -> bool:
         """Whether a row put in the place of another is in its block, as these columns are kept."""
-        uses = [self.by["column"]] if self.kind == "key" else self.by.get("uses")
+        uses: Any = [self.by["column"]] if self.kind == "key" else self.by.get("uses")
         by_columns = self.kind in ("key", "value") and uses is not None
         return self.kind == "position" or (by_columns and {*uses} <= {*kept})
 
@@ -1708,7 +1706,7 @@ class Checker:
         self.header: Line = {}
         self.declared: dict[str, Line] = {}
         self.nodes: list[DataNode] = []
-        self.parts: list[BlockClasses | Line] = []
+        self.parts: list[Partition] = []
         self.algebra: Algebra | None = None
         #: The claims of the proof at hand: dataset, change, whether in pure DP, loss.
         self.claims: list[tuple[int, Change, bool, Loss]] = []
@@ -1791,15 +1789,14 @@ class Checker:
                 node.given = node.depth
         else:
             part = self.parts[line["partition"]]
-            assert isinstance(part, dict)
             node.block = part, line["class"]
-            new = part["of"] == parent.id and part["blocks"][line["class"]] is None
+            new = part.line["of"] == parent.id and part.blocks[line["class"]] is None
             require(new, "a block is of another dataset, or there twice")
-            part["blocks"][line["class"]] = node
-            by_position = part["by"]["kind"] == "position"
+            part.blocks[line["class"]] = node
+            by_position = part.kind == "position"
             fixed = by_position and parent.facts.get("fixed")
             node.facts = {**parent.facts, "fixed": fixed}
-            if (many := sum(part["sizes"])) > 1 or not by_position:
+            if (many := sum(part.sizes)) > 1 or not by_position:
                 most = parent.facts.get("most")
                 node.facts |= {"size": None, "most": None if most is None else most // many}
         above = {*parent.history, parent.depth} if parent else {-1}
@@ -1812,15 +1809,13 @@ class Checker:
         node = self.nodes[line["of"]]
         placed_ = line["by"]["kind"] != "position" or not node.known or node.facts.get("ordered")
         require(placed_, f"rows of `{node.name}` have no positions")
-        line["blocks"] = [None] * len(line["sizes"])
-        self.parts.append(line)
-        node.partitions.append(line)
+        self.parts.append(Partition(line))
+        node.partitions.append(self.parts[-1])
 
     def _proof(self, line: Line) -> None:
         if self.algebra is None:
             for node in reversed(self.nodes):
                 self._close(node)
-            self.parts = [BlockClasses(line) for line in self.parts if isinstance(line, dict)]
             require(self.nodes, "there is no dataset")
         require(not self.claims, "the proof before has no bound")
         require(line["id"] == self.proofs, "proofs are numbered in order")
@@ -1830,7 +1825,7 @@ class Checker:
 
     def _close(self, node: DataNode) -> None:
         """Refuses a dataset of which something below is missing, and says what reads it."""
-        blocks = [b for part in node.partitions for b in part["blocks"]]
+        blocks = [b for part in node.partitions for b in part.blocks]
         require(None not in blocks, f"a block of `{node.name}` is missing")
         for before, child in zip([node, *node.children], node.children, strict=False):
             if child.one_release:
@@ -1863,8 +1858,8 @@ class Checker:
             raise NotChecked("maps of a kind that this checker does not know")
         rounded[0], step = False, Rules(algebra, pure, premises)
         parts = [*self._charges(line["charges"], node, change, algebra)]
-        edges: list[Any] = [c for c in node.children if not c.one_release]
-        edges += [self.parts[part["id"]] for part in node.partitions]
+        edges: list[Edge] = [c for c in node.children if not c.one_release]
+        edges += node.partitions
         each_one = len(edges) == len(line["rules"])
         require(each_one, f"there is not one rule for each thing made from `{node.name}`")
         rules = zip(edges, line["rules"], strict=True)
@@ -2560,20 +2555,20 @@ class SpecComparison:
         partition it is in; `drawn`: which of the fresh samples above it, and of how many."""
         self._mechanisms(node, sources, blocks, drawn)
         self._made_of(node.children, sources, f"made of `{node.name}`", blocks, drawn)
-        found = [part["name"] for part in node.partitions]
+        found = [part.name for part in node.partitions]
         due = {name for each in sources for name in self.made.get(each, ())}
         due = {x for x in due if "partition" in self._entry(x)}
         there = {*found} <= due and self.needed & due <= {*found} and len(found) == len({*found})
         require(there, f"`{node.name}` is split in other ways in the spec")
         for part in node.partitions:
-            self._blocks(part, self._entry(part["name"])["partition"], blocks, drawn)
+            self._blocks(part, self._entry(part.name)["partition"], blocks, drawn)
 
-    def _blocks(self, part: Line, written: Line, blocks: Line, drawn: Any) -> None:
+    def _blocks(self, part: Partition, written: Line, blocks: Line, drawn: Any) -> None:
         """Compares a partition, and its blocks: of equal ones one is compared for all."""
-        name, by, sizes = part["name"], part["by"], [*part["sizes"]]
+        name, by, sizes = part.name, part.by, [*part.sizes]
         keys = ("drops", "max_blocks_per_unit", "max_rows_per_block")
-        told = {**by, "by": by["kind"], "kind": None, **{key: part[key] for key in keys}}
-        of_class = [block.name.partition(".")[2] for block in part["blocks"]]
+        told = {**by, "by": by["kind"], "kind": None, **{key: part.line[key] for key in keys}}
+        of_class = [block.name.partition(".")[2] for block in part.blocks]
         known = written.get("blocks", ())
         written = {**written, "blocks": str(len(known)) if isinstance(known, list) else known}
         told["blocks"] = str(sum(sizes))
@@ -2606,14 +2601,14 @@ class SpecComparison:
             for n in fits:
                 try:
                     here = [f"{name}.*", f"{name}.{label}"]
-                    self._below(part["blocks"][n], here, {**blocks, name: label}, drawn)
+                    self._below(part.blocks[n], here, {**blocks, name: label}, drawn)
                     sizes[n] -= 1
                     break
                 except Rejected as other:
                     why = other
             else:
                 raise why
-        for block, size in zip(part["blocks"], sizes, strict=True):
+        for block, size in zip(part.blocks, sizes, strict=True):
             if size:  # others, without a name
                 self._below(block, [f"{name}.*"], {**blocks, name: None}, drawn)
 
