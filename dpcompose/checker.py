@@ -840,7 +840,7 @@ class Algebra:
     """How losses of a notion add up."""
 
     def __init__(self, notion: str, multiplied: bool = False) -> None:
-        self.notion, self.multiplied = notion, multiplied
+        self.notion, self.multiplied = notion, multiplied and notion == "approx"
         self.apart = notion == "profile"
         self.zero: Loss = Multisets([()]) if self.apart else ((ZERO, ZERO),)
         self.none: Loss = Multisets() if self.apart else ()
@@ -2038,7 +2038,7 @@ def parse_loss(value: Any, algebra: Algebra) -> Loss:
 _NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "Poisson": 2}
 
 
-def parse_multiset(value: Any, nested: bool = False) -> Multiset:
+def parse_multiset(value: Any) -> Multiset:
     """Returns a multiset of losses as a certificate writes it, each with its count."""
     found: list[tuple[Item, int]] = []
     for *item, count in value:
@@ -2049,8 +2049,7 @@ def parse_multiset(value: Any, nested: bool = False) -> Multiset:
             pair = ("Response", epsilon), ("Chance", delta)
             found += [(each, times) for each in pair if each[1]]
             continue
-        require(name != "Poisson" or not nested, "a sample of a sample")
-        inner = [parse_multiset(item.pop(), nested=True)] if name == "Poisson" else []
+        inner = [parse_multiset(item.pop())] if name == "Poisson" else []
         numbers = tuple(map(number, item[1:]))
         given = len(numbers) == _NUMBERS[name] and all(numbers[: 1 + (name != "Poisson")])
         require(given, f"{name} has other numbers")
@@ -2278,8 +2277,8 @@ def _inside(items: Multiset) -> LossCurve:
     square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
     if all(item[0] == "Gaussian" for item, _ in items):
         return curve_of(("Gaussian", square), False)
-    if len(items) > 1 or items[0][1] > 1:
-        raise NotChecked("samples that several mechanisms read at a δ")
+    if len(items) > 1 or items[0][1] > 1 or items[0][0][0] == "Poisson":
+        raise NotChecked("samples that several mechanisms or samples read at a δ")
     return curve_of(items[0][0], False)
 
 
@@ -2346,6 +2345,7 @@ _FREE = "title population because dpcompose constants budget report filter adver
 _TOP = [*_FREE, *"protect adaptivity roots relations datasets mechanisms".split()]
 #: Keys of a noise that a mechanism's ε gives.
 _OF_EPSILON = dict.fromkeys(("odds", "range", "range_epsilon"), "epsilon")
+MOST_PLACES = 20_000
 _AMOUNTS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 _WRITTEN = re.compile(r"[0-9]{1,999}(\.[0-9]{0,999})?([eE][-+]?[0-9]{1,3})?(/[1-9][0-9]{0,999})?")
 
@@ -2376,7 +2376,7 @@ class SpecComparison:
 
     def __init__(self) -> None:
         #: How many values were compared, and the names of those that were not.
-        self.compared, self.left = 0, set[str]()
+        self.compared, self.left, self.places = 0, set[str](), 0
 
     def run(self, lines: Sequence[str], text: bytes) -> None:
         """Compares all; raises Rejected, or NotChecked."""
@@ -2553,6 +2553,9 @@ class SpecComparison:
     def _below(self, node: DataNode, sources: list[str], blocks: Line, drawn: Any) -> None:
         """Compares all that reads a dataset and is made of it. `blocks`: which block of each
         partition it is in; `drawn`: which of the fresh samples above it, and of how many."""
+        self.places += 1
+        if self.places > MOST_PLACES:
+            raise NotChecked("very many blocks with names")
         self._mechanisms(node, sources, blocks, drawn)
         self._made_of(node.children, sources, f"made of `{node.name}`", blocks, drawn)
         found = [part.name for part in node.partitions]
@@ -2582,6 +2585,8 @@ class SpecComparison:
             known = [*{x: 0 for each in kinds.values() for x in each}]
             written["blocks"] = str(len(known))
         self.same(name, written, told)
+        bases = {block.name.partition(".")[0] for block in part.blocks}
+        require(bases == {name}, f"a block of `{name}` has another name in the spec")
         for label, size in zip(of_class, sizes, strict=True):
             alone = size == 1 and of_class.count(label) == 1
             require(label == "*" or alone, f"`{name}.{label}` is one block in the spec")
@@ -2703,10 +2708,14 @@ class SpecComparison:
             require(kind in ("unbounded", "bounded"), f"{name} has another relation in the spec")
             written = {**told, "stated_on": written["stated_on"]}
             if kind not in by:
+                require(not {"unbounded", "bounded"} & {*by}, f"{name} has no sensitivity for it")
                 self.left.add(f"{name}.relation")
                 by = by if kind == "unbounded" and isinstance(by, str) else {}
         self.same(name, written, told)
-        if not noise or noise["kind"].lower() != each["mechanism"].replace("-", ""):
+        own, found = each["mechanism"].replace("-", ""), noise["kind"].lower() if noise else None
+        known = {shape.partition(" ")[2].lower() for shape in _SHAPES if shape.startswith("noise ")}
+        require(found == own or not {own, found} & known, f"{name} is {own} in the spec")
+        if noise is None or found not in known:
             self.left.add(name)
             return
         for key, value in noise.items():
@@ -2715,6 +2724,8 @@ class SpecComparison:
                 self.same(name, {key: each[source]}, {key: value})
             elif value is True and key != "by_response":
                 raise Rejected(f"{name} has no {key} in the spec")
+            elif key == "bands":
+                require(value is None, f"{name} has no bands in the spec")
             elif key == "norm":
                 one = value != "L1" or said["shift"] == "1" or "l1" in json.dumps(by)
                 require(one, f"{name} has no sensitivity in L1 in the spec")
