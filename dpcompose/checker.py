@@ -1540,7 +1540,7 @@ def _content(node: DataNode) -> Any:
 
 def releases(node: DataNode) -> int:
     """Returns how many releases there are at and below a dataset."""
-    found = sum(integer(each["count"]) for each in node.mechanisms)
+    found: int = sum(each["count"] for each in node.mechanisms)
     found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
     for part in node.partitions:
         found += sum(n * releases(block) for block, n in zip(part.blocks, part.sizes, strict=True))
@@ -2035,7 +2035,7 @@ def parse_loss(value: Any, algebra: Algebra) -> Loss:
 
 
 #: How many numbers each kind of item has after its name.
-_NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "Poisson": 2}
+_NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "DiscreteGaussian": 2, "Poisson": 2}
 
 
 def parse_multiset(value: Any) -> Multiset:
@@ -2141,6 +2141,8 @@ def curve_of(item: Item, added: bool) -> LossCurve:
     if kind == "Geometric":
         high = more[0] / first
         return LossCurve(cache(lambda e: _of_geometric(first, more[0], e)), -high, high)
+    if kind != "Poisson":
+        raise NotChecked(f"noise of kind {kind!r} at a δ")
     sign, inner = more
     if first == 1:
         raise NotChecked("a sample of rate 1 at a δ")
