@@ -2742,7 +2742,7 @@ class SpecComparison:
             ):
                 self.left.add(f"{name}.{key}")
         if isinstance(by, dict):
-            by = by.get(kind, {})
+            by = {} if any(isinstance(x, dict) for x in by.values()) else by.get(kind, {})
         if noise["kind"] == "Exponential":  # its range is that of the sensitivity
             by = "1"
         if isinstance(by, dict):  # one in another norm is turned into the noise's own

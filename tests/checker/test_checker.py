@@ -473,7 +473,7 @@ mechanisms:
 
 
 def test_values_under_a_joint_bound_are_not_checked() -> None:
-    """The checker has no rule for them: one value is charged for all, which proves nothing alone."""
+    """One value is charged for all, which proves nothing alone: the checker has no rule for it."""
     lines = certificate_of(JOINT)
     at = next(at for at, line in claims(lines) if line["rules"] == ["joint", "joint"])
     assert verdict(lines).startswith("partly")
