@@ -18,7 +18,7 @@ from dpcompose.curves import Curve
 
 if TYPE_CHECKING:
     from dpcompose.core.notions.notion_facts import StatedNumbers
-    from dpcompose.core.theorems.touches import ChargedStep
+    from dpcompose.core.theorems.setting import ChargedStep
 
 
 #: Relations under which data are only added or only removed, so that counts move in one direction.

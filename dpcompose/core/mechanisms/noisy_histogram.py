@@ -20,7 +20,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import (
@@ -167,32 +167,6 @@ class KeySelection(_ByKey):
             test=drawn_by(NoisyHistogram, KeySelection),
         ),
     ),
-    example=Example(
-        (Fraction(1, 10), Fraction(1, 2), Fraction(1)),
-        Fraction(11, 20),
-        "Laplace noise of scale 1, L = B = 1, a threshold of 15: δ₁ = e^-14/2, about 4.2e-7.",
-    ),
-    statement="""\
-    Let δ₁ be the chance that B + noise reaches the threshold, and δ' the profile of noise on L keys
-    that move by B each. For one unit that comes or goes, δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε)).
-
-    Proof. A key that others have too is noise on a value that moves by at most B, and
-    post-processing. A key that the unit alone has is released with a chance of at most δ₁, and
-    without the unit it is surely absent: in both orders δ is at most that of a pair that tells
-    everything with chance δ₁ and nothing else. Each of the L keys is of one of these kinds, so that
-    the composition of both pairs is worse than either; noise is independent, and L such pairs
-    compose. Over t units the values move by t·L·B in all (L1; Gaussian: t·B·√L in L2), and a key
-    that n of them alone have is released with chance p(n): since it counts for n of their t·L keys,
-    all such chances add up to at most t·L·max p(n)/n. That (1-δ₁)^L holds for keys that all are new
-    is also Lemma 1 of Google's "Delta Calculation for Thresholding".
-
-    Without values, a key with n units is kept with chance π(n): π(0) = 0, π(n+1) = min(e^ε·π(n) +
-    δ₁, 1 - e^-ε·(1 - π(n) - δ₁), 1). One unit is one step, (ε, δ₁)-DP, and no mechanism keeps more
-    (Desfontaines, Voss, Gipson and Mandayam 2022); L keys compose.
-
-    Not private are noise on present keys without a threshold; a threshold on true values, before
-    the noise; and one that depends on the data.
-    """,
 )
 def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
     """Returns the δ at some ε of a histogram over unknown keys.

@@ -21,7 +21,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve
 from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss, equal_steps
 from dpcompose.curves.rounding import ZERO, number, plural, sqrt_up
@@ -153,30 +153,6 @@ class TopK(NoisyMax):
             test=drawn_by(NoisyMax),
         ),
     ),
-    example=Example(
-        (Fraction(1), Fraction(1)),
-        Fraction(1),
-        "ε₁ = 1 is δ = 0.2212 at ε = 1/2, where 1-DP alone allows 0.2870.",
-    ),
-    statement="""\
-    The name of the largest noisy score has at most the privacy loss of the Laplace pair of ε₁: two
-    Laplace densities, ε₁ scales apart. It is ε₁-DP and (ε₁ + e^-ε₁ - 1)-zCDP. k picks with fresh
-    noise compose k such pairs.
-
-    Proof. Let λ = ε₁/d. For each of these noises, P(E > x+s) ≥ e^(-λs)·P(E > x). For a set S of
-    candidates let X be the largest noisy score in S minus the largest of the others. On the other
-    table P(S) is at most P(X > -d) = G(d), here it is G(0). Going through the first candidate of S
-    above v, P(max of S > v+s) ≥ e^(-λs)·P(max of S > v); averaged over the maximum of the others,
-    P(X > x+s) ≥ e^(-λs)·P(X > x), and the same holds for -X. So the slope of G is at most
-    λ·min(G, 1-G), with equality for Laplace: G(d) ≤ β(G(0)), β the power function of the Laplace
-    pair. Tests that toss a coin are mixtures of sets, and β is concave. For whole scores and
-    geometric noise the same holds in d steps of 1 each, which is the geometric pair.
-
-    Permute-and-flip has the law of noisy max with exponential noise (Ding and others 2021). With
-    Gumbel noise it is the exponential mechanism, and the loss has a range of ε₁; the k largest of
-    one draw are k such picks without replacement. Two equal scores moved by ±Δ, exponential noise:
-    the chance 1/2 becomes 1 - e^-ε₁/2, all that the pair allows.
-    """,
 )
 def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
     """Returns the ε of so many picks for one step of the relation; `epsilon`: of one pick."""

@@ -19,7 +19,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve, Points
 from dpcompose.curves.families import (
     KaryResponse,
@@ -28,7 +28,7 @@ from dpcompose.curves.families import (
     two_answers_mu,
     two_answers_rho,
 )
-from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up, tanh_up
+from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,26 +105,6 @@ ODDS = Hypothesis(
     notion=Notion.ZCDP,
     uses=BY_FAMILY,
     hypotheses=(ODDS,),
-    example=Example(
-        (2, Fraction(1)),
-        tanh_up(Fraction(1, 2)),
-        "Two values with ε = 1 are ρ = tanh(1/2), about 0.46212; four values are 0.30048.",
-    ),
-    statement="""\
-    Randomized response over k values is ρ-zCDP with the largest D_α/α, rounded up. That is
-    ρ = ε(e^ε-1)/(e^ε+k-1) for k ≤ 2 + 2e^(ε/2), and no smaller ρ will do.
-
-    Proof. With t = α - 1/2, e^((α-1)·D_α) is c + d·cosh(εt), d = 2e^(ε/2)/(e^ε+k-1) and
-    c = (k-2)/(e^ε+k-1). Where c ≤ d all zeros have t² < 0: as a function of t² it is entire, of
-    order 1/2, so that its logarithm is concave by Hadamard's theorem and lies below its tangent at
-    t² = 1/4; α(α-1) = t² - 1/4. The slope there is the mean loss, ε(e^ε-1)/(e^ε+k-1).
-
-    For more values the largest D_α/α is at some order above 1. It is found to nine digits, and
-    bounded from above: with s = α - 1, (α-1)·D_α is convex in s and so is 1/(s(s+1)), so that
-    between two orders each is at most its chord; D_α ≤ ε bounds all high orders. So it is found
-    where two answers have chances of their own, too, to seven digits: from the greater of the two
-    divergences, of one value from the other.
-    """,
 )
 def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     """Returns the least ρ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
@@ -140,20 +120,6 @@ def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
     notion=Notion.GDP,
     uses=BY_FAMILY,
     hypotheses=(ODDS,),
-    example=Example(
-        (2, ZERO),
-        ZERO,
-        "Even odds are μ = 0. Two values with ε = 1 are μ = 1.2320; four values are 0.87328.",
-    ),
-    statement="""\
-    Randomized response over k values is μ-GDP with μ = Φ⁻¹(p) - Φ⁻¹(q), rounded up, for the
-    chances p = e^ε/(e^ε+k-1) of the true value and q = 1/(e^ε+k-1) of each other one. No smaller μ
-    will do.
-
-    Proof. The trade-off function is broken at (q, 1-p) and at (1-p, q), and straight between these
-    and to (0, 1) and (1, 0). The Gaussian one is convex and meets both ends: it lies below if it
-    does so at the two breaks, which say the same.
-    """,
 )
 def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
     """Returns the least μ of one answer out of `k` values with odds e^`epsilon`, rounded up."""

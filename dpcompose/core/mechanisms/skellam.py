@@ -18,7 +18,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve
 from dpcompose.curves.families import LEAST_VARIANCE, SkellamLoss, skellam_rho
 from dpcompose.curves.rounding import ZERO, number
@@ -70,22 +70,6 @@ class Skellam(Family):
             drawn_by(Skellam),
         ),
     ),
-    example=Example((0, Fraction(1)), ZERO, "Without a shift, ρ = 0."),
-    statement="""\
-    Skellam noise moved by s steps is ρ-zCDP with the largest D_α/α over α > 1, rounded up.
-
-    The mass at n is e^-v·I_n(v), v the variance. Ratios of neighbouring masses come from their
-    recurrence, in whole numbers rounded both ways; the divergences are sums over outcomes, and the
-    tails are bounded from above: -ln(I_(n+1)/I_n) < asinh((n+1)/v), since these ratios fall.
-
-    With σ = α - 1, σ·D_α is convex in σ: between two orders it is at most its chord. Intervals are
-    halved until the largest is known to four digits at least, and to seven for a variance of at
-    most 1. Beyond the last order
-    a line above asinh bounds the loss, and the mean of its exponential is that of two Poisson laws.
-
-    A variance above 10^6 counts as 10^6: more Skellam noise is a post-processing. More than 2^16
-    steps are a path of single ones.
-    """,
 )
 def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
     """Returns a ρ of Skellam noise of a variance moved by `shift` steps, rounded up."""

@@ -20,7 +20,7 @@ from dpcompose.core.mechanisms.family import (
     drawn_by,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve, curve_of
 from dpcompose.curves.families import equal_steps, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import ZERO, plural
@@ -81,26 +81,6 @@ class SparseVector(Family):
             test=drawn_by(SparseVector),
         ),
     ),
-    example=Example(
-        (Fraction(1, 2), Fraction(1, 2), ZERO),
-        Fraction(1),
-        "ε₁ = ε₂ = 1/2 and no values are ε = 1, however many queries are asked.",
-    ),
-    statement="""\
-    The answers are (ε₁ + ε₂ + ε₃)-DP, however many queries are below their thresholds; queries and
-    thresholds may be chosen from earlier answers.
-
-    Proof. Fix the answers and integrate over the threshold's noise z. On the other table put z + Δ
-    in its place: its density costs e^ε₁ at most. A query moves by at most Δ and the threshold has
-    moved up by Δ, so that each answer below has become no less likely. Each answer above needs its
-    query's noise to be moved by 2Δ at most, which costs e^(ε₂/c), and there are c of them. If all
-    queries move up, Δ is enough; if all move down, the threshold need not be moved, each answer
-    below is no less likely, and Δ is enough again. The values are c Laplace mechanisms of ε₃/c.
-
-    Noise on the threshold alone, no limit on the answers above, noise on queries that does not grow
-    with c, and the noisy value that was compared are the variants that are not private (Lyu, Su and
-    Li 2017).
-    """,
 )
 def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fraction:
     """Returns the ε of the sparse vector technique for one step of the relation.
