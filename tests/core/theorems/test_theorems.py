@@ -29,6 +29,14 @@ from core.theorems.for_readers import (
     pure_to_zcdp,
 )
 from dpcompose.core.theorem import Theorem
+from dpcompose.core.theorems import (
+    composition,
+    conversion,
+    filtering,
+    one_mechanism,
+    sampling,
+    two_hypotheses,
+)
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.composition import (
     largest,
@@ -88,6 +96,22 @@ deltas = st.fractions(min_value=0, max_value=1, max_denominator=1000)
 def test_every_theorem_is_there_in_the_order_of_the_paper() -> None:
     assert dpcompose.core.theorems.__doc__
     assert list(whole_book()) == PAPER.split() + BEYOND.split()
+
+
+#: The files of entries, each with some of them.
+FILES = {
+    composition: "IV.13 VI.5 A.18 optimal-composition",
+    conversion: "VII.1 pure-to-zcdp renyi-at-delta",
+    filtering: "zcdp-filter concurrent",
+    one_mechanism: "III.3 III.6 A.3 IV.15 joint-l1",
+    sampling: "poisson-sample random-limit",
+    two_hypotheses: "HBW.1 HBW.likelihoods",
+}
+
+
+def test_entries_are_in_the_file_of_their_subject() -> None:
+    for file, ids in FILES.items():
+        assert all(f'    "{each}",\n' in inspect.getsource(file) for each in ids.split())
 
 
 def test_whatever_the_code_has_of_a_theorem_readers_are_told_of_it() -> None:
