@@ -8,18 +8,17 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
-    NOISE,
     NUMBER,
     FamilyForm,
     FormKey,
     Sort,
     Trusted,
     drawn_by,
+    family_theorem,
+    noise_key,
 )
 from dpcompose.core.mechanisms.gaussian import OneGaussian
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
@@ -92,24 +91,19 @@ class Matrix(OneGaussian):
         return times * self.column_norm**2
 
 
-@theorem(
+@family_theorem(
     "correlated-noise",
     title="Tree aggregation and matrix mechanisms as one Gaussian",
-    place="Documentation",
-    source="dpcompose",
     formula="μ² = Δ²·s²/σ²",
     notion=Notion.GDP,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "noise over steps",
-            "a row comes or goes and all others keep their steps; it adds vectors of norm at most "
-            "Δ to as many steps as stated, so far apart; nodes of the tree, or rows of C·x, have "
-            "independent Gaussian noise of σ in each coordinate, and all else is computed from "
-            "them; C is lower triangular with columns and bands as stated",
-            "declared",
-            test=drawn_by(Tree, Matrix),
-        ),
+    given=drawn_by(
+        "noise over steps",
+        "a row comes or goes and all others keep their steps; it adds vectors of norm at most "
+        "Δ to as many steps as stated, so far apart; nodes of the tree, or rows of C·x, have "
+        "independent Gaussian noise of σ in each coordinate, and all else is computed from "
+        "them; C is lower triangular with columns and bands as stated",
+        Tree,
+        Matrix,
     ),
 )
 def correlated_noise(each: Fraction, moved: Fraction) -> Fraction:
@@ -191,9 +185,7 @@ def _together(one: list[int], other: list[int], most: int) -> list[int]:
     ]
 
 
-_SIGMA = FormKey(
-    "sigma", Sort.NUMBER, "The standard deviation of the noise.", need=NOISE, noise=True
-)
+_SIGMA = noise_key("sigma", "The standard deviation of the noise.")
 _PARTICIPATIONS = FormKey("participations", Sort.WHOLE, "In how many steps one row is at most.", 1)
 _SEPARATION = FormKey(
     "min_separation", Sort.WHOLE, "How many steps later a row takes part again, at least.", 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     NOISE,
     ONE_DIRECTION,
     Family,
@@ -17,10 +16,12 @@ from dpcompose.core.mechanisms.family import (
     Need,
     Sort,
     Trusted,
+    Why,
     drawn_by,
+    family_theorem,
+    noise_key,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import (
@@ -43,12 +44,6 @@ class _ByKey(Family):
     __slots__ = ()
 
     def epsilon(self, shift: Fraction) -> Fraction | None:
-        return None if shift else ZERO
-
-    def rho(self, shift: Fraction) -> Fraction | None:
-        return None if shift else ZERO
-
-    def mu(self, shift: Fraction) -> Fraction | None:
         return None if shift else ZERO
 
 
@@ -149,23 +144,18 @@ class KeySelection(_ByKey):
         return f"selection of keys, {each}, {plural(self.max_keys, 'key')} a unit"
 
 
-@theorem(
+@family_theorem(
     "unknown-keys",
     title="Histograms over unknown keys, and the selection of keys",
-    place="Documentation",
-    source="dpcompose",
     formula="δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε))",
     notion=Notion.APPROX,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "noise of each key present",
-            "a unit has at most L keys and moves the value of each by at most B; each key present "
-            "has independent noise, and is released if its noisy value is at least the threshold, "
-            "a constant; or, without values, each key is kept with a chance that is (ε, δ₁)-DP",
-            "declared",
-            test=drawn_by(NoisyHistogram, KeySelection),
-        ),
+    given=drawn_by(
+        "noise of each key present",
+        "a unit has at most L keys and moves the value of each by at most B; each key present "
+        "has independent noise, and is released if its noisy value is at least the threshold, "
+        "a constant; or, without values, each key is kept with a chance that is (ε, δ₁)-DP",
+        NoisyHistogram,
+        KeySelection,
     ),
 )
 def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
@@ -177,7 +167,7 @@ def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fracti
     return 1 - power_down(1 - new, int(keys)) * (1 - noise)
 
 
-def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
     """Returns why a histogram's values do not fit a relation, as (key, message, hint), or None."""
     law, threshold, most = values.get("noise"), values.get("threshold"), values.get("max_per_key")
     if relation not in ONE_DIRECTION:
@@ -216,22 +206,13 @@ FORM = FamilyForm(
     family=NoisyHistogram,
     about="Noisy values of the keys that are present, where they reach a threshold.",
     keys=(
-        FormKey(
-            "scale",
-            Sort.NUMBER,
-            "Of laplace or geometric noise on each key.",
-            default=None,
-            need=NOISE,
-            noise=True,
-            exactly=True,
+        noise_key(
+            "scale", "Of laplace or geometric noise on each key.", default=None, exactly=True
         ),
-        FormKey(
+        noise_key(
             "sigma",
-            Sort.NUMBER,
             "The standard deviation of gaussian noise on each key.",
             default=None,
-            need=NOISE,
-            noise=True,
             exactly=True,
         ),
         FormKey(
@@ -250,8 +231,6 @@ FORM = FamilyForm(
             fact=True,
         ),
     ),
-    sensitivity=None,
-    norm=None,
     states=("approx",),
     trusted=Trusted(
         "{}: keys have the noise stated, and a unit's keys and its part in each are limited",

@@ -11,24 +11,22 @@ from typing import NamedTuple
 
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     Family,
     FamilyForm,
     FormKey,
     Sort,
     Trusted,
     drawn_by,
+    family_theorem,
 )
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.theorem import Hypothesis, theorem
+from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import (
     ZERO,
     bits_up,
     exp_up,
-    gaussian_mean_up,
     log1p_up,
     log_inverse_up,
     number,
@@ -82,14 +80,6 @@ class Selected(Family):
                 return None
             loss += known
         return 2 * loss if self._endless else loss + _cost(self, self._run(shift))
-
-    def rho(self, shift: Fraction) -> Fraction | None:
-        epsilon = self.epsilon(shift)
-        return None if epsilon is None else Fraction(convert(epsilon, Notion.PURE, Notion.ZCDP))
-
-    def mu(self, shift: Fraction) -> Fraction | None:
-        epsilon = self.epsilon(shift)
-        return None if epsilon is None else gaussian_mean_up(epsilon)
 
     def pair(self) -> tuple[Fraction, Fraction]:
         failure = self.mean * _failure(self._run(_ONE))
@@ -357,22 +347,17 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     return at if epsilon >= 0 else 1 - (1 - at) / exp_up(-epsilon)
 
 
-@theorem(
+@family_theorem(
     "private-selection",
     title="The best of a random number of runs",
     place="Theorem",
-    source="dpcompose",
     formula="δ_A(ε+c) ≤ m·δ_Q(ε)",
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "public law, private number",
-            "the number of runs is drawn from the law stated, which is public and does not depend "
-            "on the data; it is neither released nor to be seen in time or cost; scores are "
-            "computed from the output of a run, and settings are drawn anew in each run",
-            "declared",
-            test=drawn_by(Selected),
-        ),
+    given=drawn_by(
+        "public law, private number",
+        "the number of runs is drawn from the law stated, which is public and does not depend "
+        "on the data; it is neither released nor to be seen in time or cost; scores are "
+        "computed from the output of a run, and settings are drawn anew in each run",
+        Selected,
     ),
 )
 def over_runs(once: Fraction, mean: Fraction) -> Fraction:
@@ -427,8 +412,6 @@ FORM = FamilyForm(
         FormKey("of", Sort.RUN, "One run: a mechanism without a name, or a list of them."),
         FormKey("runs", Sort.RUNS, "The law of the number of runs, with its mean."),
     ),
-    sensitivity=None,
-    norm=None,
     states=("pure", "approx"),
     trusted=Trusted(
         "the number of runs of {} is drawn from the law stated and never revealed, scores are "

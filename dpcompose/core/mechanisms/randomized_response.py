@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     POSITIVE,
-    Family,
+    EqualLosses,
     FamilyForm,
     FormKey,
     Need,
     Sort,
     Trusted,
+    Why,
     drawn_by,
+    family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Hypothesis, theorem
 from dpcompose.curves import Curve, Points
 from dpcompose.curves.families import (
     KaryResponse,
@@ -32,7 +32,7 @@ from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up
 
 
 @dataclass(frozen=True, slots=True)
-class RandomizedResponse(Family):
+class RandomizedResponse(EqualLosses):
     """Reports one of `k` values, the true one with odds e^ε to 1 against each other value.
 
     `odds` is this ε; a shift is a number of rows.
@@ -41,20 +41,12 @@ class RandomizedResponse(Family):
     k: int
     odds: Fraction
 
-    def epsilon(self, shift: Fraction) -> Fraction:
-        return self.odds * math.ceil(shift)
+    def part(self, shift: Fraction) -> KaryResponse:
+        return KaryResponse(self.k, self.odds)
 
-    def rho(self, shift: Fraction) -> Fraction:
-        return randomized_response_zcdp(self.k, self.odds) * math.ceil(shift)
-
-    def mu(self, shift: Fraction) -> Fraction:
-        """Returns √rows times the μ of one row: answers are independent, so that μ² adds up."""
-        rows = math.ceil(shift)
-        return sqrt_up(Fraction(rows)) * randomized_response_gdp(self.k, self.odds)
-
-    def loss(self, shift: Fraction) -> Curve:
-        """Returns the composition of one independent answer for each row."""
-        return Curve(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
+    def times(self, shift: Fraction) -> int:
+        """Returns the number of rows, whose answers are independent."""
+        return math.ceil(shift)
 
     def describe(self, shift: Fraction) -> str:
         return f"randomized response over {plural(self.k, 'value')}"
@@ -71,11 +63,10 @@ class TwoAnswers(RandomizedResponse):
     low: Fraction
 
     def rho(self, shift: Fraction) -> Fraction:
-        return two_answers_rho(self.high, self.low) * math.ceil(shift)
+        return two_answers_rho(self.high, self.low) * self.times(shift)
 
     def mu(self, shift: Fraction) -> Fraction:
-        """Returns √rows times the μ of one row, as for equal odds."""
-        return sqrt_up(Fraction(math.ceil(shift))) * two_answers_mu(self.high, self.low)
+        return two_answers_mu(self.high, self.low) * sqrt_up(Fraction(self.times(shift)))
 
     def loss(self, shift: Fraction) -> Curve:
         """Returns the composition of one independent answer for each row.
@@ -84,46 +75,33 @@ class TwoAnswers(RandomizedResponse):
         ε.
         """
         points = Points(((ZERO, self.high - self.low), (self.odds, ZERO)))
-        return Curve(((points, math.ceil(shift)),))
+        return Curve(((points, self.times(shift)),))
 
 
-ODDS = Hypothesis(
+ODDS = drawn_by(
     "the odds",
     "every row answers by itself, the true value with odds of e^ε to 1 against each other one, or "
     "of two answers the first one with chances p and q as stated",
-    "declared",
-    test=drawn_by(RandomizedResponse),
+    RandomizedResponse,
 )
 
 
-@theorem(
+family_theorem(
     "randomized-response-zcdp",
     title="Randomized response as zCDP",
-    place="Documentation",
-    source="dpcompose",
     formula="ρ = max D_α/α = ε(e^ε-1)/(e^ε+k-1) for k ≤ 2 + 2e^(ε/2)",
     notion=Notion.ZCDP,
-    uses=BY_FAMILY,
-    hypotheses=(ODDS,),
-)
-def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
-    """Returns the least ρ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
-    return kary_rho(k, epsilon)
+    given=ODDS,
+)(kary_rho)
 
 
-@theorem(
+family_theorem(
     "randomized-response-gdp",
     title="Randomized response as Gaussian DP",
-    place="Documentation",
-    source="dpcompose",
     formula="μ = Φ⁻¹(p) - Φ⁻¹(q), p = e^ε·q, q = 1/(e^ε+k-1)",
     notion=Notion.GDP,
-    uses=BY_FAMILY,
-    hypotheses=(ODDS,),
-)
-def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
-    """Returns the least μ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
-    return kary_mu(k, epsilon)
+    given=ODDS,
+)(kary_mu)
 
 
 def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
@@ -132,7 +110,7 @@ def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
     return log_inverse_up(lie / (lie + k * (1 - lie))) if lie else epsilon
 
 
-def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
     """Returns why randomized response is refused, as (key, message, hint); None if it is not: it
     needs `epsilon`, or `lie`, or `p` and `q`."""
     given = [each for each in ("epsilon", "lie", "p", "q") if values[each] != ZERO]
@@ -219,8 +197,6 @@ FORM = FamilyForm(
         ),
     ),
     make=_response,
-    sensitivity=None,
-    norm=None,
     states=("pure",),
     trusted=Trusted("{}: each row is answered by itself, with exactly the odds stated"),
     refusal=_refusal,

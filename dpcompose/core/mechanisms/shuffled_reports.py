@@ -9,17 +9,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import BY_FAMILY, Family, FamilyForm, Trusted, drawn_by
+from dpcompose.core.mechanisms.family import Family, FamilyForm, Trusted, drawn_by, family_theorem
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
-from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.theorem import Hypothesis, theorem
+from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, curve_of
 from dpcompose.curves.families import OUTSIDE, profile_of_clones
 from dpcompose.curves.rounding import (
     ZERO,
     bits_up,
     count_text,
-    gaussian_mean_up,
     number,
 )
 
@@ -40,12 +38,6 @@ class ShuffledReports(Family):
 
     def epsilon(self, shift: Fraction) -> Fraction:
         return self.each_epsilon * math.ceil(shift)
-
-    def rho(self, shift: Fraction) -> Fraction:
-        return Fraction(convert(self.epsilon(shift), Notion.PURE, Notion.ZCDP))
-
-    def mu(self, shift: Fraction) -> Fraction:
-        return gaussian_mean_up(self.epsilon(shift))
 
     def loss(self, shift: Fraction) -> Curve:
         once = _profile(self.each_epsilon, self.reports, self.by_response)
@@ -72,22 +64,17 @@ def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
     return curve_of(Points(tuple(points))) if points else curves.pure(each)
 
 
-@theorem(
+@family_theorem(
     "shuffled-reports",
     title="Local reports in a random order",
     place="Theorem",
-    source="dpcompose",
     formula="(A+Δ, C-A+1-Δ) against (A+1-Δ, C-A+Δ), C ~ Bin(n-1, e^-ε₀), A ~ Bin(C, ½)",
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "one report of each row",
-            "each of at least n honest rows sends one report, by the same ε₀-DP randomizer from "
-            "its own value and fresh randomness; their order is uniform and secret, and nothing "
-            "else tells who sent which; the randomizer is fixed beforehand",
-            "declared",
-            test=drawn_by(ShuffledReports),
-        ),
+    given=drawn_by(
+        "one report of each row",
+        "each of at least n honest rows sends one report, by the same ε₀-DP randomizer from "
+        "its own value and fresh randomness; their order is uniform and secret, and nothing "
+        "else tells who sent which; the randomizer is fixed beforehand",
+        ShuffledReports,
     ),
 )
 def shuffled_reports(few: Fraction, alone: Fraction, among: Fraction) -> Fraction:
@@ -104,8 +91,6 @@ FORM = FamilyForm(
     family=ShuffledReports,
     about="Randomized reports of rows in a random order.",
     keys=(),
-    sensitivity=None,
-    norm=None,
     states=("pure",),
     trusted=Trusted(
         "{}: every row sends one report by the same randomizer, from its own value alone",
