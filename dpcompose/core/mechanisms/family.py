@@ -20,7 +20,7 @@ from dpcompose.curves.families import GeometricLoss, equal_steps
 from dpcompose.curves.rounding import ZERO, gaussian_mean_up, sqrt_up
 
 if TYPE_CHECKING:
-    from dpcompose.core.notions.notion_facts import StatedNumbers
+    from dpcompose.core.notions.notion import StatedNumbers
     from dpcompose.core.theorems.setting import ChargedStep
 
 
