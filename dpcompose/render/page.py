@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.handbook import whole_book
 from dpcompose.places import version
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
@@ -455,7 +456,7 @@ def _theorems(reports: Sequence[Report]) -> list[dict[str, object]]:
     """Returns the theorems that the proofs cite, each once, with how its hypotheses were met."""
     cited = {node.theorem: None for each in reports for node in each.tree if node.theorem}
     cited |= {each.theorem: None for each in reports if each.theorem}
-    entries = [entry for name in cited if (entry := book().get(name)) is not None]
+    entries = [entry for name in cited if (entry := whole_book().get(name)) is not None]
     return [
         {
             "id": entry.id,
