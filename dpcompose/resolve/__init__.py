@@ -30,9 +30,8 @@ from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
 from dpcompose.source.rewriting import adding
-from dpcompose.spec.adversary import AdversaryBudget
+from dpcompose.spec.asked import AdversaryBudget, WrittenBudget, WrittenRisk
 from dpcompose.spec.asked import Reporting as WrittenReport
-from dpcompose.spec.asked import WrittenBudget, WrittenRisk
 from dpcompose.spec.datasets import Table
 from dpcompose.spec.reading import Reading, read
 

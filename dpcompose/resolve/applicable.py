@@ -13,7 +13,7 @@ from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.facts import Facts, no_unit
 from dpcompose.resolve.forest import SpecPlace
 from dpcompose.resolve.named_columns import has_column, named_by_roots
-from dpcompose.spec.relations import LongRelation
+from dpcompose.spec.asked import LongRelation
 
 _ON_GRAPHS = frozenset({RelationKind.EDGE, RelationKind.NODE, RelationKind.NODE_REWIRED})
 _GRAPH_NAMES = "`edge`, `node` or `node-rewired`"

@@ -15,8 +15,8 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.bind_hypotheses import Hypotheses
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.spec.adversary import Adversary as Written
-from dpcompose.spec.adversary import Hypothesis
+from dpcompose.spec.asked import Adversary as Written
+from dpcompose.spec.asked import Hypothesis
 
 _AT: Path = ("adversary",)
 _HYPOTHESES: Path = ("adversary", "hypotheses")

@@ -25,7 +25,7 @@ from dpcompose.resolve.forest import SpecPlace, sample_of
 from dpcompose.resolve.norms import Moves, in_one_norm, plain, read_norms
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft, Parameter
-from dpcompose.spec import concrete as written
+from dpcompose.spec import mechanisms as written
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 #: The values of keys that are no numbers, by their names.

@@ -13,7 +13,7 @@ from dpcompose.core.model.problem import Partition, Path
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing, plural
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.spec.adversary import Hypothesis, Sets
+from dpcompose.spec.asked import Hypothesis, Sets
 
 _SIZES = ("exactly", "at_least", "at_most")
 #: The empty set of blocks: nothing else sees the person either.

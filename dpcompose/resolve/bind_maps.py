@@ -11,8 +11,7 @@ from dpcompose.core.mechanisms.family import FormKey, Need, Sort
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.spec.kind_models import Sensitivity
-from dpcompose.spec.maps import AnyMap
+from dpcompose.spec.datasets import AnyMap, Sensitivity
 
 
 class _Faulty(Exception):

@@ -30,10 +30,9 @@ from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.resolve.statements import Draft, Varied, varying
 from dpcompose.spec import mechanisms as written
-from dpcompose.spec.concrete import AnyConcrete
+from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import Approx, Gdp, Profile, Pure, Rdp, Zcdp
-from dpcompose.spec.mechanism_entry import ReadingEntry
-from dpcompose.spec.models import Model
+from dpcompose.spec.mechanisms import AnyConcrete, ReadingEntry
 
 
 class Mechanisms:

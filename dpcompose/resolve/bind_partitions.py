@@ -8,7 +8,7 @@ from dpcompose.core.mechanisms.family import Sort
 from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import Blocks
-from dpcompose.spec.partitions import AnyPartition
+from dpcompose.spec.datasets import AnyPartition
 
 
 def partition_made(

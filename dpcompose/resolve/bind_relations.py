@@ -10,7 +10,7 @@ from dpcompose.errors import Path, meant, quoted
 from dpcompose.faults import Faults
 from dpcompose.source.rewriting import writing
 from dpcompose.spec import synonyms
-from dpcompose.spec.relations import Declared, LongRelation, Protected
+from dpcompose.spec.asked import Declared, LongRelation, Protected
 
 _PROTECTABLE = {
     kind.value: Relation(kind)

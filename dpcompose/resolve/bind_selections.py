@@ -19,8 +19,8 @@ from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.statements import Draft
-from dpcompose.spec.concrete import CONCRETE, RUNS_OF, Runs
-from dpcompose.spec.models import Model
+from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import CONCRETE, RUNS_OF, Runs
 
 #: The model of a selection as it is written.
 SELECT: Any = CONCRETE["select"]

@@ -18,7 +18,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.facts import Facts
 from dpcompose.resolve.statements import Block, Varied
-from dpcompose.spec.partitions import AnyPartition
+from dpcompose.spec.datasets import AnyPartition
 
 
 class Blocks:

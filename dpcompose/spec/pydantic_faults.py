@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, meant
-from dpcompose.faults import Faults
+from dpcompose.faults import Faults, listing
 from dpcompose.source import Number
 from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, wrapping, writing
 from dpcompose.spec import synonyms
-from dpcompose.spec.keys import example_of, missing_keys
-from dpcompose.spec.model import PLAIN_TAGS, TAGS, Spec
-from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, value_text
+from dpcompose.spec.fields import Model
+from dpcompose.spec.model import Spec, located
+from dpcompose.spec.phrases import (
+    as_hint,
+    entries_of,
+    example_of,
+    keys_of,
+    name_of,
+    required,
+    value_text,
+)
 from dpcompose.spec.unions import no_member
 from dpcompose.spec.unknown_keys import unknown_keys
 
+_MOST_NAMES = 20  # of datasets, for one that is missing
 #: What is expected where a union has no member for the value at all.
 _SHAPES = {
     "map": "a kind such as `filter`, or a mapping with `kind`",
@@ -45,21 +58,29 @@ _TYPES = {
 }
 
 
+class _Found(NamedTuple):
+    """An error of pydantic in a mapping with a model, at a path of the spec."""
+
+    error: Mapping[str, Any]
+    model: type[Model]
+    path: Path
+
+
 def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
     """Reports each error of pydantic as a fault; returns the paths of the faults."""
-    found = [(error, _path(error)) for error in errors]
-    told = unknown_keys((each for each in found if each[0]["type"] == "extra_forbidden"), faults)
-    told |= _one_too_deep(faults)
-    missing = (each for each in found if each[0]["type"] == "missing" and each[1] not in told)
-    missing_keys(missing, faults)
-    for error, path in found:
-        if error["type"] in ("extra_forbidden", "missing") or path in told:
+    found = [_Found(error, *located(error["loc"])) for error in errors]
+    unknown = (each[1:] for each in found if each.error["type"] == "extra_forbidden")
+    told = unknown_keys(unknown, faults) | _one_too_deep(faults)
+    left = [each for each in found if each.path not in told]
+    _missing_keys((each for each in left if each.error["type"] == "missing"), faults)
+    for each in left:
+        if each.error["type"] in ("extra_forbidden", "missing"):
             continue
         if faults.full:
             faults.skip()
         else:
-            _HANDLERS.get(error["type"], _wrong_type)(error, path, faults)
-    return {path for _, path in found}
+            _HANDLERS.get(each.error["type"], _wrong_type)(each, faults)
+    return {each.path for each in found}
 
 
 def _one_too_deep(faults: Faults) -> set[Path]:
@@ -73,16 +94,78 @@ def _one_too_deep(faults: Faults) -> set[Path]:
     return {path, ("mechanisms",)}
 
 
-def _path(error: Mapping[str, Any]) -> Path:
-    """Returns the path of an error in the spec, without the tags of unions."""
-    return tuple(step for step in error["loc"] if step not in TAGS and step not in PLAIN_TAGS)
+# --- missing keys --------------------------------------------------------------------------------
+
+
+def _missing_keys(errors: Iterable[_Found], faults: Faults) -> None:
+    """Reports missing keys, those of one mapping together."""
+    groups: dict[Path, tuple[type[Model], list[str]]] = {}
+    for _, model, path in errors:
+        groups.setdefault(path[:-1], (model, []))[1].append(str(path[-1]))
+    for path, (model, keys) in groups.items():
+        if faults.full:
+            faults.skip()
+            continue
+        legal = keys_of(model)
+        told = [f"`{each}: …`, {as_hint(legal[each]) or 'its value'}" for each in keys]
+        hint = f"add {'; and '.join(told)}"
+        if len(keys) > 2:
+            hint = f"add {', '.join(f'`{each}: …`' for each in keys)}"
+        names = named_all(keys)
+        if keys == ["reads"] or keys == ["from"]:
+            tree = faults.at(("datasets",))
+            datasets = tree if isinstance(tree, dict) else {}
+            names_there = [each for each in islice(datasets, _MOST_NAMES) if each not in path]
+            if len(names_there) == 1:
+                hint = f"add `{keys[0]}: {names_there[0]}`"
+            elif names_there:
+                hint = f"add `{keys[0]}: …`, one of the datasets {listing(names_there)}"
+        if keys == ["dpcompose"]:
+            hint = "a spec starts with `dpcompose: 1`, the version of its language"
+        form = _form(path, faults)
+        if form is not None:
+            example = entries_of(form, required(form))
+            tag = "kind" if path[-1] == "map" else "by"
+            hint += f"; for example `{path[-1]}: {{{tag}: {form.name}, {example}}}`"
+        at, key = _head(path, faults)
+        verb = "is" if len(keys) == 1 else "are"
+        label = f"{names} {verb} missing"
+        message = f"{model.what} needs {names}"
+        faults.add("DPC102", at, message, hint, key=key, label=label)
+
+
+def _form(path: Path, faults: Faults) -> Form[Any] | None:
+    """Returns the form of the kind of the map or partition at a path; None if its kind is
+    unknown."""
+    if not path or path[0] != "datasets" or path[-1] not in {"map", "partition"}:
+        return None
+    given = faults.at(path)
+    forms: Mapping[str, Form[Any]] = MAPS if path[-1] == "map" else PARTITIONS
+    tag = "kind" if path[-1] == "map" else "by"
+    kind = given.get(tag) if isinstance(given, dict) else given
+    return forms.get(kind) if isinstance(kind, str) else None
+
+
+def _head(path: Path, faults: Faults) -> tuple[Path, bool]:
+    """Returns the path at which a mapping is marked, and whether the key is marked instead of its
+    value.
+
+    A mapping in a list is marked at its name.
+    """
+    tree = faults.at(path)
+    if path and isinstance(path[-1], int) and isinstance(tree, dict):
+        first = "name" if "name" in tree else next(iter(tree), None)
+        if first is not None:
+            return (*path, first), first != "name"
+    return path, True
 
 
 # --- values --------------------------------------------------------------------------------------
 
 
-def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _wrong_type(found: _Found, faults: Faults) -> None:
     """Reports a value of a wrong type, with a hint and a fix where one is known."""
+    error, _, path = found
     value, context = error["input"], error.get("ctx", {})
     what = context.get("what") or _TYPES.get(error["type"], "something else")
     if path == ("report",):
@@ -155,15 +238,15 @@ def _naming(path: Path) -> Rewrite:
     return lambda source: as_mapping(source, path, "name")
 
 
-def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    message = f"{name_of(path)} has no value"
-    faults.add("DPC103", path, message, "give it a value, or remove the key", key=True)
+def _no_value(found: _Found, faults: Faults) -> None:
+    message = f"{name_of(found.path)} has no value"
+    faults.add("DPC103", found.path, message, "give it a value, or remove the key", key=True)
 
 
-def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _choice(found: _Found, faults: Faults) -> None:
     """Reports a value that is none of the allowed words, with the nearest one as a fix."""
-    model, value = model_at(error["loc"]), error["input"]
-    expected = error["ctx"]["expected"]
+    error, model, path = found
+    value, expected = error["input"], error["ctx"]["expected"]
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))
     legal = _CHOICES.findall(expected)
     best = meant(value, legal, closed=True) if isinstance(value, str) else None
@@ -184,22 +267,23 @@ _OTHER_WORDS: Mapping[Path, Callable[[str], synonyms.Word | None]] = {
 _CHOICES = re.compile("'([^']*)'")
 
 
-def _empty(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    faults.add("DPC108", path, f"{name_of(path)} must not be empty", "name at least one")
+def _empty(found: _Found, faults: Faults) -> None:
+    message = f"{name_of(found.path)} must not be empty"
+    faults.add("DPC108", found.path, message, "name at least one")
 
 
-def _long(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _long(found: _Found, faults: Faults) -> None:
     """Reports a list or a mapping with too many entries."""
-    context = error["ctx"]
+    context, path = found.error["ctx"], found.path
     many, most = context["actual_length"], context["max_length"]
     message = f"{name_of(path)} has {many} entries, more than {most}"
     faults.add("DPC117", path, message, "leave some out", key=True)
 
 
-def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _shape(found: _Found, faults: Faults) -> None:
     """Reports a value of another type where a mapping is due."""
+    value, path, hint, fix = found.error["input"], found.path, None, None
     field = next(str(step) for step in reversed(path) if isinstance(step, str))
-    value, hint, fix = error["input"], None, None
     if field == "points" and path[-1] != field:
         field = "point"
     if field == "hypotheses" and path[-1] != field:
@@ -225,12 +309,11 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     faults.add("DPC103", path, message, hint, fix=fix)
 
 
-_Handler = Callable[[Mapping[str, Any], Path, Faults], None]
-_HANDLERS: dict[str, _Handler] = {
+_HANDLERS: dict[str, Callable[[_Found, Faults], None]] = {
     "no_value": _no_value,
     "literal_error": _choice,
     "too_short": _empty,
     "too_long": _long,
     "union_tag_not_found": _shape,
-    "union_tag_invalid": no_member,
+    "union_tag_invalid": lambda found, faults: no_member(found.error, found.path, faults),
 }

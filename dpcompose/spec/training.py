@@ -13,10 +13,9 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
 from dpcompose.source.rewriting import Rewrite, is_plain, renamed, renaming, rewritten, with_entry
-from dpcompose.spec.concrete import Concrete, kind_of
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.mechanism_entry import ReadingEntry
-from dpcompose.spec.models import Model
+from dpcompose.spec.datasets import MAP_KINDS
+from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import Concrete, ReadingEntry, kind_of
 from dpcompose.spec.synonyms import NORMS
 
 _CLIPS = (

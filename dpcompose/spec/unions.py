@@ -14,13 +14,17 @@ from dpcompose.errors import Path, folded, meant, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
 from dpcompose.spec import synonyms
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, noise_keys
-from dpcompose.spec.datasets import DOMAINS
+from dpcompose.spec.datasets import DOMAINS, MAP_KINDS, PARTITION_KINDS
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.keys import example_of
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, as_hint, value_text
+from dpcompose.spec.mechanisms import CONCRETE, NOISE_KEYS, noise_keys
+from dpcompose.spec.phrases import (
+    BUDGET_FORMS,
+    NOISE_PARAMETERS,
+    PARAMETERS,
+    as_hint,
+    example_of,
+    value_text,
+)
 from dpcompose.spec.synonyms import Word
 
 _MOST_KEYS = 50
