@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.core.notions.notion import Notion
@@ -86,6 +88,20 @@ def name_of(path: Path) -> str:
 
 # --- examples of keys -----------------------------------------------------------------------------
 
+#: What has kinds: the key that names them, and their forms.
+KINDS: dict[str, tuple[str, Mapping[str, Form[Any]]]] = {
+    "map": ("kind", MAPS),
+    "partition": ("by", PARTITIONS),
+}
+
+
+def form_of_kind(noun: str, given: object) -> Form[Any] | None:
+    """Returns the form of a map or a partition as it is written; None if its kind is unknown."""
+    tag, forms = KINDS[noun]
+    kind = given.get(tag) if isinstance(given, dict) else given
+    return forms.get(kind) if isinstance(kind, str) else None
+
+
 #: What stands at a required key of each sort in an example.
 _EXAMPLES = {
     Sort.WHOLE: "5",
@@ -112,12 +128,8 @@ def required(form: Form[Any]) -> list[str]:
 
 def entries_of(form: Form[Any], keys: Iterable[str]) -> str:
     """Returns an example of the given keys of a kind, as text: `rows: 5, keep: random`."""
-    by_name = {each.name: each for each in form.keys}
-    examples = (
-        (
-            name,
-            by_name[name].choices[-1] if by_name[name].choices else _EXAMPLES[by_name[name].sort],
-        )
-        for name in keys
-    )
-    return ", ".join(f"{name}: {text}" for name, text in examples)
+    examples = {
+        each.name: each.choices[-1] if each.choices else _EXAMPLES.get(each.sort)
+        for each in form.keys
+    }
+    return ", ".join(f"{name}: {examples[name]}" for name in keys)

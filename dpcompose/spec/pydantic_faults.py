@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from dpcompose.core.change.kind_form import Form
-from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, meant
@@ -19,12 +17,12 @@ from dpcompose.spec import synonyms
 from dpcompose.spec.fields import Model
 from dpcompose.spec.model import Spec, located
 from dpcompose.spec.phrases import (
+    KINDS,
     as_hint,
-    entries_of,
     example_of,
+    form_of_kind,
     keys_of,
     name_of,
-    required,
     value_text,
 )
 from dpcompose.spec.unions import no_member
@@ -122,28 +120,16 @@ def _missing_keys(errors: Iterable[_Found], faults: Faults) -> None:
                 hint = f"add `{keys[0]}: …`, one of the datasets {listing(names_there)}"
         if keys == ["dpcompose"]:
             hint = "a spec starts with `dpcompose: 1`, the version of its language"
-        form = _form(path, faults)
+        noun = str(path[-1]) if path and path[0] == "datasets" else ""
+        form = form_of_kind(noun, faults.at(path)) if noun in KINDS else None
         if form is not None:
-            example = entries_of(form, required(form))
-            tag = "kind" if path[-1] == "map" else "by"
-            hint += f"; for example `{path[-1]}: {{{tag}: {form.name}, {example}}}`"
+            tag = KINDS[noun][0]
+            hint += f"; for example `{noun}: {{{tag}: {form.name}, {example_of(form)}}}`"
         at, key = _head(path, faults)
         verb = "is" if len(keys) == 1 else "are"
         label = f"{names} {verb} missing"
         message = f"{model.what} needs {names}"
         faults.add("DPC102", at, message, hint, key=key, label=label)
-
-
-def _form(path: Path, faults: Faults) -> Form[Any] | None:
-    """Returns the form of the kind of the map or partition at a path; None if its kind is
-    unknown."""
-    if not path or path[0] != "datasets" or path[-1] not in {"map", "partition"}:
-        return None
-    given = faults.at(path)
-    forms: Mapping[str, Form[Any]] = MAPS if path[-1] == "map" else PARTITIONS
-    tag = "kind" if path[-1] == "map" else "by"
-    kind = given.get(tag) if isinstance(given, dict) else given
-    return forms.get(kind) if isinstance(kind, str) else None
 
 
 def _head(path: Path, faults: Faults) -> tuple[Path, bool]:

@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import islice, pairwise, takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.notions.guarantee import RISKS
@@ -55,9 +54,11 @@ from dpcompose.spec.mechanisms import (
 from dpcompose.spec.model import Spec
 from dpcompose.spec.phrases import (
     BUDGET_FORMS,
+    KINDS,
     PARAMETERS,
     as_hint,
     entries_of,
+    form_of_kind,
     keys_of,
     required,
 )
@@ -345,11 +346,10 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
     explained, or None."""
     if at.model is not Mapped and at.model is not Split:
         return None
-    where, tag, forms = _room(at.model)
-    target = (*at.above, where)
+    where = "map" if at.model is Mapped else "partition"
+    tag, target = KINDS[where][0], (*at.above, where)
     given = faults.at(target)
-    kind = given.get(tag) if isinstance(given, dict) else given
-    form = forms.get(kind) if isinstance(kind, str) else None
+    form = form_of_kind(where, given)
     inner = [each.name for each in form.keys] if form else ["kind", "by", "blocks", "kinds"]
     if at.name not in inner:
         return None
@@ -381,12 +381,6 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
         related=((target, False, ""),),
     )
     return {(*target, each) for each in (*keys, *missing)} | {*paths, target}
-
-
-def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
-    """Returns, for a derived dataset or a partition, the key of its options, the key of the kind,
-    and all kinds."""
-    return ("map", "kind", MAPS) if model is Mapped else ("partition", "by", PARTITIONS)
 
 
 _MEANINGS = (
