@@ -17,15 +17,11 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection
-from dpcompose.resolve.applicable import Meaningless, Where, meaningless
-from dpcompose.resolve.bind_datasets import Datasets, RootPlace
-from dpcompose.resolve.bind_maps import Maps
-from dpcompose.resolve.bind_mechanisms import Mechanisms
-from dpcompose.resolve.bind_post_processing import check_post_processing
-from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.bind_datasets import Datasets
+from dpcompose.resolve.bind_mechanisms import Mechanisms, check_post_processing
+from dpcompose.resolve.bind_relations import Relations, meaningless
 from dpcompose.resolve.blocks import Builder
-from dpcompose.resolve.forest import Names, SpecPlace
-from dpcompose.resolve.named_columns import named_by_roots
+from dpcompose.resolve.forest import Names, SpecPlace, named_by_roots
 from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
@@ -104,19 +100,20 @@ class _Resolver:
         deltas, epsilons = self._report(spec.report, numbers)
         risk = None if spec.report is None else self._risk(spec.report.risk, numbers)
         population = self._population(spec.population)
-        goal = None if ("protect",) in broken else relations.goal(spec.protect)
+        goal = None if ("protect",) in broken else relations.protected(spec.protect)
         names = Names(self._declared(), faults)
         nulls = goal is not None and goal.relation.leaves_nulls
-        datasets = Datasets(spec, names, Maps(numbers, faults), faults, nulls)
+        datasets = Datasets(spec, names, numbers, faults, nulls)
         datasets.build()
         self._not_empty()
-        roots = [root.place for root in datasets.roots]
-        if goal is not None and not self._protects(goal, datasets.roots):
+        roots = [place for place, _ in datasets.roots]
+        if goal is not None and not self._protects(goal, roots):
             goal = None
         if goal is not None and not self._has_columns_of(goal.relation, roots):
             goal = None
         questions = self._questions(spec.report, goal, roots)
-        mechanisms = Mechanisms(names, relations, numbers, goal, faults)
+        relations.goal = goal
+        mechanisms = Mechanisms(names, relations, numbers, faults)
         readable = dict(zip(self._positions, spec.mechanisms, strict=True))
         for index in sorted({*readable, *self._left_out()}):
             if index in readable:
@@ -128,9 +125,11 @@ class _Resolver:
         if faults or goal is None or not builder.fits([*datasets.order, *mechanisms.selected]):
             return None
         everyone = frozenset(range(len(datasets.roots)))
+        for place, root in datasets.roots:
+            builder.fill(root.dataset, place)
         problem = Problem(
             goal=goal,
-            roots=[root.filled(builder.build(root.place)) for root in datasets.roots],
+            roots=[root for _, root in datasets.roots],
             adaptive=spec.adaptivity != "independent",
             apart=(everyone,) if spec.roots == "disjoint" else (),
             post_processing=tuple(mechanisms.post_processing),
@@ -241,16 +240,16 @@ class _Resolver:
 
     # what is asked
 
-    def _protects(self, goal: Goal, roots: list[RootPlace]) -> bool:
+    def _protects(self, goal: Goal, roots: list[SpecPlace]) -> bool:
         """Returns whether the relation to protect has a meaning on the roots; if not, reports an
         error."""
-        found = [self._on_root(goal.relation, root) for root in roots]
-        silent = next((each for each in found if each and each[1].code == "DPC140"), None)
+        found = [(root.name, meaningless(goal.relation, root)) for root in roots]
+        silent = next((each for each in found if each[1] and each[1].code == "DPC140"), None)
         complete = not self._broken_below("datasets")
-        why = silent or (found[0] if found and all(found) and complete else None)
-        if why is None:
+        everywhere = complete and all(reason for _, reason in found)
+        name, reason = silent or (found[0] if found and everywhere else ("", None))
+        if reason is None:
             return True
-        name, reason = why
         relation = quoted(str(goal.relation))
         message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.why}"
         path: Path = ("datasets", name)
@@ -265,13 +264,6 @@ class _Resolver:
             related=((path, True, ""),),
         )
         return False
-
-    def _on_root(self, relation: Relation, root: RootPlace) -> tuple[str, Meaningless] | None:
-        """Returns the name of a root on which a relation has no meaning, and why; None if it
-        has one."""
-        place = root.place
-        why = meaningless(relation, Where(place.name, place.facts, None))
-        return None if why is None else (place.name, why)
 
     def _has_columns_of(self, relation: Relation, roots: list[SpecPlace]) -> bool:
         """Returns whether the roots have the columns that the relation names; if not, reports an

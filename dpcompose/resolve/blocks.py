@@ -7,8 +7,7 @@ from typing import NamedTuple, overload
 
 from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
 from dpcompose.faults import Faults
-from dpcompose.resolve.forest import SpecPlace, Splitting
-from dpcompose.resolve.statements import Block, Varied
+from dpcompose.resolve.forest import Block, SpecPlace, Splitting, Varied
 
 #: The most datasets and mechanisms of a problem, block classes written out.
 MOST = 1_000_000
@@ -159,14 +158,12 @@ class Builder:
                 return False
         return True
 
-    def build(self, root: SpecPlace) -> Dataset:
-        """Returns the dataset of a root, with all that is below it."""
-        top = Dataset(root.name, root.path)
+    def fill(self, top: Dataset, root: SpecPlace) -> None:
+        """Fills the dataset of a root with all that is below it."""
         tasks = [Filling(top, ((root, None),))]
         while tasks:
             task = tasks.pop()
             self._fill(task, tasks)
-        return top
 
     def _fill(self, task: Filling, tasks: list[Filling]) -> None:
         """Builds the mechanisms, derived datasets and partitions of a dataset; appends `tasks` for
@@ -178,9 +175,8 @@ class Builder:
             for index, mechanism in place.mechanisms
         ]
         children = [(child, block) for place, block in content for child in place.children]
-        if len(content) > 1:
-            mechanisms.sort(key=lambda pair: pair[0])
-            children.sort(key=lambda pair: pair[0].index)
+        mechanisms.sort(key=lambda pair: pair[0])
+        children.sort(key=lambda pair: pair[0].index)
         dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
         for child, block in children:
             if isinstance(child, SpecPlace):

@@ -11,8 +11,7 @@ from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.resolve.forest import SpecPlace, no_block
-from dpcompose.resolve.statements import Block, Parameter
+from dpcompose.resolve.forest import Block, Parameter, SpecPlace, no_block
 from dpcompose.source.rewriting import writing
 from dpcompose.spec.phrases import name_of
 

@@ -17,8 +17,8 @@ from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
+from dpcompose.resolve.forest import Draft
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.statements import Draft
 from dpcompose.spec.fields import Model
 from dpcompose.spec.mechanisms import CONCRETE, RUNS_OF, Runs
 
