@@ -87,11 +87,8 @@ class ConcreteMechanisms:
         other = {
             key.name: getattr(mechanism, key.name) for key in form.keys if key not in form.numbers
         }
-        if isinstance(mechanism, written.BySteps):
-            return self._by_steps(form, mechanism, path, place, parameters, other)
-        if form.sensitivity is None:
-            return self._by_rows(form, mechanism, path, place, parameters, other)
-        assert isinstance(mechanism, written.Concrete)
+        if not isinstance(mechanism, written.Concrete):
+            return self._without_sensitivity(form, mechanism, path, place, parameters, other)
         sensitivities: list[list[Moves] | None] = []
         for given, where, replaced in _texts(mechanism, path, place):
             if replaced and _is_one_hot(given) and sensitivities == [None]:
@@ -274,30 +271,43 @@ class ConcreteMechanisms:
         self._faults.add("DPC105", (*path, key), message, hint)
         return False
 
-    # every row by itself
+    # without a sensitivity
 
-    def _by_rows(
+    def _without_sensitivity(
         self,
         form: FamilyForm,
-        mechanism: written.AnyConcrete,
+        mechanism: written.ByRows | written.BySteps,
         path: Path,
         place: SpecPlace | None,
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
-        """Returns the draft of one guarantee for a mechanism in which each row answers by itself;
-        None after an error.
+        """Returns a draft for each notion in which a mechanism is stated for one step of a
+        relation; None after an error.
 
-        It holds for one row replaced.
+        One in which each row answers by itself is stated for one row replaced.
         """
-        if place is None:
+        relation, given, states = BOUNDED, True, form.states[:1]
+        if isinstance(mechanism, written.BySteps):
+            given, states, at = mechanism.relation is not None, form.states, (*path, "relation")
+            known = self._relations.relation(mechanism.relation, at)
+            if place is None or known is None:
+                return None
+            relation = known
+            where = at if given else (*path, "reads")
+            fine = self._relations.hold(relation, place, where, given)
+        elif place is None:
             return None
-        fine = self.answers_every_row(place, path, "mechanism")
-        fits = self._fit(form, parameters, other, BOUNDED, path)
+        else:
+            fine = self.answers_every_row(place, path, "mechanism")
+        fits = self._fit(form, parameters, other, relation, path)
         if not fine or not fits or parameters is None:
             return None
-        make = partial(_guarantee, form, form.states[0], other, None)
-        return [Draft(BOUNDED, 0, tuple(parameters), make, path, True)]
+        makers = [partial(_guarantee, form, notion, other, None) for notion in states]
+        return [
+            Draft(relation, 0, tuple(parameters), make, path, given, i > 0)
+            for i, make in enumerate(makers)
+        ]
 
     def answers_every_row(self, place: SpecPlace, path: Path, key: str) -> bool:
         """Returns whether every row of a place may give an answer, for one row replaced; reports an
@@ -319,40 +329,6 @@ class ConcreteMechanisms:
         hint = "protect `bounded` neighbours, or release noisy counts instead"
         self._faults.add("DPC154", (*path, key), message, hint)
         return False
-
-    # for one step of a relation
-
-    def _by_steps(
-        self,
-        form: FamilyForm,
-        mechanism: written.BySteps,
-        path: Path,
-        place: SpecPlace | None,
-        parameters: list[Parameter] | None,
-        other: Values,
-    ) -> list[Draft] | None:
-        """Returns a draft for each notion in which the mechanism is stated for one step of its
-        relation; None after an error."""
-        given, at = mechanism.relation is not None, (*path, "relation")
-        relation = self._relations.relation(mechanism.relation, at)
-        if place is None or relation is None:
-            return None
-        fine = self._relations.hold(relation, place, at if given else (*path, "reads"), given)
-        fits = self._fit(form, parameters, other, relation, path)
-        if not fine or not fits or parameters is None:
-            return None
-        return [
-            Draft(
-                relation,
-                0,
-                tuple(parameters),
-                partial(_guarantee, form, notion, other, None),
-                path,
-                given,
-                i > 0,
-            )
-            for i, notion in enumerate(form.states)
-        ]
 
     def _counts_rows(self, place: SpecPlace) -> bool:
         """Returns whether protected neighbours may differ in the number of rows of a place."""

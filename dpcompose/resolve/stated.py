@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import assert_never
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
@@ -27,11 +26,6 @@ _ANCESTORS_LISTED = 10
 Points = tuple[tuple[Fraction, Fraction], ...]
 #: The parameters of a guarantee, and what makes it of their values.
 _Made = tuple[tuple[Parameter, ...], Callable[..., Guarantee]]
-
-_PURE = partial(Guarantee, Notion.PURE)
-_APPROX = partial(Guarantee, Notion.APPROX)
-_ZCDP = partial(Guarantee, Notion.ZCDP)
-_GDP = partial(Guarantee, Notion.GDP)
 
 
 class StatedGuarantees:
@@ -73,29 +67,21 @@ class StatedGuarantees:
     def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
         """Returns the parameters of a stated guarantee and the function that makes it from their
         values; None after an error."""
-        read = self._numbers.read
-        match stated:
-            case written.Pure():
-                value = read(stated.epsilon, (*path, "epsilon"), place)
-                return None if value is None else ((value,), _PURE)
-            case written.Approx():
-                value = read(stated.epsilon, (*path, "epsilon"), place)
-                delta = read(stated.delta, (*path, "delta"), place, DELTA)
-                return None if value is None or delta is None else ((value, delta), _APPROX)
-            case written.Zcdp():
-                value = read(stated.rho, (*path, "rho"), place)
-                return None if value is None else ((value,), _ZCDP)
-            case written.Gdp():
-                value = read(stated.mu, (*path, "mu"), place)
-                return None if value is None else ((value,), _GDP)
-            case written.Rdp():
-                return self._rdp(stated, path, place)
-            case written.Profile():
-                points = self._profile(stated, (*path, "points"))
-                make = partial(Guarantee, Notion.PROFILE, ZERO, points=points or ())
-                return None if points is None else ((), make)
-            case _:
-                assert_never(stated)
+        if isinstance(stated, written.Rdp):
+            return self._rdp(stated, path, place)
+        notion = Notion(stated.notion)
+        if isinstance(stated, written.Profile):
+            points = self._profile(stated, (*path, "points"))
+            make = partial(Guarantee, notion, ZERO, points=points or ())
+            return None if points is None else ((), make)
+        values = [
+            self._numbers.read(
+                getattr(stated, key), (*path, key), place, DELTA if key == "delta" else NUMBER
+            )
+            for key in notion.facts.parameters
+        ]
+        known = tuple(value for value in values if value is not None)
+        return (known, partial(Guarantee, notion)) if len(known) == len(values) else None
 
     # several numbers
 
@@ -206,10 +192,8 @@ def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
 def _implied(profile: Draft) -> Iterator[Draft]:
     """Yields the pure or (ε, δ) statement of each single point of a profile."""
     for epsilon, delta in profile.make().points:
-        if delta:
-            yield profile._replace(parameters=(epsilon, delta), make=_APPROX, implied=True)
-        else:
-            yield profile._replace(parameters=(epsilon,), make=_PURE, implied=True)
+        make = partial(Guarantee, Notion.APPROX if delta else Notion.PURE)
+        yield profile._replace(parameters=(epsilon, delta), make=make, implied=True)
 
 
 def _written(
