@@ -27,6 +27,7 @@ from dpcompose.resolve.forest import (
     SpecPlace,
     Splitting,
     columns_missing,
+    cycles,
     has_column,
     no_positions,
     no_unit,
@@ -282,7 +283,10 @@ class Datasets:
                 dataset = self._spec.datasets[name]
                 assert isinstance(dataset, written.Mapped | written.Split)
                 self.names.find(dataset.from_, ("datasets", name, "from"))
-        for cycle in _cycles(left, self._index):
+        names = sorted(left, key=self._index.__getitem__)
+        for found in cycles({name: (left[name],) for name in names}):
+            first = min(range(len(found)), key=lambda i: self._index[found[i]])
+            cycle = found[first:] + found[:first]
             shown = [*cycle[:_CYCLE_SHOWN], *(["…"] if len(cycle) > _CYCLE_SHOWN else []), cycle[0]]
             around = " from ".join("…" if each == "…" else quoted(each) for each in shown)
             message = f"{quoted(cycle[0])} is made from itself: {around}"
@@ -292,23 +296,6 @@ class Datasets:
             )
             path = ("datasets", cycle[0], "from")
             self._faults.add("DPC124", path, message, hint, related=related)
-
-
-def _cycles(parents: dict[str, str], index: dict[str, int]) -> Iterator[list[str]]:
-    """Yields each cycle once, from its first dataset on; `parents` has the one parent of each
-    dataset."""
-    seen: set[str] = set()
-    for start in sorted(parents, key=index.__getitem__):
-        trail: dict[str, int] = {}
-        name = start
-        while name in parents and name not in seen:
-            seen.add(name)
-            trail[name] = len(trail)
-            name = parents[name]
-        if name in trail:
-            cycle = list(trail)[trail[name] :]
-            first = min(range(len(cycle)), key=lambda i: index[cycle[i]])
-            yield cycle[first:] + cycle[:first]
 
 
 class _Faulty(Exception):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
@@ -21,10 +19,11 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.forest import Draft, Names, SpecPlace, Varied, has_column
+from dpcompose.resolve.forest import Draft, Names, SpecPlace, Varied, cycles, has_column
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.selections import SELECT, selections
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
+from dpcompose.source import Value
 from dpcompose.spec import mechanisms as written
 from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import Approx, Gdp, Profile, Pure, Rdp, Zcdp
@@ -74,10 +73,9 @@ class Mechanisms:
         if read is not None:
             self._put(read, index, mechanism, drafts, path)
 
-    def look_at(self, index: int, tree: Any) -> None:
+    def look_at(self, index: int, entry: Value) -> None:
         """Reports errors in the name and the reference of a mechanism that has errors elsewhere."""
         path: Path = ("mechanisms", index)
-        entry = tree["mechanisms"][index]
         if not isinstance(entry, dict):
             return
         if isinstance(name := entry.get("name"), str):
@@ -292,48 +290,26 @@ class Mechanisms:
             place.scope.varied.append(bound)
         place.mechanisms.append((index, bound if bound.parameters else bound.on(None)))
 
+    # what is computed from released outputs alone
 
-# --- what is computed from released outputs alone -------------------------------------------------
+    def check_post_processing(self, listed: Value) -> None:
+        """Reports inputs that are no mechanisms, and post-processing that uses its own output.
 
-
-def check_post_processing(
-    entries: Collection[Derived], known: Collection[str], faults: Faults
-) -> None:
-    """Reports inputs that are no mechanisms, and post-processing that uses its own output.
-
-    `known`: the names of all mechanisms.
-    """
-    for entry in entries:
-        for i, name in enumerate(entry.inputs):
-            if name not in known:
-                at = (*entry.path, "post_processes", i)
-                message = f"unknown mechanism {quoted(name)}"
-                faults.add("DPC130", at, message, wrong=name, legal=known)
-    by_name = {entry.name: entry for entry in entries}
-    for cycle in _cycles(by_name):
-        around = " uses ".join(quoted(entry.name) for entry in [*cycle, cycle[0]])
-        path = (*cycle[0].path, "post_processes")
-        message = f"{quoted(cycle[0].name)} uses its own output: {around}"
-        faults.add("DPC124", path, message, "outputs are used after they are released")
-
-
-def _cycles(entries: Mapping[str, Derived]) -> Iterator[list[Derived]]:
-    """Yields one cycle for each connected part of the graph that has a cycle; never recurses."""
-    done: set[str] = set()
-    for start in entries:
-        trail: dict[str, Iterator[str]] = {}
-        at: str | None = start if start not in done else None
-        while at is not None:
-            below = trail.setdefault(at, iter(entries[at].inputs))
-            following = next((x for x in below if x in entries and x not in done), None)
-            if following is None:
-                done.add(at)
-                trail.pop(at)
-                at = next(reversed(trail), None)
-            elif following in trail:
-                names = list(trail)
-                yield [entries[name] for name in names[names.index(following) :]]
-                done.update(names)
-                at = None
-            else:
-                at = following
+        `listed`: all mechanisms as they are written.
+        """
+        if not self.post_processing or not isinstance(listed, list):
+            return
+        names = (each.get("name") for each in listed if isinstance(each, dict))
+        known = dict.fromkeys(name for name in names if isinstance(name, str))
+        for entry in self.post_processing:
+            for i, name in enumerate(entry.inputs):
+                if name not in known:
+                    at = (*entry.path, "post_processes", i)
+                    message = f"unknown mechanism {quoted(name)}"
+                    self._faults.add("DPC130", at, message, wrong=name, legal=known)
+        by_name = {entry.name: entry for entry in self.post_processing}
+        for cycle in cycles({name: entry.inputs for name, entry in by_name.items()}):
+            around = " uses ".join(map(quoted, [*cycle, cycle[0]]))
+            path = (*by_name[cycle[0]].path, "post_processes")
+            message = f"{quoted(cycle[0])} uses its own output: {around}"
+            self._faults.add("DPC124", path, message, "outputs are used after they are released")

@@ -6,7 +6,7 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -396,3 +396,28 @@ def _lost_by(name: str, place: SpecPlace) -> SpecPlace | None:
             return below
         below, at = at, at.parent
     return None
+
+
+def cycles(following: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Yields one cycle for each connected part of a graph that has a cycle; never recurses.
+
+    `following`: the names that each name leads to.
+    """
+    done: set[str] = set()
+    for start in following:
+        trail: dict[str, Iterator[str]] = {}
+        at: str | None = start if start not in done else None
+        while at is not None:
+            below = trail.setdefault(at, iter(following[at]))
+            further = next((x for x in below if x in following and x not in done), None)
+            if further is None:
+                done.add(at)
+                trail.pop(at)
+                at = next(reversed(trail), None)
+            elif further in trail:
+                names = list(trail)
+                yield names[names.index(further) :]
+                done.update(names)
+                at = None
+            else:
+                at = further

@@ -53,7 +53,7 @@ class Numbers:
     """Evaluates parameters of a spec; each text is evaluated once, and its errors reported at every
     use."""
 
-    def __init__(self, written: Mapping[str, str], unread: Collection[str], faults: Faults) -> None:
+    def __init__(self, written: Mapping[str, str], unread: Iterable[str], faults: Faults) -> None:
         """Evaluates the constants `written`; those in `unread` have errors that are reported
         already."""
         self._faults = faults
