@@ -25,7 +25,7 @@ from dpcompose.resolve.forest import Names, SpecPlace, named_by_roots
 from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
-from dpcompose.source.rewriting import adding
+from dpcompose.source.rewriting import with_entry
 from dpcompose.spec.asked import AdversaryBudget, WrittenBudget
 from dpcompose.spec.asked import Reporting as WrittenReport
 from dpcompose.spec.datasets import Table
@@ -245,7 +245,7 @@ class _Resolver:
             ("protect",),
             message,
             reason.hint,
-            fix=adding(path, "unit: user_id") if lacks_unit else None,
+            fix=(with_entry, path, "unit: user_id") if lacks_unit else None,
             certain=False,
             related=((path, True, ""),),
         )

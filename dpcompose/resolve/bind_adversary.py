@@ -120,44 +120,26 @@ def _partition(problem: Problem, faults: Faults) -> tuple[Partition, tuple[Datas
         for partition in way[-1].partitions
         if partition.kind.where(()).overlap
     ]
-    if not found:
-        faults.add(
-            "DPC161",
-            _AT,
-            "there are no blocks that one person may be in several of",
-            "hypotheses are about a partition `by: membership` or `by: kinds`",
-            key=True,
-        )
-        return None
-    if len(found) > 1:
-        names = listing([partition.name for partition, _ in found])
-        faults.add(
-            "DPC161",
-            _AT,
-            f"it is not clear which blocks are meant: of {names}",
-            "keep one partition by membership or kinds",
-            key=True,
-        )
+    if len(found) != 1:
+        message = "there are no blocks that one person may be in several of"
+        hint = "hypotheses are about a partition `by: membership` or `by: kinds`"
+        if found:
+            names = listing([partition.name for partition, _ in found])
+            message = f"it is not clear which blocks are meant: of {names}"
+            hint = "keep one partition by membership or kinds"
+        faults.add("DPC161", _AT, message, hint, key=True)
         return None
     partition, way = found[0]
-    beyond = [each for each in way[1:] if not _one_each(each)]
-    if beyond:
-        faults.add(
-            "DPC161",
-            _AT,
-            f"one person is not one row where {quoted(partition.name)} is made: "
-            f"{quoted(beyond[0].name)} lies between",
-            "between the root and the partition there may be filters and row maps",
-            key=True,
-        )
-        return None
+    for each in way[1:]:
+        if each.made_by is None or each.made_by.conduct().gives is not Gives.ONE:
+            message = (
+                f"one person is not one row where {quoted(partition.name)} is made: "
+                f"{quoted(each.name)} lies between"
+            )
+            hint = "between the root and the partition there may be filters and row maps"
+            faults.add("DPC161", _AT, message, hint, key=True)
+            return None
     return partition, way
-
-
-def _one_each(dataset: Dataset) -> bool:
-    """Returns whether a dataset is made by a map that makes at most one row of each row, by
-    itself."""
-    return dataset.made_by is not None and dataset.made_by.conduct().gives is Gives.ONE
 
 
 def _ways(problem: Problem) -> Iterator[tuple[Dataset, ...]]:
@@ -242,32 +224,27 @@ class Hypotheses:
         error."""
         if written == "none":
             return NONE, _ABSENT
-        if written == "uniform":
-            return self._only(self._between(1, self._most), path)
-        if isinstance(written, Sets):
-            if written.weight is not None:
-                hint = "weights belong to the entries of a list"
-                message = "`weight` stands outside of a list"
-                self._faults.add("DPC105", (*path, "weight"), message, hint, key=True)
-                return None
-            part = self._part(written, path)
-            return None if part is None else self._only(part, path)
-        assert isinstance(written, list)
-        return self._mixture(written, path)
-
-    def _only(self, part: tuple[list[Part], str], path: Path) -> tuple[Belief, str] | None:
-        """Returns the belief in which all parts have equal weights, with its text; None after an
-        error."""
-        parts, words = part
-        if not parts:
-            self._no_kind(path)
+        if isinstance(written, list):
+            return self._mixture(written, path)
+        if isinstance(written, Sets) and written.weight is not None:
+            hint = "weights belong to the entries of a list"
+            message = "`weight` stands outside of a list"
+            self._faults.add("DPC105", (*path, "weight"), message, hint, key=True)
             return None
-        weight = Fraction(1, len(parts))
-        return Belief(tuple((each, weight) for each in parts)), words
+        uniform = self._between(1, self._most)
+        part = self._part(written, path) if isinstance(written, Sets) else uniform
+        found = None if part is None else self._weighted(part[0], Fraction(1), path)
+        return None if part is None or found is None else (Belief(tuple(found)), part[1])
 
-    def _no_kind(self, path: Path) -> None:
-        message = f"no kind of row is in so many blocks of {quoted(self._partition.name)}"
-        self._faults.add("DPC163", path, message, "give the sets by `blocks`")
+    def _weighted(
+        self, parts: list[Part], weight: Fraction, path: Path
+    ) -> list[tuple[Part, Fraction]] | None:
+        """Returns parts with equal shares of a weight; None, after an error, if there are none."""
+        if not parts:
+            message = f"no kind of row is in so many blocks of {quoted(self._partition.name)}"
+            self._faults.add("DPC163", path, message, "give the sets by `blocks`")
+            return None
+        return [(each, weight / len(parts)) for each in parts if weight]
 
     def _mixture(self, written: list[Sets], path: Path) -> tuple[Belief, str] | None:
         """Returns the belief that weighted sets of blocks declare, with its text; None after an
@@ -282,24 +259,23 @@ class Hypotheses:
             hint = "give every entry a weight, or none for equal weights"
             self._faults.add("DPC164", at, "this entry has no `weight`, and others have", hint)
             return None
-        weights: list[Fraction | None] = []
-        for i, each in enumerate(written):
-            if each.weight is None:
-                weights.append(Fraction(1, len(written)))
-            else:
-                at = (*path, i, "weight")
-                weights.append(self._numbers.parameter(each.weight, at, NUMBER))
+        weights = [
+            Fraction(1, len(written))
+            if each.weight is None
+            else self._numbers.parameter(each.weight, (*path, i, "weight"), NUMBER)
+            for i, each in enumerate(written)
+        ]
         parts = [self._part(each, (*path, i)) for i, each in enumerate(written)]
         found: list[tuple[Part, Fraction]] = []
         words: list[str] = []
         for weight, part in zip(weights, parts, strict=True):
             if weight is None or part is None:
                 return None
-            if not part[0]:
-                self._no_kind(path)
+            shares = self._weighted(part[0], weight, path)
+            if shares is None:
                 return None
+            found += shares
             if weight:
-                found += [(each, weight / len(part[0])) for each in part[0]]
                 words.append(f"{part[1]} ({weight})")
         total = sum((weight for _, weight in found), Fraction(0))
         if total != 1:
@@ -330,9 +306,8 @@ class Hypotheses:
             members = self._members(written.blocks, (*path, "blocks"))
             if members is None:
                 return None
-            if not members:
-                return [Exactly(members)], _ABSENT
-            return [Exactly(members)], "in just " + listing(written.blocks)
+            words = "in just " + listing(written.blocks) if members else _ABSENT
+            return [Exactly(members)], words
         number = getattr(written, keys[0])
         if number > self._most:
             self._too_many(number, (*path, keys[0]))

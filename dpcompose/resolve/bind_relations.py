@@ -18,7 +18,7 @@ from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Path, meant, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import SpecPlace, has_column, named_by_roots, no_unit
-from dpcompose.source.rewriting import writing
+from dpcompose.source.rewriting import rewritten
 from dpcompose.spec import synonyms
 from dpcompose.spec.asked import Declared, LongRelation, Protected
 
@@ -140,7 +140,7 @@ class Relations:
         elif word.write in legal:
             says = _MEANINGS.get(word.write)
             hint = f"{quoted(word.write)}: {says}" if says else None
-            label, fix = f"write `{word.write}`", writing(path, word.write)
+            label, fix = f"write `{word.write}`", (rewritten, path, word.write)
             self._faults.add("DPC129", path, message, hint, label=label, fix=fix)
         else:
             self._faults.add("DPC129", path, message, wrong=name, legal=legal)

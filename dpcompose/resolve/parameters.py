@@ -12,7 +12,7 @@ from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.forest import Block, Parameter, SpecPlace, no_block
-from dpcompose.source.rewriting import writing
+from dpcompose.source.rewriting import rewritten
 from dpcompose.spec.phrases import name_of
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -115,7 +115,7 @@ class Numbers:
             found = self._values[text] = self._parsed(text)
         if isinstance(found, ExpressionError):
             offset = None if key else found.offset
-            fix = None if found.meant is None or key else writing(path, found.meant)
+            fix = None if found.meant is None or key else (rewritten, path, found.meant)
             message, hint = found.message, found.hint
             self._faults.add("DPC110", path, message, hint, key=key, offset=offset, fix=fix)
             return None

@@ -12,7 +12,7 @@ from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, meant
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number
-from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, wrapping, writing
+from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, rewritten, wrapped
 from dpcompose.spec import synonyms
 from dpcompose.spec.fields import Model
 from dpcompose.spec.model import Spec, located
@@ -157,12 +157,12 @@ def _wrong_type(found: _Found, faults: Faults) -> None:
     if path == ("report",):
         what = _SHAPES["report"]
     hint, write = context.get("hint"), context.get("write")
-    fix = None if write is None else writing(path, write)
+    fix: Rewrite | None = None if write is None else (rewritten, path, write)
     certain = True
     if error["type"] == "bool_type" and isinstance(value, str):
         said = _SAID.get(value.casefold())
         hint = f"write `{said}`" if said else "write one of the two"
-        fix = None if said is None else writing(path, said)
+        fix = None if said is None else (rewritten, path, said)
     elif path[-1] == "alpha" and isinstance(value, list):
         hint = "several orders are points: `points: [[2, 0.1], [4, 0.3]]`, each with its ε"
     elif path[-1] == "runs":
@@ -172,7 +172,7 @@ def _wrong_type(found: _Found, faults: Faults) -> None:
         hint, fix, certain = _list_due(value, path)
     elif error["type"] == "dict_type" and isinstance(value, list):
         hint = "each dataset stands under its name: `people: {}`"
-        fix = _naming(path) if path == ("datasets",) else None
+        fix = (as_mapping, path, "name") if path == ("datasets",) else None
         hint = hint if path == ("datasets",) else None
     elif error["type"] == "string_type" and isinstance(value, list):
         hint, fix = _one_due(value, path)
@@ -191,22 +191,23 @@ _SAID = {
 def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
     """Returns (hint, fix, whether the fix is certain) for a value of another type where a list
     is due."""
+    in_brackets = (wrapped, path, "[", "]")
     if path == ("mechanisms",) and value is None:
         return "say what is released: `- {name: count, reads: people, …}`", None, True
     if isinstance(value, dict) and next(iter(value), "").startswith("-"):
         return f"a blank stands after the `-` of an item: `- {next(iter(value))[1:]}`", None, True
     if path == ("mechanisms",) and isinstance(value, dict):
         hint = "each mechanism is an item of a list: `- {name: count, reads: people, …}`"
-        return hint, lambda source: as_list(source, path, "name"), True
+        return hint, (as_list, path, "name"), True
     if isinstance(value, dict) and path[-1] == "guarantees":
-        return "one guarantee is a list of one", wrapping(path, "[", "]"), True
+        return "one guarantee is a list of one", in_brackets, True
     if isinstance(value, str) and value and is_plain(value):
-        return f"a list stands in brackets: `[{value}]`", wrapping(path, "[", "]"), True
+        return f"a list stands in brackets: `[{value}]`", in_brackets, True
     if isinstance(value, str) and "," in value:
         items = [each.strip() for each in value.split(",")]
         if all(map(is_plain, items)):
             hint = f"a list stands in brackets: `[{', '.join(items)}]`"
-            return hint, wrapping(path, "[", "]"), False
+            return hint, in_brackets, False
     return None, None, True
 
 
@@ -214,14 +215,10 @@ def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | Non
     """Returns the hint and the fix (each may be None) for a list where one text is due."""
     one = value[0] if len(value) == 1 else None
     if isinstance(one, str) and is_plain(one):
-        return f"write `{one}`, without brackets", writing(path, one)
+        return f"write `{one}`, without brackets", (rewritten, path, one)
     if path[-1] == "reads":
         return "a mechanism reads one dataset: give each dataset a mechanism of its own", None
     return None, None
-
-
-def _naming(path: Path) -> Rewrite:
-    return lambda source: as_mapping(source, path, "name")
 
 
 def _no_value(found: _Found, faults: Faults) -> None:
@@ -240,7 +237,7 @@ def _choice(found: _Found, faults: Faults) -> None:
     if best is None and find is not None and isinstance(value, str):
         word = find(value)
         best = word.write if word is not None and word.write in legal else None
-    fix = None if best is None else writing(path, best)
+    fix = None if best is None else (rewritten, path, best)
     message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {value_text(value)}"
     faults.add("DPC104", path, message, hint, fix=fix)
 
@@ -280,7 +277,7 @@ def _shape(found: _Found, faults: Faults) -> None:
         field = "datasets"
         if value is None:
             hint = f"write `{path[1]}: {{}}` for a root"
-            fix = writing(path, "{}")
+            fix = (rewritten, path, "{}")
     if field in {"protect", "relation"} and isinstance(value, list):
         hint, fix = _one_due(value, path)
     if field == "partition" and isinstance(value, str) and value in PARTITIONS:

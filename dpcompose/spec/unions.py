@@ -12,7 +12,7 @@ from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.errors import Path, folded, meant, nearest, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
+from dpcompose.source.rewriting import renamed, rewritten, with_entry, with_name_inside
 from dpcompose.spec import synonyms
 from dpcompose.spec.datasets import DOMAINS
 from dpcompose.spec.guarantees import NOTIONS
@@ -116,7 +116,8 @@ def _misspelt(
 def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> None:
     """Reports an unknown key, with the key that it probably stands for as a fix."""
     at, message = (*path, given), f"unknown key {quoted(given)} in {what}"
-    faults.add("DPC101", at, message, key=True, label=f"write `{best}`", fix=renaming(at, best))
+    label, fix = f"write `{best}`", (renamed, at, best)
+    faults.add("DPC101", at, message, key=True, label=label, fix=fix)
 
 
 def _kind(
@@ -183,7 +184,7 @@ def unknown_word(
     elif found.write is None:
         faults.add(code, path, message, found.says)
     else:
-        label, fix = f"write `{found.write}`", writing(path, found.write)
+        label, fix = f"write `{found.write}`", (rewritten, path, found.write)
         hint = f"{quoted(found.write)}: {as_hint(about[found.write])}"
         faults.add(code, path, message, hint, label=label, fix=fix)
 
@@ -204,7 +205,7 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     message = f"unknown concrete mechanism {quoted(kind)}"
     if kind in NOTIONS and "notion" not in value:
         hint = f"{quoted(kind)} is a notion: what is stated has `notion`, and no `mechanism`"
-        fix = renaming(at, "notion")
+        fix = (renamed, at, "notion")
         faults.add("DPC104", at, message, hint, label="is a notion", fix=fix)
         return
     about = {name: form.about for name, form in FORMS.items()}
@@ -225,7 +226,7 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         stated = listing(f"notion: {each}" for each in _stated_by(value) or ("pure",))
         own = listing(noise_keys(noise))
         hint = f"noise is `mechanism: {noise}` with {own}; what is stated is {stated}"
-        fix = None if NOISE_KEYS.isdisjoint(value) else renaming(at, "mechanism")
+        fix = None if NOISE_KEYS.isdisjoint(value) else (renamed, at, "mechanism")
         faults.add("DPC104", at, message, hint, label="is a mechanism", fix=fix)
     else:
         message = f"unknown notion {quoted(notion)}"
@@ -269,7 +270,7 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
             f"a mechanism is one mapping, with its name in it, not {quoted(name)} of a mapping"
         )
         hint = f"write `- {{name: {name}, reads: …, …}}`"
-        fix = naming_inside(path, "name")
+        fix = (with_name_inside, path, "name")
         faults.add("DPC103", (*path, name), message, hint, key=True, fix=fix)
         return
     what = "a guarantee" if inside else "a mechanism"
@@ -292,7 +293,7 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         needs = "a guarantee needs `notion`, and a concrete mechanism is no guarantee"
         hint = "give `mechanism` an entry of its own under `mechanisms`"
     at, key = ((*path, "name"), False) if "name" in value else (path, True)
-    added = adding(path, best) if best else None
+    added = (with_entry, path, best) if best else None
     offer = f"did you mean `{best}`? {hint}" if best else hint
     faults.add("DPC102", at, needs, offer, key=key, fix=added, certain=False)
 

@@ -24,7 +24,7 @@ from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, folded, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value
-from dpcompose.source.rewriting import joining, moved_in, renaming, wrapping
+from dpcompose.source.rewriting import joined, moved_in, renamed, wrapped
 from dpcompose.spec.asked import DP_BUDGETS, LongRelation
 from dpcompose.spec.datasets import (
     MAP_KINDS,
@@ -147,7 +147,7 @@ def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
         return None
     message = "a sensitivity by block stands under `unbounded` or `bounded`"
     hint = "for which change it is: one row added or removed, or one row replaced"
-    fix = wrapping(at.above, "{unbounded: ", "}")
+    fix = (wrapped, at.above, "{unbounded: ", "}")
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix, certain=False)
     return set(map(at.beside, at.siblings))
 
@@ -214,7 +214,7 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
     message = f"a blank is missing after {quoted(start + colon)}"
     hint = f"without it {quoted(at.name)} is one word"
     value = rest.lstrip(":")
-    fix = renaming(at.path, f"{start}: {value}") if _SIMPLE.fullmatch(value) else None
+    fix = (renamed, at.path, f"{start}: {value}") if _SIMPLE.fullmatch(value) else None
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix)
     return {at.beside(start)}
 
@@ -235,7 +235,8 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
     if meant is not None:
         hint = f"write {quoted(f'{before}: {meant.text}')}"
     message = f"a comma ends the number {quoted(number)} here"
-    path, fix = at.beside(before), None if meant is None else joining(at.beside(before), at.path)
+    path = at.beside(before)
+    fix = None if meant is None else (joined, path, at.path)
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix, related=((path, False, ""),))
     return set()
 
@@ -295,7 +296,7 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     if says and len(says) > _LONGEST_SAID:
         says = says.partition(": ")[0]
     hint = f"{quoted(best)}: {says}" if says else f"write {quoted(best)}"
-    label, fix = f"write `{best}`", renaming(at.path, best)
+    label, fix = f"write `{best}`", (renamed, at.path, best)
     faults.add("DPC101", at.path, at.unknown, hint, key=True, label=label, fix=fix)
     return {at.beside(best)}
 
@@ -376,7 +377,7 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
         hint,
         key=True,
         label=f"belongs inside `{where}`",
-        fix=lambda source: moved_in(source, paths, target, tag, more),
+        fix=(moved_in, paths, target, tag, more),
         certain=certain and form is not None,
         related=((target, False, ""),),
     )

@@ -36,7 +36,7 @@ from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.touches import ChargedStep
 from dpcompose.resolve import resolve
-from dpcompose.source.loading import load
+from dpcompose.source import load
 
 from .test_select import BLOCKS, LOSSES, PURE, on_blocks, setting, spec
 
