@@ -16,7 +16,7 @@ from dpcompose.source.rewriting import Rewrite, is_plain, renamed, rewritten, wi
 from dpcompose.spec.datasets import MAP_KINDS
 from dpcompose.spec.fields import Model
 from dpcompose.spec.mechanisms import Concrete, ReadingEntry, kind_of
-from dpcompose.spec.synonyms import NORMS
+from dpcompose.spec.synonyms import norms
 
 _CLIPS = (
     "sensitivity", "l2_norm_clip", "max_grad_norm", "clip_norm", "clipping_norm", "l2_clip", "clip",
@@ -85,7 +85,7 @@ def in_other_words(
 def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
     """Returns the correction for a sensitivity in another norm than that of the noise; else
     None."""
-    if name not in NORMS or noise in NORMS[name]:
+    if name not in norms() or noise in norms()[name]:
         return None
     told = ("sensitivity",)
     if name.startswith("l1"):
