@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -16,10 +15,11 @@ from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
 from dpcompose.render.console import literal, printed, ruled
-from dpcompose.render.json import dumped, head
+from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import left_text, number_down, number_up
+from dpcompose.render.numbers import left_text
 from dpcompose.render.panel import bar, share_text
+from dpcompose.render.schemas import FIT, SAVINGS
 from dpcompose.report.wording import number
 
 #: So many mechanisms are listed; JSON has them all.
@@ -87,22 +87,8 @@ def _down(each: Saving) -> str:
 
 def json(file: str, found: Savings) -> Iterator[str]:
     """Yields the savings as one JSON document."""
-    document: dict[str, Any] = {
-        **head(),
-        "file": file,
-        "number": found.name,
-        "total": number_up(found.total),
-        "savings": [
-            {
-                "mechanism": each.mechanism,
-                "saves": None if each.saves is None else number_down(each.saves),
-                "why": each.why,
-                "line": each.span.line,
-            }
-            for each in found.savings
-        ],
-    }
-    yield dumped(document, indent=2)
+    told = {"file": file, "number": found.name, "total": found.total, "savings": found.savings}
+    yield dumped(SAVINGS.write(told), indent=2)
 
 
 def fit_json(
@@ -117,26 +103,16 @@ def fit_json(
     at = [
         f"{LIMITS[name]} = {chance(number(value))}" for name, value in fitted.limit.parameters[1:]
     ]
-    document: dict[str, Any] = {
-        **head(),
+    told = {
         "file": file,
         "number": " at ".join([LIMITS[main], *at]),
-        "spent": number_up(fitted.spent),
-        "limit": number_down(most),
+        "spent": fitted.spent,
+        "limit": most,
         "exact": fitted.exact,
-        "scale": str(fitted.scale),
-        "mechanisms": list(fitted.scaled),
-        "changes": [
-            {
-                "entry": entry.name,
-                "key": key.name,
-                "old": key.old,
-                "new": key.new,
-                "line": entry.span.line,
-            }
-            for entry, key in changed
-        ],
-        "remarks": list(remarks),
+        "scale": fitted.scale,
+        "mechanisms": fitted.scaled,
+        "changes": changed,
+        "remarks": remarks,
         "spec": text,
     }
-    yield dumped(document, indent=2)
+    yield dumped(FIT.write(told), indent=2)

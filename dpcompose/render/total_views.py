@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -17,16 +16,7 @@ from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.diagnostics import print_findings
 from dpcompose.render.headlines import spending
 from dpcompose.render.inline import code, plain
-from dpcompose.render.json import (
-    at_shape,
-    bound_shape,
-    budget_shape,
-    dumped,
-    finding_shape,
-    head,
-    record_shape,
-    theorem_shape,
-)
+from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     bound_text,
@@ -34,7 +24,6 @@ from dpcompose.render.numbers import (
     found_text,
     given_text,
     left_text,
-    number_down,
     parameter_text,
     route_text,
     short_text,
@@ -47,6 +36,7 @@ from dpcompose.render.panel import (
     share_text,
     spent,
 )
+from dpcompose.render.schemas import TOTALS
 from dpcompose.render.theorem_text import book
 from dpcompose.report import At, Bound
 from dpcompose.report.wording import listing, plural
@@ -394,69 +384,4 @@ def _word(total: Total) -> str:
 
 def json(found: Sum) -> Iterator[str]:
     """Yields the totals as one JSON document."""
-    document = {
-        **head(),
-        "totals": [_shape(each) for each in found.totals],
-        "without_population": list(found.unnamed),
-        "findings": [
-            {"file": file, "finding": finding_shape(each)} for file, _, each in found.findings
-        ],
-    }
-    yield dumped(document, indent=2)
-
-
-def _shape(total: Total) -> dict[str, Any]:
-    """Returns one total as a JSON object."""
-    return {
-        "population": total.population,
-        "files": list(total.files),
-        "protect": total.relation,
-        "status": "refused" if total.refused else "ok" if total.finite else "no-guarantee",
-        "refused": total.refused,
-        "groups": [{"protect": protects, "files": list(files)} for protects, files in total.groups],
-        "guarantee": bound_shape(total.bounds[0]) if total.bounds else None,
-        "others": [bound_shape(each) for each in total.bounds[1:]],
-        "at_delta": [at_shape(each) for each in total.at_delta],
-        "theorem": theorem_shape(total.theorem),
-        "worst_case": list(total.worst),
-        "releases": [
-            {"file": label, "guarantee": bound_shape(bound)} for label, bound in total.alone
-        ],
-        "shares": [
-            {
-                "mechanism": each.mechanism,
-                "file": each.file,
-                "line": each.line,
-                "bound": bound_shape(each.bound),
-            }
-            for each in total.entries
-        ],
-        "filter": None if total.record is None else record_shape(total.record),
-        "before": None if total.before is None else record_shape(total.before),
-        "record": None
-        if (checked := total.checked) is None
-        else {
-            "revision": checked.revision,
-            "releases": checked.releases,
-            "corrected": list(checked.corrected),
-            "rewritten": list(checked.rewritten),
-        },
-        "over_time": [
-            {
-                "file": each.label,
-                "came": each.came,
-                "filter": None if each.record is None else record_shape(each.record),
-            }
-            for each in total.steps
-        ],
-        "realised": bound_shape(total.realised),
-        "fixed": total.planned,
-        "remaining": None
-        if total.remaining is None
-        else {
-            name: None if value is None else number_down(value) for name, value in total.remaining
-        },
-        "assumptions": list(total.assumed),
-        "reasons": list(total.reasons),
-        "budget": budget_shape(total.verdict, total.bounds[0] if total.bounds else None),
-    }
+    yield dumped(TOTALS.write(found), indent=2)
