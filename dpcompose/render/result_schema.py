@@ -275,10 +275,7 @@ _POINT = mapping(
     "The same by one epsilon and delta alone, where the release has one.",
     epsilon=maybe(AMOUNT, TOO_LARGE).of(lambda risk: risk.point[0]),
     delta=CHANCE.of(lambda risk: risk.point[1]),
-    **{
-        name: shape.of(f"from_point.{name}")
-        for name, shape in _RATES.items()
-    },
+    **{name: shape.of(f"from_point.{name}") for name, shape in _RATES.items()},
 )
 RISK = defined(
     "risk",

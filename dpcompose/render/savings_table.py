@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
@@ -14,7 +13,7 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
-from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import left_text
@@ -41,17 +40,9 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
     yield head_.append_text(literal(f"{total}{at}{point}", style, "strong"))
     yield ruled("Savings", style, "by half the ε, ρ or μ of a mechanism, or twice its noise")
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
-    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
-    table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
-    table.add_column(literal(f"{name} saved", style, "weak"), justify="right")
-    table.add_column(literal(f"{name} then", style, "weak"), justify="right")
-    table.add_column(literal("saved", style, "weak"), no_wrap=True)
-    table.add_column("line", justify="right", style="weak", no_wrap=True)
-    for each in shown:
-        table.add_row(
-            literal(each.mechanism, style), *_cells(each, found, style), f":{each.span.line}"
-        )
-    yield table
+    rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
+    heads = ("mechanism", f"{name} saved", f"{name} then", "saved", "line")
+    yield grid(rows, style, ("wide mechanism", "number", "number", "fixed", "right weak"), heads)
     if len(found.savings) > len(shown):
         yield literal(f"and {len(found.savings) - len(shown)} more", style, "weak")
     if name in ("ρ", "μ"):
@@ -73,16 +64,10 @@ def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:
     part = each.saves / found.total if found.total else Fraction(0)
     share = bar(part, _BAR, style, "strong")
     return (
-        _down(each),
+        left_text(each.saves),
         decimal_up(found.total - each.saves, 6),
         share.append_text(literal(f" {share_text(part):>5}", style)),
     )
-
-
-def _down(each: Saving) -> str:
-    """Returns what is saved, rounded down to six digits."""
-    assert each.saves is not None
-    return left_text(each.saves)
 
 
 def json(file: str, found: Savings) -> Iterator[str]:

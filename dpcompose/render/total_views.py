@@ -14,17 +14,17 @@ from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.diagnostics import print_findings
-from dpcompose.render.headlines import spending
+from dpcompose.render.headlines import budget_text, spending
 from dpcompose.render.inline import code, plain
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     equation,
     found_text,
     given_text,
     left_text,
-    parameter_text,
     route_text,
     short_text,
 )
@@ -113,12 +113,12 @@ def panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
         if first is None:
             text = literal(_value(total), style, "strong")
         else:
-            text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
+            text = literal(at_text(first), style, "strong")
             words = f"    and {short_text(total.bounds[0])}{words}" if total.bounds else ""
         yield "bound", text.append_text(literal(f"{words} in {releases}", style))
     verdict = total.verdict
     if verdict is not None:
-        limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
+        limit = budget_text(verdict)
         if verdict.slack is None and (total.record is not None or verdict.why is None):
             word = "within budget" if verdict.ok else "over budget"
             how = "good" if verdict.ok else "bad"
@@ -187,7 +187,7 @@ def sentence_of_total(total: Total) -> str:
         value = bound_text(total.bounds[0])
     else:
         shown = next(at for at in total.at_delta if at.value is not None)
-        value, terms = f"{found_text(shown)} at {given_text(shown)}", total.relation
+        value, terms = at_text(shown), total.relation
     return f"{value} in {releases} ({terms}){_verdict(total)}"
 
 
@@ -204,7 +204,7 @@ def _verdict(total: Total) -> str:
     verdict = total.verdict
     if verdict is None:
         return ""
-    limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
+    limit = budget_text(verdict)
     if total.record is not None:
         word = "within" if verdict.ok else "over"
         return f", {word} the budget {limit}: {spending(total.record)}"
@@ -213,7 +213,7 @@ def _verdict(total: Total) -> str:
     word = "within" if verdict.ok else "over"
     held = ""
     if verdict.at is not None:
-        held = f" by {found_text(verdict.at)} at {given_text(verdict.at)}"
+        held = f" by {at_text(verdict.at)}"
     left = f", {left_text(verdict.slack)} left" if verdict.ok else ""
     return f", {word} the budget {limit}{held}{left}"
 
@@ -368,7 +368,7 @@ def _value(total: Total) -> str:
     """Returns the number of a total: its bound, or else the numbers at the chosen δ's."""
     if total.bounds:
         return bound_text(total.bounds[0])
-    return "; ".join(f"{found_text(at)} at {given_text(at)}" for at in total.at_delta) or "none"
+    return "; ".join(at_text(at) for at in total.at_delta) or "none"
 
 
 def _word(total: Total) -> str:
