@@ -225,9 +225,9 @@ def _report_of_ledger(
     if fixed is None:
         return report
     cited, _ = select(case.solver, solution)
-    derivation = prove(case.solver, solution, cited)
-    tree = proof_tree.of_solution(case.problem, solution, derivation, (), span)
-    chain = explanation.chain(solution, derivation, span)
+    proof = prove(case.solver, solution, cited)
+    tree = proof_tree.of_solution(proof, (), span)
+    chain = explanation.chain(proof, span)
     limits = f"{_amounts(record.limit, down=True)} may be spent: {_origin(counted, case.asked)}"
     within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
     if counted.within:
@@ -249,7 +249,7 @@ def _report_of_ledger(
         theorem=theorem,
         worst=explanation.worst_change(solution, span),
         alternatives=tuple(_alternatives(case, counted, fixed)),
-        pipeline=pipeline_graph.of_solution(case.problem, solution, derivation, costs, span),
+        pipeline=pipeline_graph.of_solution(proof, costs, span),
         shares=costs,
     )
 

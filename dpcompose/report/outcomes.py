@@ -174,19 +174,17 @@ def certified(
     from dpcompose.report import pipeline_graph, proof_tree
 
     cited, compared = select(case.solver, solution)
-    derivation = prove(case.solver, solution, cited)
+    proof = prove(case.solver, solution, cited)
     return replace(
         report,
-        tree=proof_tree.of_solution(case.problem, solution, derivation, points, case.source.span),
+        tree=proof_tree.of_solution(proof, points, case.source.span),
         theorem=cited,
-        chain=explanation.chain(solution, derivation, case.source.span),
+        chain=explanation.chain(proof, case.source.span),
         alternatives=_alternatives(
             solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
         ),
         shares=shares.without_each(case.solver, report.shares, next(iter(points), None)),
-        pipeline=pipeline_graph.of_solution(
-            case.problem, solution, derivation, report.shares, case.source.span
-        ),
+        pipeline=pipeline_graph.of_solution(proof, report.shares, case.source.span),
     )
 
 
