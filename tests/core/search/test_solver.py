@@ -199,7 +199,7 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     proof = prove(solver, solution, cited)
     assert (proof.cited, proof.left, proof.rest) == (cited, 0, None)
     (cost,) = proof.costs.values()  # of `z` alone: the worst row is there
-    assert cost.charge.mechanism.name == "z"
+    assert cost.charge.mechanism.name == "on z"
     assert [each.statement.guarantee.amount for each in cost.used] == [4]
     claims = certificate_of(solver, solution)
     assert claims.loss == claims.claims[claims.roots[0]].loss == 4
