@@ -135,11 +135,6 @@ def _why_none(chosen: Chosen) -> str:
     return "no ε is known to hold at so small a δ"
 
 
-def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
-    """Returns the numbers, each without its worst change where that is `worst`, shown already."""
-    return tuple(at._replace(worst=()) if at.worst == worst else at for at in ats)
-
-
 def _sentence_of_route(found: RouteBound) -> str:
     """Returns the sentence on how a route bounds the number, with the width of its grid if any."""
     text = _HOW[found.rule]

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from dpcompose.core.at_delta import worst_trade_off
 from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter
-from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.core.search.proof import prove
@@ -21,18 +20,16 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.core.theorems.select import select
-from dpcompose.curves import Point, TradeOff
+from dpcompose.curves import Point
 from dpcompose.curves.rounding import chance, number, number_below
 from dpcompose.report import (
     Alternative,
     At,
     Bound,
-    Extent,
     FilterRecord,
     Line,
     Node,
     Report,
-    Risk,
     Verdict,
     explanation,
     outcomes,
@@ -43,11 +40,8 @@ from dpcompose.report import (
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.counted import Counted, NoFilter, count
 from dpcompose.report.outcomes import Case
-from dpcompose.report.recheck import Proving
 from dpcompose.report.risk import drawn_of, risk_of
 from dpcompose.report.verdict import deltas_of, of_risk, verdict
-from dpcompose.resolve import Resolved
-from dpcompose.source import Source
 
 #: The reason given for having no guarantee where there is no budget.
 NO_BUDGET = (
@@ -59,71 +53,60 @@ NO_BUDGET = (
 _FIXED = "only where all parameters are fixed before the first output"
 
 
-def of_ledger(
-    source: Source,
-    resolved: Resolved,
-    name: str,
-    limits: Sequence[Budget],
-    ceilings: Sequence[Budget],
-    deltas: Sequence[Fraction],
-    epsilons: Sequence[Fraction],
-    risk: AskedRisk | None,
-    proving: Proving,
-    extent: Extent = "all",
-    drawn: bool = False,
-) -> Report:
+def of_ledger(case: Case) -> Report:
     """Returns the report of a spec whose parameters are chosen along the way.
 
-    `limits`: the budgets, each of which is a filter of its own; the first is the guarantee.
-    `ceilings`: the most that settings allow a budget to be. `deltas`, `epsilons`: points at which
-    the guarantee is stated as well; `risk`: at which rates an attacker's gain is stated; `drawn`:
-    whether a picture is drawn.
+    Each budget is a filter of its own; the first is the guarantee.
     """
-    problem = resolved.problem
-    solver = Solver(problem)
-    asked = limits[0] if limits else None
-    case = Case(source, resolved, name, asked, solver)
+    problem, asked = case.problem, case.asked
     if asked is None:
         return outcomes.without_bound(case, [NO_BUDGET])
     try:
-        counted = count(problem, solver, asked, resolved.filter)
+        counted = count(problem, case.solver, asked, case.resolved.filter)
     except NoFilter as none:
         refused = Verdict(asked, False, None, none.held)
         return replace(outcomes.without_bound(case, [str(none)]), verdict=refused)
-    wanted = list(dict.fromkeys([*deltas, *resolved.deltas]))
-    points = list(dict.fromkeys([*deltas_of(asked), *wanted]))
-    fixed = None if extent == "bound" else certify(problem, [asked], points, compared=False)
+    points = list(dict.fromkeys([*deltas_of(asked), *case.deltas]))
+    fixed = None if case.extent == "bound" else certify(problem, [asked], points, compared=False)
     planned = () if fixed is None else fixed.at_delta
     bound = guarantee(asked, counted.filter)
     record = counted.record(points, planned, None if fixed is None else next(iter(points), None))
     report = _report_of_ledger(case, counted, record, bound, fixed)
-    at_delta, at_epsilon = read(counted.filter, wanted, [*epsilons, *resolved.epsilons])
     if counted.within:
-        report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon)
-    if counted.within and report.tree:
-        tree = proof_tree.with_readings(report.tree, (*at_delta, *at_epsilon), source.span)
-        report = replace(report, tree=tree)
-    decisions = [
-        decision(asked, counted),
-        *(_other(problem, each, resolved) for each in limits[1:]),
-    ]
-    certificate, rechecked = proving.of(solver, [counted.solution])
-    people = tuple(
-        f"`{root.dataset.name}` by `{root.unit}`" for root in problem.roots if root.unit is not None
-    )
-    report = replace(
+        report = _with_guarantee(report, case, counted.filter, bound)
+    decisions = [decision(asked, counted), *(_other(case, each) for each in case.limits[1:])]
+    certificate, rechecked = case.certified([counted.solution])
+    return replace(
         report,
-        people=people,
+        people=tuple(
+            f"`{root.dataset.name}` by `{root.unit}`"
+            for root in problem.roots
+            if root.unit is not None
+        ),
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
-        ceilings=tuple(_ceiling_verdict(each, counted.filter, bound) for each in ceilings),
-        risk=_risk(counted.filter, bound, risk) if counted.within and risk is not None else None,
+        ceilings=tuple(_ceiling_verdict(each, counted.filter, bound) for each in case.ceilings),
         certificate=certificate,
         rechecked=rechecked,
     )
-    if counted.within and drawn:
-        curve, given = _curve(counted.filter), _quantity(bound)
-        report = replace(report, drawn=drawn_of(curve, risk or AskedRisk(), (), [given]))
-    return report
+
+
+def _with_guarantee(report: Report, case: Case, limit: PrivacyFilter, bound: Bound) -> Report:
+    """Returns the report of a record within its budget, with the guarantee read at the points that
+    are asked for, and an attacker's greatest gain from all releases that the filter admits."""
+    at_delta, at_epsilon = read(limit, case.deltas, case.epsilons)
+    tree = report.tree
+    if tree:
+        tree = proof_tree.with_readings(tree, (*at_delta, *at_epsilon), case.source.span)
+    report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon, tree=tree)
+    if case.risk is None and not case.drawn:
+        return report
+    curve = worst_trade_off.of_quantity(limit.total_loss)
+    bounds = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
+    return replace(
+        report,
+        risk=None if case.risk is None else risk_of(curve, case.risk, (), bounds),
+        drawn=drawn_of(curve, case.risk or AskedRisk(), (), bounds) if case.drawn else None,
+    )
 
 
 def _ceiling_verdict(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
@@ -131,21 +114,6 @@ def _ceiling_verdict(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> V
     if ceiling.of_risk:
         return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))
     return verdict(ceiling, [bound, bound_of(counted.total_loss)])
-
-
-def _risk(counted: PrivacyFilter, bound: Bound, asked: AskedRisk) -> Risk:
-    """Returns an attacker's greatest gain from all releases that the filter admits."""
-    return risk_of(_curve(counted), asked, (), [_quantity(bound)])
-
-
-def _curve(counted: PrivacyFilter) -> TradeOff:
-    """Returns the trade-off curve of all releases that the filter admits."""
-    return worst_trade_off.of_quantity(counted.total_loss)
-
-
-def _quantity(bound: Bound) -> Quantity:
-    """Returns a bound as a quantity of its notion."""
-    return Quantity(bound.notion, bound.value, bound.delta or Fraction(0))
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
@@ -173,10 +141,11 @@ def decision(limit: Budget, counted: Counted) -> Verdict:
     return Verdict(limit, counted.within, slack, why)
 
 
-def _other(problem: Problem, limit: Budget, resolved: Resolved) -> Verdict:
+def _other(case: Case, limit: Budget) -> Verdict:
     """Returns the verdict on a further budget, counted by a filter of its own."""
     try:
-        return decision(limit, count(problem, Solver(problem), limit, resolved.filter))
+        problem = case.problem
+        return decision(limit, count(problem, Solver(problem), limit, case.resolved.filter))
     except NoFilter as none:
         return Verdict(limit, False, None, str(none))
 
