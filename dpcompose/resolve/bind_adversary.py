@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from dpcompose.core.change.maps.kind import Gives
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.hypotheses.beliefs import Belief
-from dpcompose.core.hypotheses.equal import equal
+from dpcompose.core.hypotheses.beliefs import Belief, equal
 from dpcompose.core.model.problem import Dataset, Goal, Partition, Path, Problem
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.errors import quoted
