@@ -16,11 +16,10 @@ from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Diagnostic, Span, printable
-from dpcompose.planning.ledgers import LedgerSum, Remaining, summed
-from dpcompose.planning.merging import Merged, drawn_apart, merge
+from dpcompose.planning.ledgers import LedgerSum, Remaining, remaining_if_fixed, summed
+from dpcompose.planning.merging import Merged, MergedSolver, drawn_apart, merge
 from dpcompose.planning.releases import Release, by_protection, disagreement, protected
 from dpcompose.planning.rewrites import RecordCheck
-from dpcompose.planning.together import MergedSolver, remaining_if_fixed
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import CertifiedRelease, certify

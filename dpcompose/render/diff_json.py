@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dpcompose.planning.comparison import Change, Invalid
+from dpcompose.planning.comparison import Change, Invalid, NumberChange
 from dpcompose.render.diff_text import headline
 from dpcompose.render.json import (
     Shape,
@@ -17,7 +17,6 @@ from dpcompose.render.json import (
 )
 from dpcompose.render.numbers import fraction_text, number_up
 from dpcompose.report import LeftOut, Report
-from dpcompose.report.bound_changes import NumberChange
 
 
 def json(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dpcompose.planning.review_stops import EVENTS
+from dpcompose.planning.comparison import EVENTS
 from dpcompose.render.result_schema import DEFINITIONS
 from dpcompose.render.schema_parts import (
     AMOUNT,
