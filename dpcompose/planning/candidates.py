@@ -1,4 +1,8 @@
-"""A change of a spec that its author might make, as a change of its tree and in words."""
+"""What the author of a spec might say of it, if it is true, that could make its bound less.
+
+Whether it saves anything is found by analysing the changed spec: nothing here looks at numbers, but
+for the noise of what is stated.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Path
 from dpcompose.planning.scaling import number_text
 from dpcompose.planning.what_if import Put
+from dpcompose.report.declared_assumptions import flow
 from dpcompose.report.wording import listing
 from dpcompose.source import Number, Source, Value
 
@@ -102,32 +107,27 @@ class SpecParts:
         return found if isinstance(found, dict) else {}
 
 
-def inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value], write: str) -> Entry:
-    """Returns the entry that adds the keys `says` to the map or the partition (`key`) of a dataset.
-
-    `write`: the text that the author would write.
-    """
+def _inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value]) -> Entry:
+    """Returns the entry that adds the keys `says` to the map or the partition (`key`) of a
+    dataset."""
     put = Put(("datasets", name, key), {**spec.part(name, key), **says})
-    return Entry(("datasets", name), write, (put,), name)
+    return Entry(("datasets", name), flow(says)[1:-1], (put,), name)
 
 
-def at_mechanism(
-    at: int, mechanism: Tree, says: Mapping[str, Value], write: str, puts: Sequence[Put] = ()
+def _at_mechanism(
+    at: int, mechanism: Tree, says: Mapping[str, Value], first: Entry | None = None
 ) -> Entry:
-    """Returns the entry that adds the keys `says` to the mechanism number `at`, after the changes
-    `puts`.
-
-    `write`: the text that the author would write.
-    """
-    own = (Put(("mechanisms", at, key), value) for key, value in says.items())
-    return Entry(("mechanisms", at), write, (*puts, *own), str(mechanism["name"]))
+    """Returns the entry that adds the keys `says` to the mechanism number `at`, or removes those
+    that are None, after what another entry changes."""
+    puts = [] if first is None else [*first.puts]
+    puts += [Put(("mechanisms", at, key), value) for key, value in says.items()]
+    new = {key: value for key, value in says.items() if value is not None}
+    write = flow(new)[1:-1] if first is None else f"{first.write}, {flow(new)[1:-1]}"
+    return Entry(("mechanisms", at), write, tuple(puts), str(mechanism["name"]))
 
 
 # ---------------------------------------------------------------------------------------------
-# What the author of a spec might say of it, if it is true, that could make its bound less
-#
-# Whether it saves anything is found by analysing the changed spec: nothing here looks at numbers, but
-# for the noise of what is stated.
+# Datasets
 
 
 def candidates(source: Source, problem: Problem) -> list[Candidate]:
@@ -141,12 +141,12 @@ def candidates(source: Source, problem: Problem) -> list[Candidate]:
         *_units(spec),
         *_levels(spec),
         *_samples(spec),
-        *replaced(spec),
-        *cells(spec),
-        *add_noise(spec),
+        *_replaced(spec),
+        *_cells(spec),
+        *_add_noise(spec),
         *_drops(spec),
         *_keeps(spec),
-        *above(spec),
+        *_above(spec),
     ]
     return [each for each in found if each.entries]
 
@@ -165,7 +165,7 @@ def _once(spec: SpecParts) -> Iterator[Candidate]:
     """Yields the candidate `max_blocks: 1`: each row is in at most one block of a partition by
     membership."""
     entries = tuple(
-        inside(spec, name, "partition", {"max_blocks": Number("1")}, "max_blocks: 1")
+        _inside(spec, name, "partition", {"max_blocks": Number("1")})
         for name in spec.datasets
         if spec.part(name, "partition").get("by") == "membership"
         and spec.part(name, "partition").get("max_blocks") != "1"
@@ -189,7 +189,7 @@ def _units(spec: SpecParts) -> Iterator[Candidate]:
         ("max_blocks_per_unit", "all rows of one unit are in the same block of {}"),
     ):
         entries = tuple(
-            inside(spec, name, "partition", {key: Number("1")}, f"{key}: 1")
+            _inside(spec, name, "partition", {key: Number("1")})
             for name in capped
             if key not in spec.part(name, "partition")
         )
@@ -203,7 +203,7 @@ def _levels(spec: SpecParts) -> Iterator[Candidate]:
         block, _, rest = str(mechanism["reads"]).partition(".")
         parent = spec.datasets.get(block, {}).get("from")
         if rest == "*" and "notion" in mechanism and isinstance(parent, str):
-            entries.append(at_mechanism(at, mechanism, {"reads": parent}, f"reads: {parent}"))
+            entries.append(_at_mechanism(at, mechanism, {"reads": parent}))
     condition = "the guarantee of {} is for all blocks together, not for each of them"
     yield Candidate("level", condition, entries)
 
@@ -217,7 +217,7 @@ def _drops(spec: SpecParts) -> Iterator[Candidate]:
     if not any("stated_on" in each for _, each in spec.mechanisms):
         return
     entries = tuple(
-        inside(spec, name, key, {"drops": True}, "drops: true")
+        _inside(spec, name, key, {"drops": True})
         for name in spec.datasets
         for key, kinds in (("map", ("filter", "flatten", "join-public")), ("partition", ()))
         if (part := spec.part(name, key)) and "drops" not in part
@@ -241,8 +241,7 @@ def _keeps(spec: SpecParts) -> Iterator[Candidate]:
         if not more:
             continue
         columns: list[Value] = [*known, *more]
-        text = f"keeps: [{', '.join(map(str, columns))}]"
-        entries.append(inside(spec, name, "map", {"keeps": columns}, text))
+        entries.append(_inside(spec, name, "map", {"keeps": columns}))
     says = "the map of {} leaves these columns of every row as they are"
     yield Candidate("keeps", says, entries)
 
@@ -295,10 +294,10 @@ def _samples(spec: SpecParts) -> Iterator[Candidate]:
 
 
 # ---------------------------------------------------------------------------------------------
-# What might be said of mechanisms: how far replaced rows move them, their noise, their tables
+# Mechanisms
 
 
-def replaced(spec: SpecParts) -> Iterator[Candidate]:
+def _replaced(spec: SpecParts) -> Iterator[Candidate]:
     """Yields the candidate of a sensitivity to one row replaced, where that counts as two rows."""
     displaced = any(
         spec.part(name, "map").get("kind") in ("limit", "cap", "sample") for name in spec.datasets
@@ -313,9 +312,8 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
             continue
         if isinstance(given, dict) and given.keys() != {"unbounded"}:
             continue
-        says = f"sensitivity: {{unbounded: {plain}, bounded: {plain}}}"
         both: Value = {"unbounded": plain, "bounded": plain}
-        entries.append(at_mechanism(at, each, {"sensitivity": both}, says))
+        entries.append(_at_mechanism(at, each, {"sensitivity": both}))
     yield Candidate(
         "bounded",
         "one row replaced moves {} no further than one row added does, as it is with counts and "
@@ -324,7 +322,7 @@ def replaced(spec: SpecParts) -> Iterator[Candidate]:
     )
 
 
-def cells(spec: SpecParts) -> Iterator[Candidate]:
+def _cells(spec: SpecParts) -> Iterator[Candidate]:
     """Yields candidates for numbers that are a histogram, of which one row replaced changes two
     cells."""
     if spec.kind is not RelationKind.BOUNDED:
@@ -337,15 +335,12 @@ def cells(spec: SpecParts) -> Iterator[Candidate]:
         if form is None or form.norm is None or not isinstance(given, str) or "relation" in each:
             continue
         if form.norm == "L2":
-            hot: Value = {"one_hot": given}
-            write = f"sensitivity: {{one_hot: {given}}}"
-            rooted.append(at_mechanism(at, each, {"sensitivity": hot}, write))
+            rooted.append(_at_mechanism(at, each, {"sensitivity": {"one_hot": given}}))
             continue
         celled = _entry_with_cells(spec, at, each)
         if celled is not None:
             moved: Value = {"unbounded": given, "bounded": Number("0")}
-            write = f"{celled.write}, sensitivity: {{unbounded: {given}, bounded: 0}}"
-            entries.append(at_mechanism(at, each, {"sensitivity": moved}, write, celled.puts))
+            entries.append(_at_mechanism(at, each, {"sensitivity": moved}, celled))
     says = "each row counts in one cell of {}, as in a histogram"
     yield Candidate("partition", says, entries)
     yield Candidate("one_hot", says, rooted)
@@ -367,7 +362,7 @@ def _entry_with_cells(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None
     return Entry(("mechanisms", at), write, puts)
 
 
-def add_noise(spec: SpecParts) -> Iterator[Candidate]:
+def _add_noise(spec: SpecParts) -> Iterator[Candidate]:
     """Yields the candidates that a mechanism with only a stated guarantee adds noise of some
     family."""
     stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
@@ -410,33 +405,25 @@ def _as_noise(
     """
     form, stated = FORMS[name], statement.guarantee
     replaced = statement.relation.kind is RelationKind.BOUNDED
-    lead = ""
     celled: Entry | None = None
+    sensitivity: Value = Number("1")
     if form.whole:
         celled = _entry_with_cells(spec, at, mechanism)
         if celled is None:
             return None
         if replaced:  # one row replaced leaves a cell and enters another: ρ twice
             stated = stated._replace(value=stated.value / 2)
-        lead = f"{celled.write}, "
-    given = {"bounded": "1"} if replaced else {}
-    if celled is not None and replaced:
-        given = {"unbounded": "1", "bounded": "0"}
-    sensitivity: Value = Number("1")
-    told = "1"
-    if given:
-        sensitivity = {key: Number(each) for key, each in given.items()}
-        told = f"{{{', '.join(f'{key}: {each}' for key, each in given.items())}}}"
+            sensitivity = {"unbounded": Number("1"), "bounded": Number("0")}
+    elif replaced:
+        sensitivity = {"bounded": Number("1")}
     assert form.giving is not None
-    key = form.key.name
-    text = number_text(form.giving(stated), True, False)
-    says = f"{lead}mechanism: {name}, {key}: {text}, sensitivity: {told}"
+    noise = Number(number_text(form.giving(stated), True, False))
     meant: dict[str, Value] = {each: None for each in _STATED if each in mechanism}
-    meant |= {"mechanism": name, key: Number(text), "sensitivity": sensitivity}
-    return at_mechanism(at, mechanism, meant, says, () if celled is None else celled.puts)
+    meant |= {"mechanism": name, form.key.name: noise, "sensitivity": sensitivity}
+    return _at_mechanism(at, mechanism, meant, celled)
 
 
-def above(spec: SpecParts) -> Iterator[Candidate]:
+def _above(spec: SpecParts) -> Iterator[Candidate]:
     """Yields the candidates `stated_on`: a guarantee holds for neighbours of a dataset above the
     one read."""
     places: dict[str, list[Entry]] = {}
@@ -448,8 +435,7 @@ def above(spec: SpecParts) -> Iterator[Candidate]:
         for name in [*spec.above(reads)][skipped:]:
             if "partition" in spec.datasets[name]:
                 continue  # no dataset, but a row of them
-            entry = at_mechanism(at, each, {"stated_on": name}, f"stated_on: {name}")
-            places.setdefault(name, []).append(entry)
+            places.setdefault(name, []).append(_at_mechanism(at, each, {"stated_on": name}))
     for name, entries in places.items():
         yield Candidate(
             "stated_on",

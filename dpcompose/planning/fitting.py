@@ -339,7 +339,7 @@ _FORM = re.compile(
     r"(?P<name>.+?)\s*(?:±|\+/?-)\s*(?P<within>[^ ]+)(?:\s+at\s+(?P<level>[^ ]+(?: %)?))?"
 )
 #: The chance where none is named, and the digits of a parameter that is found.
-_USUAL, _DIGITS = Fraction(95, 100), 10
+_USUAL, _LONG = Fraction(95, 100), 10
 _DUE = "`NAME ± 50`, or `NAME ± 50 at 99%`, is due"
 
 
@@ -420,4 +420,4 @@ def _largest(noise: Family, key: str, wanted: WantedAccuracy) -> Fraction:
     while high - low > low / 10**12:
         middle = (low + high) / 2
         low, high = (middle, high) if is_within(middle) else (low, middle)
-    return rounded_down(low, _DIGITS)
+    return rounded_down(low, _LONG)
