@@ -23,7 +23,14 @@ from dpcompose.curves import COMPARED
 from dpcompose.curves.rounding import sqrt_up
 from dpcompose.errors import DpcomposeError, nearest, quoted
 from dpcompose.faults import listing
-from dpcompose.planning.scaling import Parameter, parameters, rounded_down, scaled, scaled_values
+from dpcompose.planning.scaling import (
+    Parameter,
+    largest,
+    parameters,
+    rounded_down,
+    scaled,
+    scaled_values,
+)
 from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import certify
 from dpcompose.report.wording import number
@@ -410,14 +417,10 @@ def _largest(noise: Family, key: str, wanted: WantedAccuracy) -> Fraction:
         found = accuracy_of(changed, wanted.level)
         return found is not None and found.within <= wanted.within
 
-    low, high = wanted.within / 10**6, wanted.within
-    while is_within(high):
-        low, high = high, 2 * high
-        if high > 10**30 * wanted.within:
-            break
-    if not is_within(low):
+    most = wanted.within
+    while is_within(most) and most <= 10**30 * wanted.within:
+        most *= 2
+    found = largest(is_within, most, Fraction(1, 10**12))
+    if not found:
         raise Unfit(f"--accuracy: no noise of {quoted(wanted.mechanism)} is within the half-width")
-    while high - low > low / 10**12:
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_within(middle) else (low, middle)
-    return rounded_down(low, _LONG)
+    return rounded_down(found, _LONG)

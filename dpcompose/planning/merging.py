@@ -21,6 +21,7 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver
 from dpcompose.planning.releases import Release
+from dpcompose.report.wording import listing
 
 
 @dataclass(slots=True, eq=False)
@@ -229,6 +230,38 @@ def _names_once(
     for name, parts in shared:
         found.setdefault(name, {}).update(dict.fromkeys(parts))
     return tuple((name, tuple(sorted(parts))) for name, parts in found.items())
+
+
+def name_assumptions(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
+    """Yields the assumptions that follow from equal names, in sentences.
+
+    `world`: whether equal names mean the same in all specs.
+    """
+    if len(labels) < 2:
+        return
+    about = "all of these specs are about the same people"
+    if not merged.apart:
+        yield f"{about}, each of whom may be in every root"
+    else:
+        yield f"{about}, each of whom may be in every root but for what the specs say:"
+    told: dict[tuple[str, ...], list[str]] = {}
+    for part, names in merged.apart:
+        told.setdefault(names, []).append(labels[part])
+    for names, said in told.items():
+        yield f"nobody is in two of {listing(names)} (`roots: disjoint` in {listing(said)})"
+    for part in merged.contested:
+        yield (
+            f"that nobody is in two roots of {labels[part]} is used for it alone, if at all: "
+            "another spec reads some of these roots and does not say so"
+        )
+    fresh = (
+        "each release draws fresh noise, and samples, random limits and caps of its own, whatever "
+        "they are called"
+    )
+    once = "; but a sample with `draws: one` is one draw wherever it has the same name"
+    yield fresh + once if world else fresh
+    for name, parts in merged.same:
+        yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"
 
 
 # ---------------------------------------------------------------------------------------------
