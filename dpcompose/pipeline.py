@@ -112,7 +112,7 @@ def analyze(
 
         report = with_attributes(report, case, by_attribute)
     if accuracy is not None:
-        from dpcompose.report.answer_noise import noise_of_answers
+        from dpcompose.report.shares import noise_of_answers
 
         found = noise_of_answers(resolved.problem, level_of(accuracy), source.span)
         report = replace(report, accuracy=found)

@@ -24,10 +24,9 @@ from dpcompose.planning.scaling import largest
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import CertifiedRelease, certify
-from dpcompose.report.counted import Counted, NoFilter, count
 from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
-from dpcompose.report.ledger import decision, guarantee, passed, read
+from dpcompose.report.ledger import Counted, NoFilter, count, decision, guarantee, passed, read
 from dpcompose.report.shares import of_solution as shares_of
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import listing
