@@ -37,7 +37,7 @@ from dpcompose.render.risk_text import in_words as success_in_words
 from dpcompose.render.sections import less, less_number, together, usable_rows
 from dpcompose.render.svg import rules
 from dpcompose.render.templates import environment
-from dpcompose.render.theorem_text import book, entry_of, in_short
+from dpcompose.render.theorem_text import entry_of, in_short
 from dpcompose.report import Node, Report, Share
 
 _PLAIN = Style(width=120)
