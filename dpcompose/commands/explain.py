@@ -219,7 +219,7 @@ _SCHEMAS = {
 def print_schema(of: SchemaOf, draft: Draft) -> None:
     """Runs the command `schema`."""
     from dpcompose.render.json import dumped
-    from dpcompose.render.schema_parts import in_draft_7
+    from dpcompose.render.shapes import in_draft_7
 
     home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
     schema = getattr(import_module(f"dpcompose.{home}"), name)()

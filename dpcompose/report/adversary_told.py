@@ -10,9 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
+from dpcompose.core.hypotheses.adversary_bounds import tell_apart
 from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
 from dpcompose.core.hypotheses.losses import questions
-from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution

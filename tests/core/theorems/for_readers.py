@@ -9,10 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose import curves
+from dpcompose.core.hypotheses.adversary_bounds import against_point, coupled, in_order, tell_apart
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
-from dpcompose.core.hypotheses.mixtures import tell_apart
-from dpcompose.core.hypotheses.point import against_point
-from dpcompose.core.hypotheses.transport import coupled, in_order
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, convert
 from dpcompose.core.theorems.composition import largest, total, total_pairs
 from dpcompose.core.theorems.one_mechanism import worst_moves

@@ -35,7 +35,7 @@ from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.setting import Asked, ChargedStep
 from dpcompose.resolve import resolve
-from dpcompose.source.loading import load
+from dpcompose.source import load
 
 from .test_select import BLOCKS, LOSSES, PURE, on_blocks, setting, spec
 

@@ -27,7 +27,7 @@ from dpcompose.core.theorems.setting import Setting
 from dpcompose.handbook import whole_book
 from dpcompose.pipeline import analyze
 from dpcompose.resolve import resolve
-from dpcompose.source.loading import load
+from dpcompose.source import load
 
 TABLES = tables(__file__)
 

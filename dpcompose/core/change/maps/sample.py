@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -212,11 +212,19 @@ def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refu
 
     `so`: what follows, and why not; `way_out`: what there is beside one draw for all.
     """
-    for name, made_by in above.upwards():
-        if isinstance(made_by, Sample) and not made_by.shared:
-            says = f"{name} is drawn afresh for each copy, {so}"
-            yield Refusal("DPC156", (key,), says, f"write `draws: one` at {name}{way_out}")
-            return
+    name = fresh_sample(above.upwards())
+    if name is not None:
+        says = f"{name} is drawn afresh for each copy, {so}"
+        yield Refusal("DPC156", (key,), says, f"write `draws: one` at {name}{way_out}")
+
+
+def fresh_sample(upwards: Iterable[tuple[str, Map | None]]) -> str | None:
+    """Returns the name of the nearest sample that is drawn afresh for each copy of what reads it;
+    None if there is none. `upwards`: a dataset and its ancestors, each with its map."""
+    fresh = (
+        name for name, made_by in upwards if isinstance(made_by, Sample) and not made_by.shared
+    )
+    return next(fresh, None)
 
 
 def _several_of_a_row(above: Above) -> Iterator[Refusal]:
