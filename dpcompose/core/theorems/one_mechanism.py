@@ -14,7 +14,7 @@ from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.cost import units_at
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain_pairs
+from dpcompose.core.notions.notion import Notion, Pair, at_distance, chain_pairs
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
 from dpcompose.core.theorems.composition import same_relation
 from dpcompose.core.theorems.setting import Bound, ChargedStep, Setting
@@ -183,48 +183,44 @@ def _group(notion: Notion) -> tuple[Use, ...]:
     )
 
 
-@theorem(
+def _at_distance(notion: Notion) -> Bound:
+    """Returns the function from a loss in a notion, and a number of steps, to the loss of these."""
+    return lambda amount, steps: at_distance(amount, notion, steps)
+
+
+def approximate_group(pair: Pair, distance: int) -> Pair | None:
+    """Returns the (ε, δ) of so many steps of one (ε, δ); None where δ reaches 1."""
+    return chain_pairs([(pair, distance)])
+
+
+theorem(
     "III.3",
     title="Group privacy",
     formula="ε(D, D') = ε · d(D, D')",
     notion=Notion.PURE,
     uses=_group(Notion.PURE),
-)
-def group_privacy(epsilon: Fraction, distance: int) -> Amount:
-    return at_distance(epsilon, Notion.PURE, distance)
-
-
-@theorem(
+)(_at_distance(Notion.PURE))
+theorem(
     "VI.3",
     title="Group privacy of approximate DP",
     formula="(ε, δ) at distance t = (t·ε, δ·(e^(tε) - 1)/(e^ε - 1)), and (0, t·δ) for ε = 0",
     notion=Notion.APPROX,
     uses=_group(Notion.APPROX),
-)
-def approximate_group(pair: Pair, distance: int) -> Pair | None:
-    return chain_pairs([(pair, distance)])
-
-
-@theorem(
+)(approximate_group)
+theorem(
     "VI.12",
     title="Group privacy of zCDP",
     formula="ρ at distance t = t² · ρ",
     notion=Notion.ZCDP,
     uses=_group(Notion.ZCDP),
-)
-def concentrated_group(rho: Fraction, distance: int) -> Amount:
-    return at_distance(rho, Notion.ZCDP, distance)
-
-
-@theorem(
+)(_at_distance(Notion.ZCDP))
+theorem(
     "VI.20",
     title="Group privacy of Gaussian DP",
     formula="μ at distance t = t · μ  (as squares: μ² at distance t = t² · μ²)",
     notion=Notion.GDP,
     uses=_group(Notion.GDP),
-)
-def gaussian_group(mu_squared: Fraction, distance: int) -> Amount:
-    return at_distance(mu_squared, Notion.GDP, distance)
+)(_at_distance(Notion.GDP))
 
 
 @theorem(
@@ -295,7 +291,7 @@ def chained(sensitivities: Sequence[Fraction]) -> Fraction:
     return math.prod(sensitivities, start=Fraction(1))
 
 
-@theorem(
+theorem(
     "A.3",
     title="Change of relation",
     place="Proposition A.3",
@@ -329,11 +325,7 @@ def chained(sensitivities: Sequence[Fraction]) -> Fraction:
             by_steps,
         ),
     ),
-)
-def change_of_relation(epsilon: Fraction, steps: int) -> Amount:
-    return at_distance(epsilon, Notion.PURE, steps)
-
-
+)(_at_distance(Notion.PURE))
 theorem(
     "IV.10",
     title="Minimum privacy",
