@@ -35,6 +35,13 @@ def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
     return MapOutcome(((leaf, count),))
 
 
+def same(leaf: ChangeUnit) -> MapOutcome:
+    """Returns the outcome that the unit stays as it is, displacing no other row."""
+    if leaf.kind is Kind.PAIR:
+        return one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
+    return one(leaf._replace(ends=(0,), displaced=False, kept=()))
+
+
 def single(leaf: ChangeUnit) -> ChangeUnit:
     """Returns a single row with the sign and direction of `leaf`."""
     return ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
