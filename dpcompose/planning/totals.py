@@ -387,10 +387,7 @@ def _total_with_reasoning(
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
-    tried = [solver.solve(notion) for notion in notions(solver.problem)]
-    chosen = bool(total.at_delta)
-    why = why_none(solver.problem, solver.tops, tried, total.at_delta, chosen)
-    return replace(total, reasons=tuple(why))
+    return replace(total, reasons=tuple(why_none(found)))
 
 
 def _with_additions(

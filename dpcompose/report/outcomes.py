@@ -324,8 +324,7 @@ def _without_guarantee(case: Case, found: CertifiedRelease) -> Report:
     # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
-    why = why_none(case.problem, case.solver.tops, found.solved, found.points, found.chosen)
-    report = without_bound(case, why, next(iter(found.solved), None))
+    report = without_bound(case, why_none(found), next(iter(found.solved), None))
     if not found.solved:
         report = replace(report, findings=())
     elif case.extent != "bound":

@@ -24,28 +24,20 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.report import At
+from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.wording import change, listing, number
 
 _CHOOSE = "write `report: {delta: 1e-6}` in the spec, or `--delta 1e-6` on the command line"
 
 
-def why_none(
-    problem: Problem,
-    tops: Sequence[tuple[Root, Place]],
-    solutions: Sequence[Solution],
-    found: Sequence[At] = (),
-    asked: bool = False,
-) -> list[str]:
-    """Returns the reasons why there is no finite bound, those with one way out in one text.
-
-    `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
-    asked for, none of them finite; `asked`: whether any point was asked for.
-    """
+def why_none(found: CertifiedRelease) -> list[str]:
+    """Returns the reasons why there is no finite bound, those with one way out in one text."""
+    problem, solutions, asked = found.solver.problem, found.solved, found.chosen
     told: list[Reason] = []
     if asked or not solutions:
-        told.extend(_at_any_point(problem, tops))
+        told.extend(_at_any_point(problem, found.solver.tops))
     if not told and asked:
-        told.extend(_beyond(found))
+        told.extend(_beyond(found.points))
     if not told and solutions:
         told.extend(reasons(solutions[0], asked))
     causes: dict[str, dict[str, None]] = {}
