@@ -34,18 +34,18 @@ def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterato
     if not questions:
         says = f"`{root.name}` does not list its columns, so that there is none to ask about"
         hint = f"list all that a row has: `{root.name}: {{columns: […]}}`"
-        yield Finding("DPC230", "note", says, root.path, hint)
+        yield Finding("DPC230", says, root.path, hint)
     elif questions[0].goal(goal) is None:
         says = f"{goal.relation} neighbours are protected: what is learnt of a column is about rows"
-        yield Finding("DPC230", "note", says, ("protect",), "ask it of a spec that protects rows")
+        yield Finding("DPC230", says, ("protect",), "ask it of a spec that protects rows")
     elif len(columns) > MOST_ASKED and len(questions) >= MOST_ASKED:
         says = f"there are {len(columns)} columns, of which the first {MOST_ASKED} are asked about"
         hint = "ask about others by `report: {questions: …}`, several columns at once if need be"
-        yield Finding("DPC230", "note", says, root.path, hint)
+        yield Finding("DPC230", says, root.path, hint)
     elif alike and not any(_uses_columns(each, columns) for each in problem.datasets()):
         says = "no map and no partition says which columns it uses, so that all answers are alike"
         hint = "write `uses: […]` where it is true, or select columns: `map: {kind: columns, …}`"
-        yield Finding("DPC230", "note", says, root.path, hint)
+        yield Finding("DPC230", says, root.path, hint)
 
 
 def _uses_columns(dataset: Dataset, columns: frozenset[str]) -> bool:
