@@ -29,7 +29,7 @@ from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch
-from dpcompose.core.theorems.touches import ChargedStep
+from dpcompose.core.theorems.setting import ChargedStep
 from dpcompose.curves.rounding import watch_rounding
 
 #: So many mechanisms are written out; the others are counted together.
