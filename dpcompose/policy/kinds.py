@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dpcompose.errors import Path
-from dpcompose.report.because import reason
+from dpcompose.report.assumptions import reason
 from dpcompose.source import Source, Value
 from dpcompose.spec.datasets import MAP_KINDS, PARTITION_KINDS
 from dpcompose.spec.guarantees import NOTIONS

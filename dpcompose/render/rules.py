@@ -8,11 +8,11 @@ from dpcompose.bridge.registry_check import ENTRY_CODES
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import CODES
 from dpcompose.faults import SPEC_CODES
-from dpcompose.handbook import code_entries
+from dpcompose.handbook import code_entries, whole_book
 from dpcompose.policy.codes import POLICY_CODES
 from dpcompose.render.code import in_markdown, in_text
 from dpcompose.render.problems import VERDICT_CODES
-from dpcompose.render.theorem_text import SOURCES, book, flowing
+from dpcompose.render.theorem_text import SOURCES, flowing
 from dpcompose.report.findings import FINDING_CODES
 
 #: The subject of the codes that start so.
@@ -37,7 +37,7 @@ def rule(identifier: str) -> dict[str, Any]:
     meaning = codes().get(identifier)
     if meaning is not None:
         return _code(identifier, meaning)
-    entry = book().get(identifier)
+    entry = whole_book().get(identifier)
     return {"id": identifier} if entry is None else _theorem(entry)
 
 

@@ -17,7 +17,7 @@ from dpcompose.render.layout import Style
 from dpcompose.render.numbers import short_text
 from dpcompose.render.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.risk_text import per_cent
-from dpcompose.render.theorem_text import SOURCES, book
+from dpcompose.render.theorem_text import SOURCES, book, entry_of
 from dpcompose.report import Report
 
 _NOT_COVERED = (
@@ -82,7 +82,7 @@ def _origin_of_number(report: Report) -> str:
 
 def _certified(report: Report, tool: str) -> str:
     """Returns the sentence on who certifies the number, by which theorem."""
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     by = ""
     if entry is not None:
         source = "" if entry.source == "dpcompose" else f" of {entry.source}"

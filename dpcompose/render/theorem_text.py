@@ -57,6 +57,11 @@ def book() -> Mapping[str, Theorem]:
     return BOOK
 
 
+def entry_of(identifier: str | None) -> Theorem | None:
+    """Returns the theorem of an id that may be cited; None without one."""
+    return BOOK.get(identifier or "")
+
+
 def cited(entry: Theorem) -> str:
     """Returns a theorem's citation: `Corollary IV.13 (GMPS24): title`."""
     return f"{entry.place} ({entry.source}): {entry.title}"

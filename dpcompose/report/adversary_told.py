@@ -10,14 +10,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
+from dpcompose.core.hypotheses.adversary_bounds import tell_apart
 from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
 from dpcompose.core.hypotheses.losses import questions
-from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution
-from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import for_question
+from dpcompose.core.theorems.setting import Asked
 from dpcompose.report import AgainstAdversary, Alternative, At, Bound, Line, Report, Route, Verdict
 from dpcompose.report.outcomes import Case
 from dpcompose.report.wording import count_text, number, plural

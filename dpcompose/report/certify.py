@@ -42,6 +42,19 @@ class CertifiedRelease(NamedTuple):
         return tuple(each for each in self.solved if each.finite)
 
     @property
+    def points(self) -> tuple[At, ...]:
+        """Returns the numbers at all chosen δ's and ε's."""
+        return *self.at_delta, *self.at_epsilon
+
+    def without_worst(self, says: tuple[str, ...]) -> CertifiedRelease:
+        """Returns the bounds, of which no number has the worst change `says`, shown already."""
+        at_delta, at_epsilon = (
+            tuple(at._replace(worst=()) if at.worst == says else at for at in ats)
+            for ats in (self.at_delta, self.at_epsilon)
+        )
+        return self._replace(at_delta=at_delta, at_epsilon=at_epsilon)
+
+    @property
     def bounds(self) -> tuple[Bound, ...]:
         """Returns the certified bounds, which all hold, in the order of the notions."""
         return tuple(bound_of(each) for found in self.solutions for each in found.quantities)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import islice
 
 from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.model.problem import ColumnQuestion, Dataset, Problem
-from dpcompose.core.notions.guarantee import AskedRisk, Budget
-from dpcompose.report import Learnt
+from dpcompose.errors import in_order
+from dpcompose.report import Learnt, Recheck, Report
 from dpcompose.report.certify import certify
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.findings.remarks import Finding
-from dpcompose.report.reasoning import Recheck
+from dpcompose.report.outcomes import Case
 from dpcompose.report.recheck import certificate_lines
 from dpcompose.report.recheck import recheck as checked
 
@@ -70,7 +69,21 @@ def _uses_columns(dataset: Dataset, columns: frozenset[str]) -> bool:
 _SAID_AT = (("uses",), ("only",), ("column",))
 
 
-def along_the_way(question: ColumnQuestion) -> Learnt:
+def with_attributes(report: Report, case: Case, by_attribute: bool) -> Report:
+    """Returns the report, with the answers to the questions of its spec, and about each of its
+    columns where that is wanted. Raises Unproved where a recheck fails."""
+    problem = case.problem
+    questions = [*case.resolved.questions, *(columns_of(problem) if by_attribute else ())]
+    if case.resolved.ledger:
+        return replace(report, attributes=tuple(map(_along_the_way, questions)))
+    found, claims = _learnt(case, questions)
+    rechecked = None if report.rechecked is None else report.rechecked.plus(claims)
+    remarks = (each.at(case.source) for each in unanswered(problem, questions))
+    findings = in_order((*report.findings, *remarks))
+    return replace(report, attributes=found, rechecked=rechecked, findings=findings)
+
+
+def _along_the_way(question: ColumnQuestion) -> Learnt:
     """Returns the answer to a question in a ledger: no bound, with the reason.
 
     A filter was set for the protected change, and none for a change of these columns.
@@ -83,31 +96,22 @@ def along_the_way(question: ColumnQuestion) -> Learnt:
     return Learnt(question.name, question.changes, None, reasons=(says,))
 
 
-def learnt(
-    problem: Problem,
-    questions: Sequence[ColumnQuestion],
-    limits: Sequence[Budget] = (),
-    deltas: Sequence[Fraction] = (),
-    risk: AskedRisk | None = None,
-    recheck: bool = False,
-) -> tuple[tuple[Learnt, ...], Recheck]:
+def _learnt(case: Case, questions: Sequence[ColumnQuestion]) -> tuple[tuple[Learnt, ...], Recheck]:
     """Returns the answers to questions in their order, and what the checker says of them.
 
     Each answer is the bound of the same release when a row changes in these columns only; the
     stated guarantees stay those of the protected relation (theory, section 12). Questions are left
-    out where something else than rows is protected. The other arguments are those of `certify`.
-    Raises Unproved where a recheck fails.
+    out where something else than rows is protected.
     """
     told: list[Learnt] = []
     claims = Recheck(0, 0.0)
     for each in questions:
-        goal = each.goal(problem.goal)
+        goal = each.goal(case.problem.goal)
         if goal is None:
             continue
-        asked = replace(problem, goal=goal)
-        found = certify(asked, limits, deltas, risk=risk, compared=False)
-        finite = found.solutions
-        first = finite[0] if finite else None
+        asked = replace(case.problem, goal=goal)
+        found = certify(asked, case.limits, case.deltas, risk=case.risk, compared=False)
+        first = next(iter(found.solutions), None)
         known = first is not None or any(at.value is not None for at in found.at_delta)
         why: list[str] = []
         if not known:
@@ -118,13 +122,13 @@ def learnt(
             Learnt(
                 each.name,
                 each.changes,
-                found.bounds[0] if first is not None else None,
+                next(iter(found.bounds), None),
                 found.at_delta,
                 found.risk,
                 tuple(reached) if known else (),
                 tuple(why),
             )
         )
-        if recheck:
-            claims = claims.plus(checked(certificate_lines(found.solver, finite)))
+        if case.recheck:
+            claims = claims.plus(checked(certificate_lines(found.solver, found.solutions)))
     return tuple(told), claims

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import (
     BlockClass,
     Dataset,
@@ -18,14 +17,14 @@ from dpcompose.core.model.problem import (
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.search.proof import change_at
-from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
+from dpcompose.core.search.proof import Proof, change_at
+from dpcompose.core.search.solver import ChangeCharge, Visit
 from dpcompose.errors import Span
 from dpcompose.report import At, PipelineKind, PipelineNode, Share, TouchCount, wording
-from dpcompose.report.descent import splits
+from dpcompose.report.explanation import splits
 from dpcompose.report.proof_tree import (
-    Cost,
-    cost_of,
+    Charged,
+    charged,
     same_reach,
     split_words,
     stated,
@@ -60,26 +59,19 @@ class _Reach(NamedTuple):
     ranks: Mapping[str, int] = MappingProxyType({})
 
 
-def of_solution(
-    problem: Problem,
-    solution: Solution,
-    derivation: Step,
-    shares: Iterable[Share],
-    span: SpanOf,
-) -> tuple[PipelineNode, ...]:
+def of_solution(proof: Proof, shares: Iterable[Share], span: SpanOf) -> tuple[PipelineNode, ...]:
     """Returns the pipeline with the worst change of a solution, and what each mechanism loses.
 
     `shares`: the costs of mechanisms, the largest first: these are drawn where not all are.
     """
-    (together,) = derivation.inputs
-    steps = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
+    solution = proof.solution
 
-    def cost(found: Sequence[ChangeCharge]) -> Cost:
+    def cost(found: Sequence[ChangeCharge]) -> Charged:
         """Returns the cost of a mechanism on a dataset, over all draws of a sample together."""
         first, *others = found
-        step = steps.get(id(first))
-        told = stated(first) if step is None else cost_of(problem, solution, step)
-        if step is not None and not others:
+        known = proof.costs.get(id(first))
+        told = stated(first) if known is None else charged(proof, known)
+        if known is not None and not others:
             return told
         whole: Quantity = solution.share(first)
         for each in others:
@@ -88,7 +80,7 @@ def of_solution(
 
     ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
     reach = _reach(solution.visits, solution.felt)._replace(ranks=ranks)
-    return _written(problem, span, reach, cost)
+    return _written(proof.problem, span, reach, cost)
 
 
 def of_profile(
@@ -211,7 +203,7 @@ class _Left(NamedTuple):
 
 
 def _written(
-    problem: Problem, span: SpanOf, reach: _Reach, cost: Callable[[Sequence[ChangeCharge]], Cost]
+    problem: Problem, span: SpanOf, reach: _Reach, cost: Callable[[Sequence[ChangeCharge]], Charged]
 ) -> tuple[PipelineNode, ...]:
     """Returns the nodes of a pipeline, parents first, in the order of the spec."""
     nodes: list[PipelineNode] = []
@@ -342,7 +334,7 @@ def _mechanisms(
     above: int,
     reach: _Reach,
     span: SpanOf,
-    cost: Callable[[Sequence[ChangeCharge]], Cost],
+    cost: Callable[[Sequence[ChangeCharge]], Charged],
     drawn: int,
 ) -> Iterator[PipelineNode]:
     """Yields the mechanisms that read a dataset, then how many are left out."""
@@ -362,7 +354,7 @@ def _mechanisms(
         if id(each) not in chosen:
             continue
         found = reach.charges.get((id(dataset), each.name), ())
-        told = cost(found) if found else Cost(_guarantee(each))
+        told = cost(found) if found else Charged(_guarantee(each))
         yield PipelineNode(
             "mechanism",
             each.name,

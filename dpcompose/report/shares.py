@@ -8,6 +8,8 @@ from operator import attrgetter
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.mechanisms import form_of
+from dpcompose.core.mechanisms.accuracy import accuracy_of
 from dpcompose.core.model.problem import Mechanism, Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -22,9 +24,9 @@ from dpcompose.curves import (
     quick_bound,
 )
 from dpcompose.curves.families import PureSteps
-from dpcompose.curves.rounding import capped, summed
+from dpcompose.curves.rounding import capped, number, summed
 from dpcompose.errors import Span
-from dpcompose.report import At, Bound, Share
+from dpcompose.report import AnswerNoise, At, Bound, Share
 
 SpanOf = Callable[[Path], Span]
 #: The ε without a mechanism is computed for so many, those that cost most; where losses take long
@@ -166,3 +168,38 @@ def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fracti
     values = [quick_bound(next(iter(compositions(each))), point) for each in patterned]
     known = [value for value in values if value is not None]
     return max(known) if len(known) == len(values) else None
+
+
+# ---------------------------------------------------------------------------------------------
+# What the noise of each mechanism does to its answers, for the report
+
+
+def noise_of_answers(
+    problem: Problem, level: Fraction, span: Callable[[Path], Span]
+) -> tuple[AnswerNoise, ...]:
+    """Returns what noise does to the answers of each mechanism, in the order of the spec; one that
+    has other noise on other blocks has an entry for each."""
+    found: dict[tuple[str, str], AnswerNoise] = {}
+    for mechanism in problem.mechanisms():
+        each = _of_mechanism(mechanism, level, span)
+        found.setdefault((each.mechanism, each.noise), each)
+    known = sorted(found.values(), key=lambda each: each.span.line if each.span else 0)
+    return tuple(known)
+
+
+def _of_mechanism(
+    mechanism: Mechanism, level: Fraction, span: Callable[[Path], Span]
+) -> AnswerNoise:
+    """Returns what noise does to the answers of one mechanism."""
+    place = span(mechanism.path)
+    noises = [each.guarantee.noise for each in mechanism.statements]
+    noise = next((each for each in noises if each is not None), None)
+    found = None if noise is None else accuracy_of(noise, level)
+    if noise is None:
+        return AnswerNoise(mechanism.name, "", None, None, level, place)
+    alone = getattr(noise, "noise", noise)
+    form = form_of(alone)
+    if found is None:
+        return AnswerNoise(mechanism.name, form.name, None, None, level, place)
+    words = f"{form.name}, {form.key.name} {number(getattr(alone, form.key.name))}"
+    return AnswerNoise(mechanism.name, words, *found, level, place)

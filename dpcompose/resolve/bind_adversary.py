@@ -10,8 +10,7 @@ from itertools import islice
 from dpcompose.core.change.maps.kind import Gives
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.partitions.whereabouts import InSets, InSome
-from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Exactly, Part
-from dpcompose.core.hypotheses.equal import equal
+from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Exactly, Part, equal
 from dpcompose.core.mechanisms.family import NUMBER
 from dpcompose.core.model.problem import Dataset, Goal, Partition, Path, Problem
 from dpcompose.core.notions.notion import CONVERTS, Notion

@@ -26,8 +26,9 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
-from dpcompose.errors import Level
+from dpcompose.errors import Diagnostic, Level
 from dpcompose.report.wording import count_text, listing
+from dpcompose.source import Source
 
 #: The codes of this module with their meanings.
 FINDING_CODES = {
@@ -53,6 +54,10 @@ class Finding(NamedTuple):
     message: str
     path: Path
     hint: str | None = None
+
+    def at(self, source: Source) -> Diagnostic:
+        """Returns the remark with its position in a spec."""
+        return Diagnostic(self.code, self.message, source.span(self.path), self.hint, self.level)
 
 
 def findings(

@@ -32,9 +32,8 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
-from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import setting_of
-from dpcompose.core.theorems.touches import ChargedStep
+from dpcompose.core.theorems.setting import Asked, ChargedStep
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 

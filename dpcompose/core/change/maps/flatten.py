@@ -15,22 +15,20 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
+from dpcompose.core.change.kind_form import Contradiction, Declared, Form
 from dpcompose.core.change.maps.kind import (
     DROPS,
     KEEPS,
     Gives,
     Map,
-    MapForm,
     MapTraits,
     Readers,
     RowByRow,
     columns_named,
     declared_uses,
-    row_by_row,
     uses,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
@@ -90,20 +88,17 @@ class Flatten(RowByRow):
         return traits_of_several(traits, unit, self.keeps, self.max_rows, self.exact)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes several rows of each row by itself."""
-        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
+        return several_of_each(self.drops)
 
     def rows_needed(self, below: int) -> int:
         """Returns the number of source rows for `below` rows if `exact`, else 0."""
         return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the number of rows made of one row."""
         yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
         yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
     def describe(self) -> str:
-        """Returns `a flatten to at most 3 rows a row`, or `` a flatten of `visits` to … ``."""
         of = "" if self.uses is None else f" of {columns_named(self.uses | self.keeps)}"
         return f"a flatten{of} to {many(self.max_rows, self.exact)} a row"
 
@@ -138,6 +133,11 @@ def traits_of_several(
     )
 
 
+def several_of_each(drops: bool) -> MapTraits:
+    """Returns the `conduct` of a map that makes several rows of each row by itself."""
+    return MapTraits(may_drop=True, determined=True, gives=Gives.SEVERAL, drops=drops, several=True)
+
+
 def sources_needed(below: int, rows: int, exact: bool) -> int:
     """Returns how many source rows `below` rows need; 0 unless each gives exactly `rows`."""
     return -(-below // rows) if exact else 0
@@ -153,17 +153,16 @@ def check_exact(exact: bool, drops: bool) -> None:
     if exact and drops:
         says = "`exact: true` and `drops: true` contradict each other"
         hint = "if some row gives nothing, not every row gives `max_rows` rows: remove one"
-        raise Contradiction(Refusal("DPC105", ("drops",), says, hint))
+        raise Contradiction("DPC105", "drops", says, hint)
 
 
 MAX_ROWS = FormKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
 EXACT = FormKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
 
-FORM = MapForm(
+FORM = Form(
     "flatten",
     Flatten,
     "Makes at most `max_rows` rows of each row.",
-    Shape.TABLE,
     (MAX_ROWS, EXACT, DROPS, KEEPS, uses("which rows a row gives, beside what they keep,")),
     _flatten_from_keys,
 )

@@ -15,27 +15,25 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
+from dpcompose.core.change.kind_form import Declared, Form, excluded
 from dpcompose.core.change.maps.flatten import (
     EXACT,
     MAX_ROWS,
     check_exact,
     many,
+    several_of_each,
     sources_needed,
     traits_of_several,
 )
 from dpcompose.core.change.maps.kind import (
     DROPS,
-    Gives,
-    MapForm,
     MapTraits,
     Readers,
     RowByRow,
     columns_named,
-    row_by_row,
     uses,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
@@ -82,16 +80,13 @@ class JoinPublic(RowByRow):
         )
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes several rows of each row by itself."""
-        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
+        return several_of_each(self.drops)
 
     def rows_needed(self, below: int) -> int:
         """Returns the number of source rows for `below` rows if `exact`, else 0."""
         return sources_needed(below, self.max_rows, self.exact)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the table is public, how many of its rows match, what
-        stays."""
         rows = many(self.max_rows, self.exact)
         yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
         if self.uses is not None:
@@ -101,7 +96,6 @@ class JoinPublic(RowByRow):
         yield f"`{name}` leaves the columns and the order of rows as they are", ()
 
     def describe(self) -> str:
-        """Returns `a join with at most 3 rows of a public table for each row`."""
         return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
 
 
@@ -120,17 +114,14 @@ def _join_from_keys(
     if column is None:
         return JoinPublic(max_rows, uses, exact, drops)
     if uses is not None:
-        says = "`column` and `uses` exclude each other"
-        hint = "`column: c` is short for `uses: [c]`"
-        raise Contradiction(Refusal("DPC105", ("uses",), says, hint))
+        raise excluded("column", "uses", "uses", "`column: c` is short for `uses: [c]`")
     return JoinPublic(max_rows, frozenset({column}), exact, drops, "column")
 
 
-FORM = MapForm(
+FORM = Form(
     "join-public",
     JoinPublic,
     "Joins each row with at most `max_rows` rows of a public table; it keeps all its columns.",
-    Shape.TABLE,
     (
         FormKey(
             "column",
@@ -144,5 +135,5 @@ FORM = MapForm(
         DROPS,
     ),
     _join_from_keys,
-    (("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
+    elsewhere=(("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
 )
