@@ -53,8 +53,8 @@ def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
     """Yields the rows of one advice: the number, the condition, the text to write with its
     lines."""
     lines: dict[str, list[int]] = {}
-    for text in each.places:
-        lines.setdefault(text.write, []).append(text.span.line)
+    for written in each.places:
+        lines.setdefault(written.write, []).append(written.span.line)
     cells = [f"{each.number.split()[0]} ≤ {less_number(each)}", less(each)]
     says = literal(f"if {each.condition}: ", style)
     told = len(lines) if style.detail == "full" else _MOST_TEXTS
