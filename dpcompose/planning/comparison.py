@@ -112,11 +112,12 @@ class Change:
     @property
     def events(self) -> tuple[Event, ...]:
         """Returns the events that this change is, among those that a review may stop at."""
+        old, new = self.old, self.new
         found: dict[Event, bool] = {
             "increase": self.raises,
             "new-assumption": bool(self.assumed or self.free),
-            "budget-raised": budget_raised(self.old, self.new),
-            "population-changed": population_changed(self.old, self.new),
+            "budget-raised": _budget_raised(self.old, self.new),
+            "population-changed": bool(old and new and old.population != new.population),
             "removed-spec": self.new is None,
             "settings-changed": bool(self.settings),
         }
@@ -175,7 +176,7 @@ def change(
     if after is None or new is None:  # what was wrong with it is no fault any more
         assert before is not None
         gone = ("the spec is gone",)
-        return Change(before, None, files, "decreased", tuple(to_nothing(before)), None, gone)
+        return Change(before, None, files, "decreased", alone(before, gone=True), None, gone)
     bad = tuple(each for each in (before, after) if each is not None and each.status == "invalid")
     if bad:
         return Invalid(bad, files)
@@ -189,7 +190,7 @@ def change(
             after,
             files,
             "increased",
-            tuple(from_nothing(after)),
+            alone(after),
             because=(f"the spec is new{endless}",),
             assumed=newly_assumed(None, after, (), claims(now)),
             findings=tuple(_new_findings(None, after, terms.least)),
@@ -390,14 +391,7 @@ def newly_assumed(
     return tuple(dict.fromkeys(facts))
 
 
-def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
-    """Returns the mechanisms that only post-process released outputs now, and did not before."""
-    was = {each.of for each in before if "post_processes" in each.content}
-    free = (each.of for each in now if "post_processes" in each.content)
-    return tuple(each.removeprefix("mechanism ") for each in free if each not in was)
-
-
-def budget_raised(old: Report | None, new: Report | None) -> bool:
+def _budget_raised(old: Report | None, new: Report | None) -> bool:
     """Returns whether the budget of a spec may allow more than before, or was removed."""
     if old is None or new is None or old.verdict is None:
         return False
@@ -407,9 +401,11 @@ def budget_raised(old: Report | None, new: Report | None) -> bool:
     return not implies(now.limit, was.limit)
 
 
-def population_changed(old: Report | None, new: Report | None) -> bool:
-    """Returns whether two versions of a spec name different populations."""
-    return old is not None and new is not None and old.population != new.population
+def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
+    """Returns the mechanisms that only post-process released outputs now, and did not before."""
+    was = {each.of for each in before if "post_processes" in each.content}
+    free = (each.of for each in now if "post_processes" in each.content)
+    return tuple(each.removeprefix("mechanism ") for each in free if each not in was)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -434,19 +430,14 @@ class NumberChange:
     direction: Direction
 
 
-def from_nothing(report: Report) -> Iterator[NumberChange]:
-    """Yields the numbers of a spec that is new, each as an increase from nothing."""
-    if report.bound is not None:
-        for name, value in named_parameters(report.bound):
-            yield NumberChange(name, None, value, "increased")
-    for at in report.at_delta:
-        yield NumberChange(_at_name(at), None, at.value, "increased")
-
-
-def to_nothing(report: Report) -> Iterator[NumberChange]:
-    """Yields the numbers of a spec that was removed, each as a decrease to nothing."""
-    for each in from_nothing(report):
-        yield NumberChange(each.name, each.new, None, "decreased")
+def alone(report: Report, gone: bool = False) -> tuple[NumberChange, ...]:
+    """Returns the numbers of a spec that is new, each as an increase from nothing, or of one that
+    is `gone`, as a decrease to nothing."""
+    named = [] if report.bound is None else named_parameters(report.bound)
+    numbers = [*named, *((_at_name(at), at.value) for at in report.at_delta)]
+    if gone:
+        return tuple(NumberChange(name, value, None, "decreased") for name, value in numbers)
+    return tuple(NumberChange(name, None, value, "increased") for name, value in numbers)
 
 
 def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
@@ -478,26 +469,20 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
     if "increased" in directions:
         return "increased", tuple(numbers), None
     if "incomparable" in directions:
-        if _epsilons_decide(numbers):
-            directions.discard("incomparable")
-        else:
+        at_deltas = {each.direction for each in numbers if " at " in each.name}
+        # Comparable ε's at a δ decide where the bounds are not comparable.
+        if not at_deltas or "incomparable" in at_deltas:
             return "incomparable", tuple(numbers), _no_comparison(old, new)
     return ("decreased" if "decreased" in directions else "same"), tuple(numbers), None
 
 
-def _epsilons_decide(numbers: Sequence[NumberChange]) -> bool:
-    """Returns whether the ε's at a δ are comparable, and so decide where the bounds are not."""
-    return any(" at " in each.name for each in numbers) and all(
-        each.direction != "incomparable" for each in numbers if " at " in each.name
-    )
-
-
 def _no_comparison(old: Report, new: Report) -> str:
     """Returns the sentence on why two bounds cannot be compared, with the way out."""
-    terms = [
-        "a profile" if each.bound is None else f"{_symbols(each.bound)} ({each.bound.notion.value})"
-        for each in (old, new)
-    ]
+    terms = ["a profile", "a profile"]
+    for i, bound in enumerate((old.bound, new.bound)):
+        if bound is not None:
+            symbols = " and ".join(name for name, _ in named_parameters(bound))
+            terms[i] = f"{symbols} ({bound.notion.value})"
     if terms[0] == terms[1]:
         return "one of ε and δ increased, the other one decreased; --delta compares ε at one δ"
     return f"the bound was in {terms[0]} and is in {terms[1]}; --delta compares ε at one δ"
@@ -510,11 +495,6 @@ def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
         return
     for (name, before), (_, after) in zip(was.spent or (), now.spent or (), strict=False):
         yield NumberChange(f"{SIGNS[name]} spent", before, after, _way(before, after))
-
-
-def _symbols(bound: Bound) -> str:
-    """Returns the symbols of a bound's parameters: `ε and δ`."""
-    return " and ".join(name for name, _ in named_parameters(bound))
 
 
 def _protection_words(report: Report) -> str:

@@ -159,7 +159,13 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     """Returns the total of the releases on one population, or why they cannot be added up."""
     files = tuple(each.label for each in releases)
     total = Total(population, files, protected(releases[0]))
-    releases = [_with_own_budget(each) for each in releases]
+    # A release of a ledger without a total budget has its own budget as the limit.
+    releases = [
+        replace(each, limits=(each.resolved.budget,))
+        if each.resolved.ledger and each.resolved.budget is not None and not each.limits
+        else each
+        for each in releases
+    ]
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
         limits = (asked.limit,)
@@ -173,7 +179,10 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     )
     if why is not None:
         return replace(total, refused=why, groups=by_protection(releases))
-    deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
+    deltas = [*asked.deltas]
+    for each in releases:
+        own = each.resolved
+        deltas += [*each.deltas, *own.deltas, *deltas_of(own.budget)]
 
     def certified(merged: Merged) -> tuple[MergedSolver, CertifiedRelease]:
         """Returns a solver of the merged problem and its certified bounds."""
@@ -218,14 +227,6 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
     )
     return _total_with_reasoning(total, found, solver, releases)
-
-
-def _with_own_budget(release: Release) -> Release:
-    """Returns a release of a ledger with its own budget as the limit, if it has no total budget."""
-    own = release.resolved.budget
-    if release.limits or own is None or not release.resolved.ledger:
-        return release
-    return replace(release, limits=(own,))
 
 
 def _reason_for_fixed(releases: Sequence[Release], asked: TotalAsked) -> str | None:
@@ -350,13 +351,6 @@ def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
     return 1 + len(values) - len(known), sum(known, Fraction(0))
 
 
-def _deltas(release: Release) -> Iterator[Fraction]:
-    """Yields the δ's at which ε is stated: those of settings, of the spec, and of its budget."""
-    yield from release.deltas
-    yield from release.resolved.deltas
-    yield from deltas_of(release.resolved.budget)
-
-
 def _alone(
     releases: Sequence[Release], notion: Notion | None = None
 ) -> Iterator[tuple[str, Bound | None]]:
@@ -387,10 +381,7 @@ def _total_with_reasoning(
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
-    tried = [solver.solve(notion) for notion in notions(solver.problem)]
-    chosen = bool(total.at_delta)
-    why = why_none(solver.problem, solver.tops, tried, total.at_delta, chosen)
-    return replace(total, reasons=tuple(why))
+    return replace(total, reasons=tuple(why_none(found)))
 
 
 def _with_additions(

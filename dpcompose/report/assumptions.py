@@ -14,7 +14,6 @@ from dpcompose.core.mechanisms.family import Trusted
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
-from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.report import Assumption
 from dpcompose.report.wording import NAMES, listing, number, plural
@@ -316,14 +315,6 @@ def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
         yield Fact(trusted.says.format(listing(named)), path, shortly)
 
 
-def _norm(guarantee: Guarantee) -> str | None:
-    """Returns the norm of a sensitivity; for a whole-number step of 1 the norms coincide."""
-    assert guarantee.noise is not None
-    norm = form_of(guarantee.noise).norm
-    own: str | None = getattr(guarantee.noise, "norm", norm)
-    return norm if guarantee.shift <= 1 else own
-
-
 def _trusted(statement: Statement) -> Iterator[Trusted]:
     """Yields what one statement of a mechanism assumes: its points, its noise, its sensitivity."""
     guarantee = statement.guarantee
@@ -346,7 +337,9 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
     }.get(statement.relation.kind, "")
     if statement.relation.leaves_nulls:
         change = " (one row made null)"
-    norm = None if form.norm is None else _norm(guarantee)
+    norm = form.norm
+    if norm is not None and guarantee.shift > 1:  # for a whole-number step of 1 norms coincide
+        norm = getattr(guarantee.noise, "norm", norm)
     of = "" if norm is None else f", in {norm},"
     yield Trusted(
         f"{_SENSITIVITIES}{{}}{of} hold for every two {neighbours} neighbours{change}",
@@ -393,20 +386,16 @@ def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
 
 
 def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
-    """Yields an assumption for each entry with a reason, except the datasets in `told`."""
-    for name, path in _entries(source):
-        why = None if path[0] == "datasets" and path[1] in told else reason(source, path)
-        if why is not None:
-            verb = "declared" if path[0] == "datasets" else "stated"
-            says = f"`{name}` is as it is {verb}"
-            yield Assumption(says, source.span(path), why, "reasons")
-
-
-def _entries(source: Source) -> Iterator[tuple[str, Path]]:
-    """Yields the name and path of every dataset and every mechanism of a valid spec."""
+    """Yields an assumption for each dataset and mechanism with a reason, except the datasets in
+    `told`."""
     datasets, mechanisms = source.at(("datasets",)), source.at(("mechanisms",))
-    for name in datasets if isinstance(datasets, dict) else ():
-        yield name, ("datasets", name)
+    entries: list[tuple[str, Path, str]] = []
+    if isinstance(datasets, dict):
+        entries += [(each, ("datasets", each), "declared") for each in datasets if each not in told]
     for at, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
         if isinstance(entry, dict):
-            yield str(entry.get("name")), ("mechanisms", at)
+            entries.append((str(entry.get("name")), ("mechanisms", at), "stated"))
+    for name, path, verb in entries:
+        why = reason(source, path)
+        if why is not None:
+            yield Assumption(f"`{name}` is as it is {verb}", source.span(path), why, "reasons")

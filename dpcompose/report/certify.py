@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
-from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, Bound, Risk, Verdict
 from dpcompose.report.verdict import deltas_of, of_risk, sharper, verdict
@@ -94,7 +93,7 @@ def certify(
     solved: list[Solution] = []
     first: Solution | None = None
     for notion in notions(problem):
-        if first is None or several or _asks(asked, notion):
+        if first is None or several or notion.facts.symbol in asked - {"epsilon"}:
             solved.append(solver.solve(notion))
             if first is None and solved[-1].finite:
                 first = solved[-1]
@@ -124,9 +123,3 @@ def certify(
             shown = drawn_of(curve, risk or AskedRisk(), at_delta, bounds)
     chosen = bool(wanted or given)
     return CertifiedRelease(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve, shown)
-
-
-def _asks(asked: set[str], notion: Notion) -> bool:
-    """Returns whether a budget names the notion's own parameter (ρ or μ), so that its bound is
-    needed."""
-    return notion.facts.symbol in asked - {"epsilon"}

@@ -96,7 +96,11 @@ def _partition_change(
     found = all_leaves(before)
     alone = sum(found.values()) == 1
     kind = next(iter(found)).kind
-    moves = [(place, copies, _kind(state)) for place, state, copies in reached]
+    moves: list[tuple[Place, int, Kind | None]] = []  # the kind is that of exactly one unit
+    for place, state, copies in reached:
+        units = all_leaves(state)
+        one = next(iter(units)).kind if sum(units.values()) == 1 else None
+        moves.append((place, copies, one))
     if alone and kind is Kind.PAIR and all(what is not None for _, _, what in moves):
         return _replaced_row(partition, moves)
     if alone and kind is Kind.SINGLE and all(what is Kind.SINGLE for _, _, what in moves):
@@ -108,14 +112,6 @@ def _partition_change(
     ]
     more = len(reached) - len(parts)
     return f"in `{partition.name}`, " + "; ".join(parts) + (f"; {more} more" if more else "")
-
-
-def _kind(state: State) -> Kind | None:
-    """Returns the kind of a change of exactly one unit; None if it has several units."""
-    found = all_leaves(state)
-    if sum(found.values()) != 1:
-        return None
-    return next(iter(found)).kind
 
 
 def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
@@ -148,7 +144,9 @@ def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
     parts: list[str] = []
     single: list[str] = []
     for place, copies, _ in moves:
-        names = _block_names(place)
+        edge = place.edge
+        assert edge is not None and edge.partition is not None
+        names = edge.partition.classes[edge.block].names
         if len(names) == copies and copies == 1:
             single.append(str(names[0]))
         else:
@@ -161,13 +159,6 @@ def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
 def _one_name(place: Place, copies: int) -> str:
     """Returns the name of one block, or the phrase for some of several equal blocks."""
     return _names([(place, copies, None)])
-
-
-def _block_names(place: Place) -> Sequence[str | int]:
-    """Returns the names of the equal blocks that a place stands for."""
-    edge = place.edge
-    assert edge is not None and edge.partition is not None
-    return edge.partition.classes[edge.block].names
 
 
 # ---------------------------------------------------------------------------------------------
@@ -301,6 +292,17 @@ def amplified_too(proof: Proof, to: str) -> str:
     if proof.cites(Role.SAMPLE_ADDED):
         says += f", or {to}-ln(1 - q + q·e^-ε) where the row is added"
     return says
+
+
+def with_all_above(visits: Iterable[Visit]) -> set[int]:
+    """Returns the identities of visits and of all visits above them."""
+    found: set[int] = set()
+    for visit in visits:
+        each: Visit | None = visit
+        while each is not None and id(each) not in found:
+            found.add(id(each))
+            each = each.above
+    return found
 
 
 def draws_of(place: Place) -> int:

@@ -80,6 +80,7 @@ def of_ledger(case: Case) -> Report:
     report = _report_of_ledger(case, counted, record, bound, fixed)
     if counted.within:
         report = _with_guarantee(report, case, counted.filter, bound)
+    limit = counted.filter.total_loss
     decisions = [decision(asked, counted), *(_other(case, each) for each in case.limits[1:])]
     certificate, rechecked = case.certified([counted.solution])
     return replace(
@@ -90,7 +91,12 @@ def of_ledger(case: Case) -> Report:
             if root.unit is not None
         ),
         verdict=next((each for each in decisions if not each.ok), decisions[0]),
-        ceilings=tuple(_ceiling_verdict(each, counted.filter, bound) for each in case.ceilings),
+        ceilings=tuple(
+            of_risk(each, worst_trade_off.of_quantity(limit))
+            if each.of_risk
+            else verdict(each, [bound, bound_of(limit)])
+            for each in case.ceilings
+        ),
         certificate=certificate,
         rechecked=rechecked,
     )
@@ -113,13 +119,6 @@ def _with_guarantee(report: Report, case: Case, limit: PrivacyFilter, bound: Bou
         risk=None if case.risk is None else risk_of(curve, case.risk, (), bounds),
         drawn=drawn_of(curve, case.risk or AskedRisk(), (), bounds) if case.drawn else None,
     )
-
-
-def _ceiling_verdict(ceiling: Budget, counted: PrivacyFilter, bound: Bound) -> Verdict:
-    """Returns the verdict of the guarantee on a ceiling, the most that settings allow."""
-    if ceiling.of_risk:
-        return of_risk(ceiling, worst_trade_off.of_quantity(counted.total_loss))
-    return verdict(ceiling, [bound, bound_of(counted.total_loss)])
 
 
 def guarantee(budget: Budget, limit: PrivacyFilter) -> Bound:
@@ -203,7 +202,12 @@ def _report_of_ledger(
     proof = prove(case.solver, solution, cited)
     tree = proof_tree.of_solution(proof, (), span)
     chain = explanation.chain(proof, span)
-    limits = f"{_amounts(record.limit, down=True)} may be spent: {_origin(counted, case.asked)}"
+    limits = f"{_amounts(record.limit, down=True)} may be spent: "
+    if counted.filter.stated:
+        limits += "the budget itself, fixed before the first output"
+    else:
+        symbol = counted.filter.notion.facts.sign
+        limits += f"the largest {symbol} that gives the budget, found before the first output"
     within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
     if counted.within:
         opened = case.problem.interactive
@@ -237,15 +241,6 @@ def passed(record: FilterRecord) -> str:
         "Way out: take it out of the record if it has not been released; if it has, no guarantee "
         "is known, since a budget that is raised afterwards was not fixed before the first output."
     )
-
-
-def _origin(counted: Counted, budget: Budget | None) -> str:
-    """Returns the words on where a filter's limit comes from: the budget itself, or a conversion of
-    it."""
-    if counted.filter.stated or budget is None:
-        return "the budget itself, fixed before the first output"
-    symbol = counted.filter.notion.facts.sign
-    return f"the largest {symbol} that gives the budget, found before the first output"
 
 
 def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iterator[Alternative]:

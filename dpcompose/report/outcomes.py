@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.model.problem import Problem
+from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.model.protected import initial
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -31,13 +31,12 @@ from dpcompose.report import (
 from dpcompose.report.assumptions import assumed, assumptions
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.findings import (
-    AskedNumbers,
     findings,
     nonsense,
     of_record,
     other_units,
 )
-from dpcompose.report.verdict import sharper, verdict
+from dpcompose.report.verdict import deltas_of, sharper, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 
@@ -324,8 +323,7 @@ def _without_guarantee(case: Case, found: CertifiedRelease) -> Report:
     # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
-    why = why_none(case.problem, case.solver.tops, found.solved, found.points, found.chosen)
-    report = without_bound(case, why, next(iter(found.solved), None))
+    report = without_bound(case, why_none(found), next(iter(found.solved), None))
     if not found.solved:
         report = replace(report, findings=())
     elif case.extent != "bound":
@@ -354,31 +352,28 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     return found
 
 
-def _numbers(case: Case, bound: Bound | None, points: Sequence[At]) -> AskedNumbers:
-    """Returns the δ's that the spec asks for, and the ε found: at such a δ, or else the bound's."""
-    resolved = case.resolved
-    budget = dict(resolved.budget.parameters) if resolved.budget is not None else {}
-    deltas = [(value, ("budget", "delta")) for name, value in budget.items() if name == "delta"]
-    asked = [value for value, _ in deltas]
-    deltas += [(each, ("report", "delta")) for each in resolved.deltas if each not in asked]
-    found = [at.value for at in points if at.wanted == "delta" and at.value is not None]
-    if not found and bound is not None and bound.notion in (Notion.PURE, Notion.APPROX):
-        found = [bound.value]
-    return AskedNumbers(deltas, [(min(found), ("protect",))] if found else [])
-
-
 def _remarks(
     case: Case,
     solution: Solution | None,
     bound: Bound | None = None,
     points: Sequence[At] = (),
 ) -> tuple[Diagnostic, ...]:
-    """Returns all remarks on the spec, in the order of their positions."""
-    resolved, tops = case.resolved, case.solver.tops
+    """Returns all remarks on the spec, in the order of their positions.
+
+    Among them are those on the δ's that it asks for, and on the ε found: at such a δ, or else the
+    bound's.
+    """
+    resolved, problem, tops = case.resolved, case.problem, case.solver.tops
+    asked = deltas_of(resolved.budget)
+    deltas: list[tuple[Fraction, Path]] = [(each, ("budget", "delta")) for each in asked]
+    deltas += [(each, ("report", "delta")) for each in resolved.deltas if each not in asked]
+    known = [at.value for at in points if at.wanted == "delta" and at.value is not None]
+    if not known and bound is not None and bound.notion in (Notion.PURE, Notion.APPROX):
+        known = [bound.value]
     found = (
-        *findings(case.problem, tops, solution),
-        *other_units(case.problem),
-        *(of_record(case.problem, case.asked, resolved.filter) if resolved.ledger else ()),
-        *nonsense(case.problem, tops, solution, _numbers(case, bound, points)),
+        *findings(problem, tops, solution),
+        *other_units(problem),
+        *(of_record(problem, case.asked, resolved.filter) if resolved.ledger else ()),
+        *nonsense(problem, tops, solution, deltas, min(known, default=None)),
     )
     return in_order(each.at(case.source) for each in found)

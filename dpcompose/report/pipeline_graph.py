@@ -21,7 +21,7 @@ from dpcompose.core.search.proof import Proof, change_at
 from dpcompose.core.search.solver import ChangeCharge, Visit
 from dpcompose.errors import Span
 from dpcompose.report import At, PipelineKind, PipelineNode, Share, TouchCount, wording
-from dpcompose.report.explanation import splits
+from dpcompose.report.explanation import splits, with_all_above
 from dpcompose.report.proof_tree import (
     Charged,
     charged,
@@ -57,6 +57,10 @@ class _Reach(NamedTuple):
     changes: Mapping[int, str] = MappingProxyType({})
     charges: Mapping[tuple[int, str], Sequence[ChangeCharge]] = MappingProxyType({})
     ranks: Mapping[str, int] = MappingProxyType({})
+
+    def reaches(self, dataset: Dataset) -> bool:
+        """Returns whether the change reaches a dataset."""
+        return id(dataset) in self.passed
 
 
 def of_solution(proof: Proof, shares: Iterable[Share], span: SpanOf) -> tuple[PipelineNode, ...]:
@@ -130,14 +134,10 @@ def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
 def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
     """Returns what a change reaches, from its visits and the mechanisms that feel it."""
     charges: dict[tuple[int, str], list[ChangeCharge]] = {}
-    on_the_way: set[int] = set()
     for charge in felt:
         key = id(charge.visit.place.dataset), charge.mechanism.name
         charges.setdefault(key, []).append(charge)
-        each: Visit | None = charge.visit
-        while each is not None and id(each) not in on_the_way:
-            on_the_way.add(id(each))
-            each = each.above
+    on_the_way = with_all_above(each.visit for found in charges.values() for each in found)
     passed: set[int] = set()
     words: dict[int, dict[str, int]] = {}
     says: dict[int, str] = {}
@@ -148,7 +148,10 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
         passed.add(id(dataset))
         told = words.setdefault(id(dataset), {})
         above = 1 if visit.above is None else visit.above.copies
-        text = _of_visit(visit)
+        # In another dataset than a root it is plain whose unit it is.
+        text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
+        if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
+            text += f", {wording.count_text(visit.via.units)} times"
         told[text] = told.get(text, 0) + visit.copies // above
         for each_between in () if edge is None else edge.through:
             passed.add(id(each_between))
@@ -159,15 +162,6 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
         told = words.get(id(visit.place.dataset), {})
         says.setdefault(id(visit.place.dataset), _together(told, visit))
     return _Reach(frozenset(passed), says, charges)
-
-
-def _of_visit(visit: Visit) -> str:
-    """Returns what the worst change becomes at one visit."""
-    text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
-    edge, via = visit.place.edge, visit.via
-    if edge is not None and edge.partition is None and via is not None and via.units > 1:
-        text += f", {wording.count_text(via.units)} times"
-    return text
 
 
 def _together(told: Mapping[str, int], visit: Visit) -> str:
@@ -209,7 +203,7 @@ def _written(
     nodes: list[PipelineNode] = []
     by_name: dict[str, int] = {}
     roots = {id(root.dataset): root for root in problem.roots}
-    kept, left = _chosen([root.dataset for root in problem.roots], _reached(reach), 0)
+    kept, left = _chosen([root.dataset for root in problem.roots], reach.reaches, 0)
     stack = [_Waiting(each, None, None, roots[id(each)]) for each in reversed(kept)]
     if left.many:
         stack.insert(0, _Waiting(left._replace(noun="dataset"), None))
@@ -234,7 +228,7 @@ def _written(
             )
             classes = {id(each.dataset): each for each in item.classes}
             children = [each.dataset for each in item.classes]
-            kept, left = _chosen(children, _reached(reach), len(nodes))
+            kept, left = _chosen(children, reach.reaches, len(nodes))
             following += (_Waiting(each, number, classes[id(each)]) for each in kept)
             if left.many:
                 shown = {id(each) for each in kept}
@@ -248,17 +242,12 @@ def _written(
                 by_name.setdefault(each.name, len(nodes))
                 nodes.append(each)
             following += (_Waiting(each, number) for each in item.partitions)
-            kept, left = _chosen(item.derived, _reached(reach), len(nodes))
+            kept, left = _chosen(item.derived, reach.reaches, len(nodes))
             following += (_Waiting(each, number) for each in kept)
             if left.many:
                 following.append(_Waiting(left._replace(noun="dataset"), number))
         stack.extend(reversed(following))
     return (*nodes, *_results(problem, by_name, len(nodes), span))
-
-
-def _reached(reach: _Reach) -> Callable[[Dataset], bool]:
-    """Returns a function that says whether the change reaches a dataset."""
-    return lambda each: id(each) in reach.passed
 
 
 def _chosen(

@@ -21,7 +21,14 @@ from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.curves.rounding import summed
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
-from dpcompose.report.explanation import amplified_too, concurrent, draws_of, splits, touched_by
+from dpcompose.report.explanation import (
+    amplified_too,
+    concurrent,
+    draws_of,
+    splits,
+    touched_by,
+    with_all_above,
+)
 
 SpanOf = Callable[[Path], Span]
 #: The words for a unit that adds up, where its symbol alone would not be understood.
@@ -150,7 +157,7 @@ class _Writer:
         for each in felt:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
-        self._speaking = _with_all_above(each[0].visit for each in feeling.values())
+        self._speaking = with_all_above(each[0].visit for each in feeling.values())
         # A stack in place of recursion, since specs may be deep; the next item is its last one.
         stack: list[_Next] = [(0, visit) for visit in reversed(below.get(None, []))]
         while stack:
@@ -221,7 +228,11 @@ class _Writer:
         following: list[_Next] = []
         for block in blocks:
             following += self._following(depth + 1, block)
-            self._below_visit(depth + 1, block, _which(block))
+            names = partition.classes[block.place.edge.block].names if block.place.edge else ()
+            where = f"block {names[0]}:" if len(names) == 1 else ""
+            if block.copies > 1:
+                where = f"{wording.count_text(block.copies)} blocks of"
+            self._below_visit(depth + 1, block, where)
         return following
 
     def write_concurrent(self, problem: Problem, notion: Notion) -> None:
@@ -261,17 +272,6 @@ class _Writer:
             self.add(0, "reading", "", says, bound, None if entry is None else entry.id)
 
 
-def _with_all_above(visits: Iterable[Visit]) -> set[int]:
-    """Returns the identities of visits and of all visits above them."""
-    found: set[int] = set()
-    for visit in visits:
-        each: Visit | None = visit
-        while each is not None and id(each) not in found:
-            found.add(id(each))
-            each = each.above
-    return found
-
-
 def split_words(partition: Partition, choice: Choice, says: str) -> str:
     """Returns what a change becomes in the blocks of a partition, in the words of its line.
 
@@ -288,16 +288,6 @@ def _shorter(says: str) -> str:
     says = says.replace(" of one unit", "").replace(" added or removed", "")
     alike = re.fullmatch("([^:`]+ blocks): ([^:;]+)", says)
     return says if alike is None else f"{alike[2]} in {alike[1].replace(' equal', '')}"
-
-
-def _which(block: Visit) -> str:
-    """Returns `5 blocks of`, or `block south:` where one block is reached."""
-    edge = block.place.edge
-    assert edge is not None and edge.partition is not None
-    if block.copies > 1:
-        return f"{wording.count_text(block.copies)} blocks of"
-    names = edge.partition.classes[edge.block].names
-    return f"block {names[0]}:" if len(names) == 1 else ""
 
 
 def charged(proof: Proof, cost: Cost) -> Charged:

@@ -17,7 +17,6 @@ from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
     Concentrated,
     MechanismLoss,
-    Part,
     Point,
     Points,
     Response,
@@ -96,7 +95,11 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
         )
         for name, value in found
     )
-    return _each_other(problem, shares) if at.wanted == "delta" else shares
+    if at.wanted != "delta" or len(shares) != 2 or mechanisms.keys() != {name for name, _ in found}:
+        return shares
+    # Of two mechanisms, what remains without one of them is the other alone.
+    one, other = shares
+    return one._replace(without=other.bound.value), other._replace(without=one.bound.value)
 
 
 def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
@@ -123,35 +126,18 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
     return (*told, *shares[_MOST:])
 
 
-def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
-    """Returns two shares, each with the other's ε as the ε without it; other shares unchanged.
-
-    If a release has two mechanisms, what remains without one of them is the other alone.
-    """
-    names = {each.mechanism for each in shares}
-    if len(shares) != 2 or {each.name for each in problem.mechanisms()} != names:
-        return tuple(shares)
-    one, other = shares
-    return one._replace(without=other.bound.value), other._replace(without=one.bound.value)
-
-
 def _slow(solver: Solver) -> bool:
     """Returns whether the release takes long to compose: samples, or many or very unlike losses."""
     if len({each.name for each in solver.problem.mechanisms()}) > _VERY_MANY:
         return True
-    unlike = 0
+    unlike, quick = 0, Response | MechanismLoss | Concentrated | Points
     for pattern in solver.patterns():
         for composition in list(compositions(pattern))[:1]:
-            if any(not _quick(part) for part, _ in composition.parts):
+            if not all(isinstance(part, quick) for part, _ in composition.parts):
                 return True
             paths = sum(isinstance(part, PureSteps) for part, _ in composition.parts)
             unlike = max(unlike, len(composition.parts) + (_PATH - 1) * paths)
     return unlike > _MOST
-
-
-def _quick(part: Part) -> bool:
-    """Returns whether a part of a dominating pair composes quickly."""
-    return isinstance(part, Response | MechanismLoss | Concentrated | Points)
 
 
 def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:

@@ -80,7 +80,7 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
         word = Word(kind) if kind in MAPS else synonyms.map_kind(kind)
         assert word is not None
         message = f"unknown key {quoted(kind)} in a derived dataset"
-        hint = word.says
+        hint = f"a kind of map is said with `map`; {word.says}"
         if word.write is not None:
             example = example_of(MAPS[word.write])
             written = f"{{kind: {word.write}, {example}}}" if example else word.write

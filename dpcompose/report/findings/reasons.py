@@ -24,28 +24,20 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.report import At
+from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.wording import change, listing, number
 
 _CHOOSE = "write `report: {delta: 1e-6}` in the spec, or `--delta 1e-6` on the command line"
 
 
-def why_none(
-    problem: Problem,
-    tops: Sequence[tuple[Root, Place]],
-    solutions: Sequence[Solution],
-    found: Sequence[At] = (),
-    asked: bool = False,
-) -> list[str]:
-    """Returns the reasons why there is no finite bound, those with one way out in one text.
-
-    `solutions`: the worst cases in the notions that were tried; `found`: the numbers at the points
-    asked for, none of them finite; `asked`: whether any point was asked for.
-    """
+def why_none(found: CertifiedRelease) -> list[str]:
+    """Returns the reasons why there is no finite bound, those with one way out in one text."""
+    problem, solutions, asked = found.solver.problem, found.solved, found.chosen
     told: list[Reason] = []
     if asked or not solutions:
-        told.extend(_at_any_point(problem, tops))
+        told.extend(_at_any_point(problem, found.solver.tops))
     if not told and asked:
-        told.extend(_beyond(found))
+        told.extend(_beyond(found.points))
     if not told and solutions:
         told.extend(reasons(solutions[0], asked))
     causes: dict[str, dict[str, None]] = {}
@@ -260,14 +252,17 @@ def _message(touched: Touched, group: Sequence[Touched]) -> str:
     why = ""
     between = _random_between(touched)
     if between is not None:
-        why = f" ({between.told} lies between, and more than one release depends on what is drawn)"
+        made_by = between.dataset.made_by
+        assert made_by is not None
+        why = f" (the {made_by.conduct().random} `{between.dataset.name}` lies between, and more "
+        why += "than one release depends on what is drawn)"
     elif any(not each.usable for each in seen):
         why = " (too many datasets with statements lie between)"
     elif _other_columns(touched):
         why = ": a row may be replaced there in other columns than these guarantees speak of"
     elif statements and all(each.relation.kind is RelationKind.BOUNDED for each in statements):
         why = ": no number of replacements adds or removes a row (Example II.9, Theorem VII.2)"
-    elif any(each.counted is not None for each in seen) and _of_a_unit(touched):
+    elif any(each.counted is not None for each in seen) and touched.place.top.traits.unit:
         why = (
             "; all rows of the unit there count, for what is drawn or chosen on the way is not "
             "what those that arrive would give alone"
@@ -288,25 +283,14 @@ def _other_columns(touched: Touched) -> bool:
     return narrow and all(leaf.kind is Kind.PAIR for leaf in all_leaves(touched.state))
 
 
-def _of_a_unit(touched: Touched) -> bool:
-    """Returns whether the rows of the root belong to units such as users."""
-    root = touched.place.top
-    return root.traits.unit is not None
-
-
 def _covered(touched: Touched) -> bool:
     """Returns whether finitely many steps of the statements cover the change, at any loss."""
     without = Scalars(Notion.PURE)
-    placed = tuple(
-        each._replace(statement=each.statement._replace(guarantee=_nothing(each)))
-        for each in touched.placed
-    )
-    return bool(Coster(without).cost_of(1, placed, touched.state) != without.none)
-
-
-def _nothing(each: Placed) -> Guarantee:
-    """Returns a pure guarantee with the ε or other value of a statement's own guarantee."""
-    return Guarantee(Notion.PURE, each.statement.guarantee.value)
+    placed: list[Placed] = []
+    for each in touched.placed:
+        bare = Guarantee(Notion.PURE, each.statement.guarantee.value)
+        placed.append(each._replace(statement=each.statement._replace(guarantee=bare)))
+    return bool(Coster(without).cost_of(1, tuple(placed), touched.state) != without.none)
 
 
 def _delta_reaches_one(touched: Touched) -> bool:
@@ -322,31 +306,15 @@ def _curve_alone(touched: Touched) -> bool:
     )
 
 
-class _Drawn(NamedTuple):
-    """A random dataset with the words for it, such as "the sample `s`"."""
-
-    name: str
-    told: str
-
-
-def _random_between(touched: Touched) -> _Drawn | None:
-    """Returns the random dataset below the dataset of an unusable statement, or None."""
+def _random_between(touched: Touched) -> Place | None:
+    """Returns the place of the random dataset below the dataset of an unusable statement, or
+    None."""
     for each in touched.placed:
         home = touched.place.depth - each.statement.up
-        if home >= touched.place.given:
-            continue
-        for place in (edge.parent for edge in touched.place.ancestors(each.statement.up)[1:]):
-            if place.given == place.depth:
-                return _drawn_place(place)
-        return _drawn_place(touched.place)
+        if home < touched.place.given:
+            above = (edge.parent for edge in touched.place.ancestors(each.statement.up)[1:])
+            return next((place for place in above if place.given == place.depth), touched.place)
     return None
-
-
-def _drawn_place(place: Place) -> _Drawn:
-    """Returns the random dataset at a place, with the words for it."""
-    name, made_by = place.dataset.name, place.dataset.made_by
-    assert made_by is not None
-    return _Drawn(name, f"the {made_by.conduct().random} `{name}`")
 
 
 def _way_out(touched: Touched) -> str:
@@ -357,12 +325,13 @@ def _way_out(touched: Touched) -> str:
     place = touched.place
     between = _random_between(touched)
     if between is not None:
-        return f"state its guarantee on what is drawn (`stated_on: {between.name}`)"
+        return f"state its guarantee on what is drawn (`stated_on: {between.dataset.name}`)"
     if touched.place.above is None and any(not each.usable for each in touched.placed):
         return "give the guarantee of the mechanism on the dataset that it reads"
     root = place.top
     if any(leaf.kind is Kind.ANY for leaf in found):
-        if place.depth and _needs_degree(place):
+        graphs = (each.traits for each in upwards(place) if each is not place)
+        if any(each.shape is Shape.GRAPH and each.degree is None for each in graphs):
             return "declare `max_degree` on the graph"
         return (
             "only a free-lunch guarantee, or one stated on a dataset above the map that loses "
@@ -403,15 +372,6 @@ def upwards(place: Place) -> Iterator[Place]:
     while place.edge is not None:
         place = place.edge.parent
         yield place
-
-
-def _needs_degree(place: Place) -> bool:
-    """Returns whether a graph of unknown degree lies above, with its edges or vertices read."""
-    for each in upwards(place):
-        traits = each.traits
-        if traits.shape is Shape.GRAPH and traits.degree is None and each is not place:
-            return True
-    return False
 
 
 def in_public_sample(place: Place, state: State) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives
@@ -41,30 +41,27 @@ MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
 _FAR = Fraction(10)
 
 
-class AskedNumbers(NamedTuple):
-    """The δ's and ε's that a spec asks for or gets, each with its path in the spec."""
-
-    deltas: Sequence[tuple[Fraction, Path]]
-    epsilons: Sequence[tuple[Fraction, Path]]
-
-
 def nonsense(
     problem: Problem,
     tops: Sequence[tuple[Root, Place]],
     solution: Solution | None,
-    numbers: AskedNumbers,
+    deltas: Sequence[tuple[Fraction, Path]],
+    epsilon: Fraction | None,
 ) -> Iterator[Finding]:
-    """Yields the remarks of this module: on δ's, ε's, noise, caps and samples."""
+    """Yields remarks on numbers: on δ's, ε's, noise, caps and samples.
+
+    `deltas`: those that the spec asks for, with their paths; `epsilon`: the one that it gets.
+    """
     sizes = [root.size for root in problem.roots if root.size is not None]
     stated = [
         (statement.guarantee.delta, (*statement.path, "delta"))
         for mechanism in problem.mechanisms()
         for statement in mechanism.statements
     ]
-    for delta, path in (*numbers.deltas, *stated):
+    for delta, path in (*deltas, *stated):
         yield from _large_delta(delta, path, max(sizes, default=None))
-    for epsilon, path in numbers.epsilons:
-        yield from _large_epsilon(epsilon, path)
+    if epsilon is not None:
+        yield from _large_epsilon(epsilon)
     for mechanism in problem.mechanisms():
         yield from _little_noise(mechanism)
     for _, top in tops:
@@ -83,19 +80,18 @@ def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Find
     else:
         return
     hint = "a δ far below 1/n for n rows is usual, such as 1e-6 or less"
-    yield Finding("DPC208", "warning", f"δ = {number(delta)} is {why}", path, hint)
+    yield Finding("DPC208", f"δ = {number(delta)} is {why}", path, hint)
 
 
-def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
+def _large_epsilon(epsilon: Fraction) -> Iterator[Finding]:
     """Yields a remark (DPC209) if an ε is so large that it promises next to nothing."""
     if epsilon > MOST_EPSILON:
         told = number(epsilon)
         yield Finding(
             "DPC209",
-            "note",
             f"ε = {told} lets the odds of what comes out change by e^{told} for "
             "one change of the table: next to nothing is promised",
-            path,
+            ("protect",),
             "more noise, fewer releases, or fewer rows of one person",
         )
 
@@ -112,7 +108,6 @@ def _little_noise(mechanism: Mechanism) -> Iterator[Finding]:
         if loss > _FAR**2 and "noise" in says:
             yield Finding(
                 "DPC211",
-                "warning",
                 f"`{mechanism.name}` adds {says}: one row moves it by over {number(_FAR)} times "
                 "its noise, and shows",
                 each.path,
@@ -145,7 +140,6 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     before, after = (number(notion.value_of(Fraction(each.amount))[0]) for each in (whole, drawn))
     yield Finding(
         "DPC210",
-        "note",
         f"only `{readers[0].name}` reads the Poisson sample `{place.dataset.name}`, which takes it "
         f"from {sign} = {before} to {after} and leaves out most of the rows",
         (*place.dataset.path, "map"),
@@ -165,8 +159,9 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
         if partition.max_blocks_per_unit is None and partition.max_rows_per_block is None:
             continue
         rows, size = _rows_of_unit(place, None), partition.size
+        blocks = size if rows is None else min(rows, size)
         for key, said, least in (
-            ("max_blocks_per_unit", partition.max_blocks_per_unit, _smaller_of(rows, size)),
+            ("max_blocks_per_unit", partition.max_blocks_per_unit, blocks),
             ("max_rows_per_block", partition.max_rows_per_block, rows),
         ):
             if said is not None and least is not None and said >= least:
@@ -176,11 +171,6 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
 
 #: So many maps further up are searched for a limit on rows.
 _FARTHEST = 100
-
-
-def _smaller_of(one: int | None, other: int) -> int:
-    """Returns the smaller of two numbers; the second one if the first is None (unknown)."""
-    return other if one is None else min(one, other)
 
 
 def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
@@ -211,7 +201,6 @@ def _idle(path: Path, key: str, said: int, name: str, least: int) -> Finding:
     """Returns the remark that a cap changes nothing, since a lower limit holds anyway."""
     return Finding(
         "DPC212",
-        "note",
         f"`{key}: {said}` of `{name}` changes nothing: it is at most {least} as it is",
         path,
         f"leave it out, or say less than {least}" if least > 1 else "leave it out",
@@ -246,7 +235,6 @@ def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> 
     if budget is None:
         yield Finding(
             "DPC222",
-            "warning",
             "parameters are chosen along the way, and no budget is given: what has been spent is a "
             "fact about the record, and no guarantee",
             ("adaptivity",),
@@ -259,7 +247,6 @@ def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> 
     ):
         yield Finding(
             "DPC220",
-            "note",
             "no filter is named, so that the budget is counted in ρ whatever is released; where "
             "every release is Gaussian, a filter in μ has more room",
             ("adaptivity",),
@@ -323,7 +310,6 @@ def other_units(problem: Problem) -> Iterator[Finding]:
             continue
         yield Finding(
             "DPC221",
-            "warning",
             f"the unit of `{first.dataset.name}` is `{first.unit}`, and that of "
             f"`{root.dataset.name}` is `{root.unit}`: what is protected is all rows of one of each "
             f"together, which are not all rows of one `{first.unit}` unless the two are the same",
