@@ -15,11 +15,9 @@ from dpcompose.core.change.neighbouring import (
 )
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.model.problem import Goal
-from dpcompose.errors import Path, meant, quoted
+from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import SpecPlace, has_column, named_by_roots, no_unit
-from dpcompose.source.rewriting import rewritten
-from dpcompose.spec import synonyms
 from dpcompose.spec.asked import Declared, LongRelation, Protected
 
 _PROTECTABLE = {
@@ -130,20 +128,13 @@ class Relations:
         if self._faults.full:
             self._faults.skip()
             return None
-        legal = [*built_in, *self._declared]
-        word = synonyms.relation(name)
-        if word is None or meant(name, legal, closed=True) is not None:
-            closed = not self._declared
-            self._faults.add("DPC129", path, message, wrong=name, legal=legal, closed=closed)
-        elif word.write is None:
-            self._faults.add("DPC129", path, message, word.says)
-        elif word.write in legal:
-            says = _MEANINGS.get(word.write)
-            hint = f"{quoted(word.write)}: {says}" if says else None
-            label, fix = f"write `{word.write}`", (rewritten, path, word.write)
-            self._faults.add("DPC129", path, message, hint, label=label, fix=fix)
-        else:
-            self._faults.add("DPC129", path, message, wrong=name, legal=legal)
+        # All that words a fault is loaded where there is one.
+        from dpcompose.spec.synonyms import relation as find
+        from dpcompose.spec.unions import unknown_word
+
+        about = {each: _MEANINGS.get(each, "") for each in (*built_in, *self._declared)}
+        closed = not self._declared
+        unknown_word(name, path, self._faults, "DPC129", message, about, find, closed)
         return None
 
     # where they have a meaning
