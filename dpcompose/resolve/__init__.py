@@ -237,7 +237,7 @@ class _Resolver:
         if reason is None:
             return True
         relation = quoted(str(goal.relation))
-        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.why}"
+        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.says}"
         path: Path = ("datasets", name)
         lacks_unit = reason.code == "DPC147" and isinstance(self._spec.datasets.get(name), Table)
         self._faults.add(

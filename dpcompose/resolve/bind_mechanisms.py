@@ -13,7 +13,7 @@ from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
-from dpcompose.core.model.problem import Derived, Path
+from dpcompose.core.model.problem import Derived, Mechanism, Path
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
@@ -284,7 +284,8 @@ class Mechanisms:
             # A row is in one group; the steps of a matrix in which it takes part are given.
             steps = getattr(mechanism, "participations", None)
             count = -(-count // sample.cycle) if steps is None else count * steps
-        bound = Varied(name, drafts, count, path, group, mechanism.interactive)
+        made_here = Mechanism(name, (), count, path, group, mechanism.interactive)
+        bound = Varied(made_here, drafts)
         if bound.parameters:
             assert place.scope is not None
             place.scope.varied.append(bound)

@@ -7,7 +7,7 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -57,14 +57,13 @@ class Draft(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Varied:
-    """A mechanism whose parameters may depend on the block of a partition."""
+    """A mechanism whose parameters may depend on the block of a partition.
 
-    name: str
+    `made`: the mechanism without its statements, which the drafts give.
+    """
+
+    made: Mechanism
     drafts: list[Draft]
-    count: int
-    path: Path
-    group: str | None = None
-    interactive: bool = False
 
     @property
     def parameters(self) -> list[dict[Block, Fraction]]:
@@ -75,9 +74,7 @@ class Varied:
 
     def on(self, block: Block | None) -> Mechanism:
         """Returns the mechanism on one block, with the parameters of that block."""
-        statements = tuple(draft.on(block) for draft in self.drafts)
-        of_spec = self.path, self.group, self.interactive
-        return Mechanism(self.name, statements, self.count, *of_spec)
+        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
 
 
 # --- places ---------------------------------------------------------------------------------------
