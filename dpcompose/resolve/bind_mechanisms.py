@@ -19,7 +19,7 @@ from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.forest import Draft, Names, SpecPlace, Varied, cycles, has_column
+from dpcompose.resolve.forest import BoundMechanism, Draft, Names, SpecPlace, cycles, has_column
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.selections import SELECT, selections
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
@@ -285,11 +285,11 @@ class Mechanisms:
             steps = getattr(mechanism, "participations", None)
             count = -(-count // sample.cycle) if steps is None else count * steps
         made_here = Mechanism(name, (), count, path, group, mechanism.interactive)
-        bound = Varied(made_here, drafts)
+        bound = BoundMechanism(made_here, drafts)
         if bound.parameters:
             assert place.scope is not None
             place.scope.varied.append(bound)
-        place.mechanisms.append((index, bound if bound.parameters else bound.on(None)))
+        place.mechanisms.append((index, bound))
 
     # what is computed from released outputs alone
 

@@ -56,25 +56,31 @@ class Draft(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Varied:
+class BoundMechanism:
     """A mechanism whose parameters may depend on the block of a partition.
 
-    `made`: the mechanism without its statements, which the drafts give.
+    `made`: the mechanism without its statements, which the drafts give. `parameters`: those that
+    depend on the block, each as a mapping from blocks to values.
     """
 
     made: Mechanism
     drafts: list[Draft]
+    parameters: list[dict[Block, Fraction]] = field(init=False)
+    _on: dict[Block | None, Mechanism] = field(init=False, default_factory=dict)
 
-    @property
-    def parameters(self) -> list[dict[Block, Fraction]]:
-        """Returns the parameters that depend on the block, each as a mapping from blocks to
-        values."""
+    def __post_init__(self) -> None:
         given = (each for draft in self.drafts for each in draft.parameters)
-        return [each for each in given if isinstance(each, dict)]
+        self.parameters = [each for each in given if isinstance(each, dict)]
 
     def on(self, block: Block | None) -> Mechanism:
-        """Returns the mechanism on one block, with the parameters of that block."""
-        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
+        """Returns the mechanism on one block, with the parameters of that block; the same object
+        wherever they are the same."""
+        key = block if self.parameters else None
+        made = self._on.get(key)
+        if made is None:
+            statements = tuple(draft.on(key) for draft in self.drafts)
+            made = self._on[key] = replace(self.made, statements=statements)
+        return made
 
 
 # --- places ---------------------------------------------------------------------------------------
@@ -123,7 +129,7 @@ class SpecPlace:
     made_by: Map | None = None
     split: Splitting | None = None
     children: list[SpecPlace | Splitting] = field(default_factory=list)
-    mechanisms: list[tuple[int, Mechanism | Varied]] = field(default_factory=list)
+    mechanisms: list[tuple[int, BoundMechanism]] = field(default_factory=list)
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -148,9 +154,14 @@ class SpecPlace:
         return ((quoted(each.name), each.made_by) for each in self.lineage())
 
 
+#: The names of blocks with equal content, and the place of a block that has its own, else None.
+BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
+
+
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition; `varied` are the mechanisms with a parameter for each of its blocks."""
+    """A partition; `varied` are the mechanisms with a parameter for each of its blocks, `classes`
+    the blocks with equal content, once all mechanisms are bound."""
 
     name: str
     path: Path
@@ -161,7 +172,8 @@ class Splitting:
     parent: SpecPlace
     star: SpecPlace
     named: dict[Block, SpecPlace] = field(default_factory=dict)
-    varied: list[Varied] = field(default_factory=list)
+    varied: list[BoundMechanism] = field(default_factory=list)
+    classes: list[BlocksAlike] = field(default_factory=list)
 
     def block(self, block: Block) -> SpecPlace:
         """Returns the place of one block."""
