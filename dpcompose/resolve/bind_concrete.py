@@ -99,7 +99,7 @@ class ConcreteMechanisms:
         if place is None or moved is None:
             return None
         fine = True
-        drawn = (each for each in place.lineage() if isinstance(each.made_by, Sample))
+        drawn = (each for each in place.dealt if isinstance(each.made_by, Sample))
         if form.over_steps and (sample := next(drawn, None)) is not None:
             fine = self._amplified(form, mechanism, sample, path)
             other |= {"participations": 1}  # they are copies, each on a sample of its own

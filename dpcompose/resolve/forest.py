@@ -12,8 +12,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.change.maps import form_of
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -66,21 +69,30 @@ class BoundMechanism:
     made: Mechanism
     drafts: list[Draft]
     parameters: list[dict[Block, Fraction]] = field(init=False)
-    _on: dict[Block | None, Mechanism] = field(init=False, default_factory=dict)
+    _on: dict[Block, Mechanism] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         given = (each for draft in self.drafts for each in draft.parameters)
         self.parameters = [each for each in given if isinstance(each, dict)]
+        if self.parameters:
+            self._on = {}
+        else:
+            self.made, self.drafts = self._stated(None), []  # which take room
 
     def on(self, block: Block | None) -> Mechanism:
         """Returns the mechanism on one block, with the parameters of that block; the same object
         wherever they are the same."""
-        key = block if self.parameters else None
-        made = self._on.get(key)
-        if made is None:
-            statements = tuple(draft.on(key) for draft in self.drafts)
-            made = self._on[key] = replace(self.made, statements=statements)
-        return made
+        if self._on is None:
+            return self.made
+        assert block is not None
+        known = self._on.get(block)
+        if known is None:
+            known = self._on[block] = self._stated(block)
+        return known
+
+    def _stated(self, block: Block | None) -> Mechanism:
+        """Returns the mechanism with its statements on one block."""
+        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
 
 
 # --- places ---------------------------------------------------------------------------------------
@@ -116,7 +128,8 @@ class SpecPlace:
     `traits`: what is known of its rows by the way it is made. `sound`: no error here or above; else
     errors of what is below are not reported. `scope`: the nearest partition of which each block has
     a copy of this place; None if there is none. `split`: the partition whose block, or blocks, it
-    is. `children` and `mechanisms`: those of this place, with their numbers in the spec.
+    is. `children` and `mechanisms`: those of this place, with their numbers in the spec. `dealt`:
+    the samples, batches and allocations that it is, or is made from, nearest first.
     """
 
     name: str
@@ -130,10 +143,14 @@ class SpecPlace:
     split: Splitting | None = None
     children: list[SpecPlace | Splitting] = field(default_factory=list)
     mechanisms: list[tuple[int, BoundMechanism]] = field(default_factory=list)
-    depth: int = field(init=False)
+    depth: int = field(init=False, default=0)
+    dealt: tuple[SpecPlace, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        self.depth = 0 if self.parent is None else self.parent.depth + 1
+        if self.parent is not None:
+            self.depth, self.dealt = self.parent.depth + 1, self.parent.dealt
+        if isinstance(self.made_by, Sample | Batches | Allocate):
+            self.dealt = (self, *self.dealt)
 
     def lineage(self) -> Iterator[SpecPlace]:
         """Yields the place and the datasets that it is made from, nearest first."""
