@@ -77,7 +77,9 @@ def _one(
     yield hanging(head, literal(first.message, style, "strong"))
     spans = [each.span for each in group if each.span is not None]
     shown = spans[:_MOST_PLACES]
-    marks = [*_marks(shown, first.label or ""), *(Mark(*each, False) for each in first.related)]
+    labels = [first.label or ""] + [""] * len(shown)  # the first place has the label
+    marks = [Mark(span, label, True) for span, label in zip(shown, labels, strict=False)]
+    marks += [Mark(*each, False) for each in first.related]
     changed = [each.span.end_line for each in first.fix.replacements] if first.fix else []
     gutter = Gutter(max([1, *(each.span.line for each in marks), *changed]), style)
     place = f"{file}:{spans[0].line}:{spans[0].column}" if spans else file
@@ -91,12 +93,6 @@ def _one(
         yield from corrected(lines, first.fix, gutter, style)
     for each in notes:
         yield _note("note", each, gutter, style)
-
-
-def _marks(spans: Sequence[Span], label: str) -> Iterator[Mark]:
-    """Yields a mark at each place of a finding; the first one has the label."""
-    for index, span in enumerate(spans):
-        yield Mark(span, "" if index else label, True)
 
 
 def _note(word: str, says: str, gutter: Gutter, style: Style) -> RenderableType:

@@ -130,14 +130,18 @@ def _pair(old: Fraction | None, new: Fraction | None) -> str:
     return f"{was} → {now}"
 
 
+_MOST_TIMES = 10**300  # of a larger ratio only this is said
+
+
 def _percent(old: Fraction | None, new: Fraction | None) -> str:
     """Returns the relative difference in per cent, rounded away from 0; nothing where it has
     none."""
     if old is None or new is None or not old or old == new:
         return ""
+    if new >= 11 * old:
+        ratio = new / old
+        return f"  {float(ratio):.3g}×" if ratio < _MOST_TIMES else "  over 1e300×"
     part = float((new - old) / old * 100)
-    if part >= 1000:
-        return f"  {float(new / old):.3g}×"
     size = f"{abs(part):.0f}" if abs(part) >= 10 else f"{abs(part):.2g}"
     return f"  {'+' if part > 0 else '−'}{size} %"
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
+from dpcompose.curves.rounding import plural
 from dpcompose.errors import LEVELS
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
@@ -91,13 +92,17 @@ def _row(report: Report, checking: bool) -> _Row:
     else:
         kind = "found" if any(levels) else "fine"
         shown = _number(report)
+    limit = ""
+    if verdict is not None:
+        main, value = verdict.limit.parameters[0]
+        limit = f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
     return _Row(
         kind,
         word,
         report.label,
         shown,
         "" if at is None or report.status != "ok" else given_text(at).removeprefix("δ = "),
-        _limit(report),
+        limit,
         used,
         _costs(report),
         report.status != "ok",
@@ -113,14 +118,6 @@ def _number(report: Report) -> str:
     if report.bound is None:
         return "a profile"
     return ", ".join(equation(name, _decimal(value)) for name, value, _ in report.bound.parameters)
-
-
-def _limit(report: Report) -> str:
-    """Returns the budget of a report for its row; empty without one."""
-    if report.verdict is None:
-        return ""
-    main, value = report.verdict.limit.parameters[0]
-    return f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
 
 
 def _costs(report: Report) -> str:
@@ -152,7 +149,12 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
         yield literal(f"in {folder}", style, "weak")
     if shown:
         yield _table([row for row, _ in shown], dict(shown), style)
-    yield _counted(rows, style)
+    # Such as `40 specs  1 invalid  19 over budget  7 findings`.
+    words = [f"{len(rows)} specs"]
+    words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
+    if found := sum(row.findings for row in rows if row.kind != "wrong"):
+        words.append(plural(found, "finding"))
+    yield literal("  ".join(words), style, "strong")
     if told:
         yield ruled("Findings", style)
         for number, report in enumerate(told):
@@ -210,7 +212,10 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
         table.add_column("budget", no_wrap=True)
         table.add_column("used", no_wrap=True, min_width=cells + 6)
     if not _is_names_first(rows, style):
-        table.add_column(_last_head(rows), ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
+        wrong = {row.wrong for row in rows if row.costs}
+        last = "costs most, or wrong" if True in wrong else "costs most there"
+        last = "what is wrong" if wrong == {True} else last
+        table.add_column(last, ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
     for row in rows:
         cells_of_row = _cells(row, names, bool(given) and not same, limits, style)
         table.add_row(*cells_of_row[: len(table.columns)])
@@ -218,14 +223,6 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
             text = f"{more[row]} more {row.outcome}"
             table.add_row(literal("…", style), literal(text, style, "weak"))
     return table
-
-
-def _last_head(rows: list[_Row]) -> str:
-    """Returns the heading of the last column: what costs most, or what is wrong."""
-    wrong = {row.wrong for row in rows if row.costs}
-    if wrong == {True}:
-        return "what is wrong"
-    return "costs most, or wrong" if True in wrong else "costs most there"
 
 
 def _wide(rows: list[_Row]) -> int:
@@ -263,13 +260,3 @@ def _used(used: Fraction | None, style: Style, how: str) -> Text:
     return bar(min(used, Fraction(1)), cells, style, how).append_text(
         literal(f"{' ' if cells else ''}{percent(used)}", style)
     )
-
-
-def _counted(rows: list[_Row], style: Style) -> Text:
-    """Returns the counts: `40 specs 1 invalid 19 over budget 7 findings 20 within budget`."""
-    found = sum(row.findings for row in rows if row.kind != "wrong")
-    words = [f"{len(rows)} specs"]
-    words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
-    if found:
-        words.append(f"{found} finding{'' if found == 1 else 's'}")
-    return literal("  ".join(words), style, "strong")

@@ -29,7 +29,7 @@ from dpcompose.render.numbers import (
     short_amounts,
     short_text,
 )
-from dpcompose.render.panel import in_words, share_text, share_used
+from dpcompose.render.panel import in_words, percent, share_text, share_used
 from dpcompose.render.panel import requested_text as headline
 from dpcompose.render.proof_table import few, merge_equal_nodes
 from dpcompose.render.risk_text import about, per_cent, point_text, told_apart
@@ -145,7 +145,7 @@ def _total_values(total: Total) -> dict[str, object]:
             {
                 "x": round(700 * (n + 1) / len(steps), 1),
                 "y": round(200 - 200 * share / top, 1),
-                "words": f"{math.ceil(share * 100)} %",
+                "words": percent(each.record.share) if each.record else "",
                 "text": each.label.rpartition("/")[2] if labels else "",
             }
             for n, (each, share) in enumerate(zip(steps, shares, strict=True))
@@ -240,7 +240,7 @@ def _used(report: Report) -> dict[str, object] | None:
     if report.verdict is None or report.verdict.slack is None or report.status != "ok":
         return None
     used = share_used(report.verdict)
-    return {"words": f"{math.ceil(used * 100)} %", "width": float(min(used, Fraction(1)) * 1000)}
+    return {"words": percent(used), "width": float(min(used, Fraction(1)) * 1000)}
 
 
 def _risk(report: Report) -> dict[str, object] | None:

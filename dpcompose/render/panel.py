@@ -264,7 +264,7 @@ def share_used(verdict: Verdict) -> Fraction:
 
 def percent(part: Fraction) -> str:
     """Returns a share in per cent, rounded up: `89 %`, `1417 %`."""
-    return f"{math.ceil(part * 100)} %"
+    return f"{decimal_up(Fraction(math.ceil(part * 100)), 15)} %"
 
 
 def share_text(part: Fraction) -> str:
