@@ -12,7 +12,7 @@ from dpcompose.faults import SPEC_CODES
 from dpcompose.handbook import CodeEntry, code_entries, sources, whole_book
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, POLICY_CODES, REMOVABLE
 from dpcompose.render.problems import VERDICT_CODES
-from dpcompose.render.theorem_text import book, cited, flowing
+from dpcompose.render.theorem_text import cited, flowing
 from dpcompose.report.findings import FINDING_CODES
 
 #: The subject of the codes that start so.
@@ -37,7 +37,7 @@ def rule(identifier: str) -> dict[str, Any]:
     meaning = codes().get(identifier)
     if meaning is not None:
         return _code(identifier, meaning)
-    entry = book().get(identifier)
+    entry = whole_book().get(identifier)
     return {"id": identifier} if entry is None else _theorem(entry)
 
 

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.handbook import whole_book
 from dpcompose.places import version
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
@@ -427,7 +428,7 @@ def _theorems(reports: Sequence[Report]) -> list[Theorem]:
     """Returns the theorems that the proofs cite, each once."""
     cited = {node.theorem: None for each in reports for node in each.tree if node.theorem}
     cited |= {each.theorem: None for each in reports if each.theorem}
-    return [entry for name in cited if (entry := entry_of(name)) is not None]
+    return [entry for name in cited if (entry := whole_book().get(name)) is not None]
 
 
 def _quoted_lines(report: Report) -> list[tuple[int, str]]:

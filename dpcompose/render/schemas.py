@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcompose.planning.review_stops import EVENTS
+from dpcompose.planning.comparison import EVENTS
 from dpcompose.render.diff_text import headline
 from dpcompose.render.numbers import fraction_text
 from dpcompose.render.result_schema import (
