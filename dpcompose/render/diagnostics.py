@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Level, Span
+from dpcompose.curves.rounding import listing
+from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Level
 from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.excerpt import Gutter, Mark, corrected, excerpt, hanging
 from dpcompose.render.layout import Style
@@ -86,7 +87,9 @@ def _one(
     yield hanging(gutter.arrow(), literal(place, style))
     yield from excerpt(lines, marks, gutter, colour, style)
     if len(spans) > len(shown):
-        yield _note("note", f"the same at {_places(spans[len(shown) :])}", gutter, style)
+        numbers = list(dict.fromkeys(str(span.line) for span in spans[len(shown) :]))
+        listed = listing(numbers, _MOST_NAMED).replace("`", "")
+        yield _note("note", f"the same at line{'s'[: len(numbers) - 1]} {listed}", gutter, style)
     if first.hint:
         yield _note("help", first.hint, gutter, style)
     if first.fix is not None and lines:
@@ -98,13 +101,3 @@ def _one(
 def _note(word: str, says: str, gutter: Gutter, style: Style) -> RenderableType:
     """Returns a line such as `= help: …` below the source lines."""
     return hanging(gutter.note() + Text(f"{word}: ", "strong"), literal(says, style))
-
-
-def _places(spans: Sequence[Span]) -> str:
-    """Returns the lines of places in words: `lines 4, 7 and 12`, only the first ones of many."""
-    numbers = list(dict.fromkeys(str(span.line) for span in spans))
-    if len(numbers) == 1:
-        return f"line {numbers[0]}"
-    if len(numbers) > _MOST_NAMED:
-        return f"lines {', '.join(numbers[:_MOST_NAMED])} and {len(numbers) - _MOST_NAMED} more"
-    return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

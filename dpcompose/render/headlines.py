@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.errors import Span
+from dpcompose.errors import Level, Span
+from dpcompose.faults import plural
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     at_text,
@@ -40,11 +41,8 @@ def outcome(report: Report, checking: bool) -> str:
 def verdict_of_invalid(report: Report, style: Style) -> str:
     """Returns the line of an invalid spec: `bad.yaml: invalid spec, 2 errors`."""
     count = Counter(each.level for each in report.findings)
-    words = [
-        f"{count[level]} {level}{'s' if count[level] != 1 else ''}"
-        for level in ("error", "warning", "note")
-        if count[level]
-    ]
+    levels: tuple[Level, ...] = ("error", "warning", "note")
+    words = [plural(count[level], level) for level in levels if count[level]]
     verdict = style.paint("invalid spec", "bad")
     return f"{style.plain(report.label)}: {verdict}, {', '.join(words)}"
 

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
-from dpcompose.curves.rounding import plural
 from dpcompose.errors import LEVELS
+from dpcompose.faults import plural
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import outcome, requested_number
@@ -57,21 +57,13 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
         if report.left_out is not None:
             continue
         rows.append(_row(report, checking))
-        serious = [each for each in report.findings if each.level != "note"]
+        serious = tuple(each for each in report.findings if each.level != "note")
         if serious:
-            shown = report.findings if report.status == "invalid" else tuple(serious)
-            told.append(_slim(report, shown))
+            shown = report.findings if report.status == "invalid" else serious
+            # Only what is needed to show findings is kept.
+            slim = Report(report.file, report.title, report.status, findings=shown)
+            told.append(replace(slim, lines=report.lines, document=report.document))
     yield printed(_parts(rows, told, style), style)
-
-
-def _slim(report: Report, findings: tuple[object, ...]) -> Report:
-    """Returns a report with only what is needed to show findings."""
-    return replace(
-        Report(report.file, report.title, report.status),
-        findings=findings,  # type: ignore[arg-type]
-        lines=report.lines,
-        document=report.document,
-    )
 
 
 def _row(report: Report, checking: bool) -> _Row:
@@ -248,15 +240,9 @@ def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[
         cells.append(literal(row.at, style))
     if limits:
         cells.append(literal(row.of, style))
-        cells.append(_used(row.used, style, how))
+        width = _BAR if style.wide else 0
+        share = Fraction(0) if row.used is None else row.used
+        used = bar(min(share, Fraction(1)), width, style, how)
+        used.append_text(literal(f"{' ' if width else ''}{percent(share)}", style))
+        cells.append(Text() if row.used is None else used)
     return [*cells, literal(row.costs, style, "weak")]
-
-
-def _used(used: Fraction | None, style: Style, how: str) -> Text:
-    """Returns the cell on how much of the budget is used; empty without a budget."""
-    if used is None:
-        return Text()
-    cells = _BAR if style.wide else 0
-    return bar(min(used, Fraction(1)), cells, style, how).append_text(
-        literal(f"{' ' if cells else ''}{percent(used)}", style)
-    )
