@@ -162,9 +162,9 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
         return True
     if isinstance(new, str) and isinstance(old, str):
         if key in _WEAKER_IF_LARGER:
-            return _number(new) >= _number(old)
+            return Fraction(new) >= Fraction(old)
         if key in _WEAKER_IF_SMALLER:
-            return _number(new) <= _number(old)
+            return Fraction(new) <= Fraction(old)
     return False
 
 
@@ -184,11 +184,6 @@ def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterat
                 yield name
         elif name not in old or not _follows(new[name], old[name], inner or name):
             yield name
-
-
-def _number(text: str) -> Fraction:
-    """Returns the exact value of an evaluated number."""
-    return Fraction(text)
 
 
 # --- in words ------------------------------------------------------------------------------------
