@@ -128,8 +128,7 @@ class _Asked:
     compared: bool = False
 
     def number_of(self, problem: Problem) -> tuple[str, Fraction] | None:
-        """Returns the name and the value of the number for another problem; None if it is not
-        finite."""
+        """Returns the name and value of the number for another problem, None if not finite."""
         if self.delta:
             at = next(
                 iter(certify(problem, (), [self.delta], compared=self.compared).at_delta), None
@@ -219,8 +218,7 @@ class _Trials:
             yield best
 
     def _tried(self, candidate: Candidate) -> Advice | None:
-        """Returns the advice of a candidate; None if it saves too small a share, or no analysis is
-        left."""
+        """Returns the advice of a candidate, None if it saves too little or none is left."""
         if self._left <= 0:
             return None
         self._left -= 1

@@ -37,8 +37,7 @@ class Recorded:
 
     @property
     def counted(self) -> Release:
-        """Returns the release that counts: the present one unless it is removed or declares
-        less."""
+        """Returns the release that counts: that of now, unless it is removed or says less."""
         return self.old if self.new is None or self.less else self.new
 
 
@@ -69,8 +68,7 @@ def since(
     found: dict[int, int] = {}
 
     def pair(wanted: Sequence[object], there: Sequence[object]) -> None:
-        """Pairs each old release without a partner with the first new one left of an equal key, in
-        `found`."""
+        """Pairs each old release left with the first new one left of an equal key, in `found`."""
         places: dict[object, list[int]] = {}
         for at in reversed(left):
             places.setdefault(there[at], []).append(at)
@@ -157,8 +155,7 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
 
 
 def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
-    """Yields such differences in the spec as a whole: its population, its adaptivity, and its
-    budget."""
+    """Yields such differences in the spec as a whole: population, adaptivity, budget."""
     if was.population != now.population:
         says = f"`population` is {_quoted(now.population)}, and was {_quoted(was.population)}"
         yield says, ("population",)

@@ -120,8 +120,7 @@ def _halves(
     numbers: dict[str, Fraction | None] = {}
 
     def number_of(problem: Problem) -> Fraction | None:
-        """Returns the bound of a problem in the notion, or its ε at the δ; None if there is
-        none."""
+        """Returns the bound of a problem in the notion, or its ε at the δ; None for none."""
         solver = Solver(problem, whole.solver)
         if delta is None and notion is not Notion.APPROX:
             # Halving leaves the notions in which there is a bound as they are.
@@ -131,8 +130,7 @@ def _halves(
         return _number(certify(problem, (), deltas, solver=solver, compared=compared), delta)
 
     def halved(name: str) -> Fraction | None:
-        """Returns the number with the costs of a mechanism halved, or its noise doubled; None if
-        not finite."""
+        """Returns the number with a mechanism halved, or its noise doubled; None: not finite."""
         entry = source.at(known[name][0].path[:2])
         assert isinstance(entry, dict)
         key = json.dumps({**entry, "name": None}, sort_keys=True)

@@ -146,8 +146,7 @@ def _plain(
 
 
 def is_new(claim: Vouched, known: Vouched | None) -> bool:
-    """Returns whether a claim says more than the known one of the same entry (None: no such
-    one)."""
+    """Returns whether a claim says more than the known one of its entry, if there is one."""
     return known is None or not _follows(claim.content, known.content)
 
 

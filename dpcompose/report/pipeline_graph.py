@@ -243,8 +243,7 @@ class _Drawing:
         return self._children(blocks, number)
 
     def _dataset(self, dataset: Dataset, above: int | None) -> list[_Waiting]:
-        """Appends the node of a dataset, or of equal blocks, and its mechanisms; returns what is
-        made of it."""
+        """Appends a dataset or equal blocks, and its mechanisms; returns what is made of it."""
         number, reached = len(self.nodes), self._reach.reaches(dataset)
         root, block = self._roots.get(id(dataset)), self._blocks.get(id(dataset))
         kind: PipelineKind = "dataset"

@@ -246,8 +246,7 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
 
 
 def _as_part(place: Place, up: int) -> bool:
-    """Returns whether a statement `up` edges above holds: a sample between is part of the
-    release."""
+    """Returns whether a statement further up holds: a sample between is in the release."""
     for _ in range(up):
         if place.whole is not None:
             return True
