@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Mechanism, Statement
 from dpcompose.core.model.tree import Place

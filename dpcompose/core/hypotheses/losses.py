@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Question
-from dpcompose.core.loss.algebras import Loss, Pairs
-from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.algebra import Algebra, Loss
+from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Dataset, Partition
 from dpcompose.core.model.protected import initial

@@ -14,9 +14,9 @@ from dpcompose.core.change.units import State
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra
-from dpcompose.core.loss.walk import Answer, How, PureNeed, Walk
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.walk import Answer, How, PureNeed
 from dpcompose.core.model.problem import Problem, Root
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
@@ -126,9 +126,8 @@ def certificate(
             numbered = tuple(sorted({known[each] for each in premises}))
             known[key] = len(claims)
             claims.append(Claim(*key, answer.loss, answer.own, rules, numbered))
-    survival = isinstance(algebra, Pairs) and algebra.survival
     numbers_of_roots = tuple(known[each] for each in roots)
-    return Certificate(algebra.notion, survival, loss, tuple(claims), numbers_of_roots)
+    return Certificate(algebra.notion, algebra.survival, loss, tuple(claims), numbers_of_roots)
 
 
 def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -> Walk:

@@ -19,7 +19,8 @@ from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.units import ChangeUnit, State
 from dpcompose.core.kernel.certificate import Certificate
-from dpcompose.core.loss.algebras import Loss, Survival
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.walk import How
 from dpcompose.core.mechanisms.family import Family

@@ -24,12 +24,12 @@ from dpcompose.core.change.units import (
     with_rows,
 )
 from dpcompose.core.kernel.along_map import in_turn
-from dpcompose.core.loss.algebras import Loss, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.walk import Branch, Choice, How, best_of, by_units, fit, worst_of
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
-from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
 from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.theorem import Refused
 
@@ -162,7 +162,7 @@ class OverBlocks(NamedTuple):
             return self._all_blocks(once, both, pair)
         old, whole = [x for _, x in once], [x for _, x in both]
         entered = None if new is None else [x for _, x in new]
-        loss, hits = worst_hits(self.algebra, rule, old, whole, entered)
+        loss, hits = self.algebra.worst_blocks(rule, old, whole, entered)
         branches = []
         for hit in hits:
             found = both if hit.both else new if new is not None and hit.new else once
@@ -213,16 +213,15 @@ class OverBlocks(NamedTuple):
         full: list[tuple[State, Loss]] = yield from holding(per_block)
         full_losses = [loss for _, loss in full]
         rule = largest(sizes, most)
-        loss, chosen = worst_hits(self.algebra, rule, full_losses, full_losses)
+        loss, chosen = self.algebra.worst_blocks(rule, full_losses, full_losses, None)
         branches = tuple(Branch(self.blocks[h.where], full[h.where][0], h.blocks) for h in chosen)
         coarse = Choice(loss, branches, how=How("one unit's rows"))
         if per_block is None or hits is None or hits >= most * per_block:
             return coarse
-        if isinstance(self.algebra, Patterns):
-            # Not all blocks can be full at once.
-            coarse = coarse._replace(loss=self.algebra.from_above(loss))
-        limits = Limits(hits, per_block, most)
-        finer: Choice = yield from spread_rows(self.algebra, self.blocks, sizes, holding, limits)
+        # Not all blocks can be full at once.
+        coarse = coarse._replace(loss=self.algebra.from_above(loss))
+        rows_here = RowsOverBlocks(self.blocks, sizes, holding, hits, per_block, most)
+        finer: Choice = yield from self.algebra.spread_rows(rows_here)
         best = self.algebra.best([coarse.loss, finer.loss])
         return coarse if best == coarse.loss else finer._replace(loss=best, how=coarse.how)
 
@@ -230,7 +229,7 @@ class OverBlocks(NamedTuple):
         """Bounds the loss of many rows, all added or all removed, by their number in each block."""
         self._rows(state)
         rows = equal_rows(state)
-        if rows is None or not isinstance(self.algebra, Scalars):
+        if rows is None or self.algebra.notion.facts.power is None:
             raise Refused("it is for rows that are all added or all removed, in one number")
         hits = rows * copies_of_a_row(self.partition)
         most = min(hits, self.partition.size)
@@ -238,10 +237,8 @@ class OverBlocks(NamedTuple):
         def holding(size: int) -> Walk:
             return self._losses(with_rows(state, size), _same)
 
-        limits = Limits(hits, rows, most)
-        found: Choice = yield from spread_rows(
-            self.algebra, self.blocks, self.sizes, holding, limits
-        )
+        rows_here = RowsOverBlocks(self.blocks, self.sizes, holding, hits, rows, most)
+        found: Choice = yield from self.algebra.spread_rows(rows_here)
         return found._replace(how=How("so many rows"))
 
     def each_block_full(self, state: State) -> Walk:
@@ -263,7 +260,7 @@ class OverBlocks(NamedTuple):
         else:
             parts = [loss for _, loss in full]
         rule = largest(sizes, hits)
-        loss, chosen = worst_hits(self.algebra, rule, parts, parts)
+        loss, chosen = self.algebra.worst_blocks(rule, parts, parts, None)
         branches = tuple(Branch(self.blocks[h.where], once[h.where][0], h.blocks) for h in chosen)
         return Choice(loss, branches, True, how=How("all in each block"))
 
@@ -294,7 +291,7 @@ class OverBlocks(NamedTuple):
         # rows there would be too many patterns.
         directed = (
             self.place.leans
-            and not isinstance(self.algebra, Patterns)
+            and self.algebra.notion is not Notion.PROFILE
             and all(leaf.directed or leaf.kind is not Kind.SINGLE for leaf in units)
         )
         options: list[list[tuple[ChangeUnit | None, ...]]] = []
@@ -311,7 +308,6 @@ class OverBlocks(NamedTuple):
             raise Refused("there are more ways than are looked at")
         losses: dict[tuple[int, tuple[ChangeUnit | None, ...]], tuple[State, Loss]] = {}
         found: list[Choice] = []
-        worst: Choice | None = None
         for ways_taken in product(*options):
             branches: list[Branch] = []
             parts: list[Loss] = []
@@ -330,14 +326,8 @@ class OverBlocks(NamedTuple):
                     known = losses[(index, here)] = (fitted, loss)
                 branches.append(Branch(self.blocks[index], known[0], 1))
                 parts.append(known[1])
-            choice = Choice(self.algebra.add(parts), tuple(branches))
-            if isinstance(self.algebra, Scalars):
-                if worst is None or choice.loss > worst.loss:
-                    worst = choice
-            else:
-                found.append(choice)
-        worst = worst if worst is not None else worst_of(self.algebra, found)
-        return worst._replace(how=How("every way"))
+            found.append(Choice(self.algebra.add(parts), tuple(branches)))
+        return worst_of(self.algebra, found)._replace(how=How("every way"))
 
 
 def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:

@@ -101,22 +101,6 @@ def shifts(
     yield from least_known({noise: shift for noise, shift in moved.items() if shift is not None})
 
 
-def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """Returns the least ε, ρ or μ² known of a mechanism at a shift; infinite if none is known."""
-    if not shift:
-        return ZERO
-    match notion:
-        case Notion.PURE:
-            found = mechanism.epsilon(shift)
-        case Notion.ZCDP:
-            found = mechanism.rho(shift)
-        case Notion.GDP:
-            found = mechanism.mu_squared(shift)
-        case _:
-            found = None
-    return math.inf if found is None else found
-
-
 def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the loss of each concrete mechanism at its shift along the path."""
     for mechanism, shift in shifts(costs, placed, state):

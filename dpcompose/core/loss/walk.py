@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpcompose.core.change.units import (
     State,
@@ -15,13 +15,9 @@ from dpcompose.core.change.units import (
     top_level,
     undirected,
 )
-from dpcompose.core.loss.algebras import Loss, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
 from dpcompose.core.model.tree import Place
 from dpcompose.core.theorem import Refused
-
-Need = tuple[Place, State]
-Walk = Generator[Need, Loss, Any]
 
 
 class PureNeed(NamedTuple):
@@ -154,10 +150,10 @@ def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
     """Returns the worst of several possible changes, with a loss that covers all of them."""
     if len(found) == 1:
         return found[0]
-    if isinstance(algebra, Scalars):
-        return max(found, key=lambda each: each.loss)
     shown = max(found, key=lambda each: algebra.key(each.loss))
     loss = algebra.worst_case(each.loss for each in found)
+    if loss == shown.loss:
+        return shown
     return shown._replace(loss=loss, bounded=any(each.bounded for each in found))
 
 

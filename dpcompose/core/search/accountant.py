@@ -8,7 +8,7 @@ a spec is not limited by recursion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpcompose.core.change.maps.allocate import Allocate
@@ -17,11 +17,11 @@ from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss, Scalars
+from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Loss, Walk
+from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import TracedCharge
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, Walk, best_of
+from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, best_of
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
@@ -137,8 +137,9 @@ class Accountant:
         if own is None:
             known = self._costs.setdefault(state, {})
             own = tuple(
-                self._with_trace(
-                    self._cost(mechanism, placed, state, known), mechanism, place, state
+                algebra.traced(
+                    self._cost(mechanism, placed, state, known),
+                    ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),),
                 )
                 for mechanism, placed in place.mechanisms
             )
@@ -182,13 +183,6 @@ class Accountant:
             self._coster.cost(mechanism, placed, state)
         return watch.rounded
 
-    def _with_trace(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
-        """Returns a loss with its origin as the trace, in the algebra of patterns."""
-        if not isinstance(self.algebra, Patterns):
-            return loss
-        origin = ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),)
-        return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
-
     # -- maps ----------------------------------------------------------------------------------
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
@@ -210,8 +204,7 @@ class Accountant:
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
         """Returns the best bound below a sample: by a path of single rows, or by the drawn rows."""
-        scalar = isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE
-        if scalar and not isinstance(rules.made_by, Allocate):
+        if self.algebra.notion not in AMPLIFIED and not isinstance(rules.made_by, Allocate):
 
             def amplified(pure: AlongMap, state: State) -> Walk:
                 return self.pure._sampled(pure, place, below, state)
@@ -220,7 +213,8 @@ class Accountant:
         rows = yield from tried(rules.sampled_rows(state))
         ways = [rules.coupled(state)]
         plain = all(leaf.kind is Kind.SINGLE for leaf in all_leaves(state))
-        known = isinstance(self.algebra, Patterns) and rows is not None and rows.loss
+        at_delta = self.algebra.notion is Notion.PROFILE
+        known = at_delta and rows is not None and rows.loss != self.algebra.none
         if _alone(state):
             ways.insert(0, rules.sample(state))
         elif not (plain and known):
@@ -241,7 +235,8 @@ class Accountant:
         displaced = yield from tried(rules.displaced(state))
         if displaced is None or not listed.loss:
             return listed
-        if isinstance(self.algebra, Patterns) and displaced.loss and not displaced.bounded:
+        at_delta = self.algebra.notion is Notion.PROFILE and not displaced.bounded
+        if at_delta and displaced.loss != self.algebra.none:
             return displaced  # an amplified profile is nowhere above the unamplified one
         if self.algebra.best([listed.loss, displaced.loss]) == listed.loss:
             return listed

@@ -16,7 +16,8 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.certificate import Certificate, certificate
-from dpcompose.core.loss.algebras import Loss, Pairs
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import How
 from dpcompose.core.model.derivation import Step

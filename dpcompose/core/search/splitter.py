@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Scalars
-from dpcompose.core.loss.walk import Choice, Effort, Walk, best_of
+from dpcompose.core.loss.algebra import Walk
+from dpcompose.core.loss.walk import Choice, Effort, best_of
 from dpcompose.core.theorem import Refused
 
 
@@ -40,12 +40,9 @@ def _several_units(rules: OverBlocks, state: State, effort: Effort) -> Walk:
     if exact is None:
         exact = yield from tried(rules.equal_rows(state))
     found = [each for each in (coarser, bound, capped, exact) if each is not None]
-    if isinstance(rules.algebra, Scalars):
-        return min(reversed(found), key=lambda choice: choice.loss)
     best = rules.algebra.best(choice.loss for choice in found)
-    attaining = (choice for choice in reversed(found) if choice.loss == best)
-    shown = exact or next(attaining, bound)
-    return best_of(rules.algebra, found, shown)._replace(bounded=exact is None)
+    attaining = next((choice for choice in reversed(found) if choice.loss == best), None)
+    return attaining or best_of(rules.algebra, found, exact or bound)
 
 
 def tried(rule: Walk) -> Walk:

@@ -10,7 +10,8 @@ import math
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Test, check
 from dpcompose.core.theorems.setting import Setting

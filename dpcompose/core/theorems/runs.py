@@ -15,7 +15,8 @@ from typing import Any
 
 from dpcompose.core.change.drawn_rows import any_drawn, how_many_of
 from dpcompose.core.change.units import Kind, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.amplification import mixed
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Pair

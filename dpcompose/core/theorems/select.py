@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
 from dpcompose.core.theorems.book import general, uses_on
 from dpcompose.core.theorems.predicates import finite

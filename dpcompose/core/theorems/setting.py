@@ -13,7 +13,8 @@ from typing import NamedTuple
 from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement

@@ -26,7 +26,8 @@ from dpcompose.core.change.units import (
 from dpcompose.core.kernel.along_map import AlongMap, in_turn
 from dpcompose.core.kernel.compose_roots import MOST_SHARED, joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.walk import How, PureNeed
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import Notion

@@ -110,9 +110,9 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
     plain, curved = (
-        solver._known_to(solver._patterns_algebra(curves=each)) for each in (False, True)
+        solver._accountant(solver._patterns_algebra(curves=each))._costs for each in (False, True)
     )
-    assert plain is not curved and solver._known_to(solver._patterns_algebra()) is plain
+    assert plain is not curved and solver._accountant(solver._patterns_algebra())._costs is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:
