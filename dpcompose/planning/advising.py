@@ -18,8 +18,7 @@ from dpcompose.curves import COMPARED
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import chance
 from dpcompose.errors import InvalidSpec
-from dpcompose.planning.candidate import Candidate
-from dpcompose.planning.declarable import candidates
+from dpcompose.planning.candidates import Candidate, candidates
 from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify

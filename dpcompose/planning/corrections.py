@@ -83,18 +83,19 @@ def _disjoint_fixes(fixes: Iterable[Fix]) -> list[Fix]:
         if fix in taken:
             continue
         spans = [each.span for each in fix.replacements]
-        if not any(_touch(one, other) for one in spans for other in places):
+        if not any(
+            one[1] >= other[0] and other[1] >= one[0]
+            for one in map(_ends, spans)
+            for other in map(_ends, places)
+        ):
             taken.append(fix)
             places += spans
     return taken
 
 
-def _touch(one: Span, other: Span) -> bool:
-    """Returns whether two places have a character or an end in common."""
-    (start, end), (begin, stop) = (
-        ((each.line, each.column), (each.end_line, each.end_column)) for each in (one, other)
-    )
-    return end >= begin and stop >= start
+def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns where a place starts and ends."""
+    return (span.line, span.column), (span.end_line, span.end_column)
 
 
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:

@@ -19,7 +19,7 @@ from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import number
-from dpcompose.resolve import Resolved, resolve
+from dpcompose.resolve import resolve
 from dpcompose.source import Source
 
 
@@ -75,7 +75,9 @@ def savings_of(
             "spent: `dpcompose analyze` says what each mechanism has spent"
         )
     if delta is None:
-        delta = next(_deltas(resolved, default, required), None)
+        own = resolved.budget or resolved.adversary_budget
+        wanted = [*deltas_of(own), *resolved.deltas, *(deltas_of(default) if own is None else ())]
+        delta = next(iter(wanted), required)
     if delta is None:
         whole = certify(resolved.problem)
         if not whole.bounds:
@@ -86,13 +88,19 @@ def savings_of(
     if total is None:
         raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
     known = parameters(source)
-    shares = _mechanisms_in_worst_change(whole) if delta is None else None
+    shares: tuple[str, ...] | None = None  # the mechanisms of the worst change, if only they matter
+    # Of (ε, δ) one change may have the largest ε, and another one the largest δ.
+    if delta is None and whole.solutions[0].notion is not Notion.APPROX:
+        shares = tuple(dict.fromkeys(felt.mechanism.name for felt in whole.solutions[0].felt))
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
     slack = Fraction(0) if delta is None else total * _NOTHING
     halved = _halves(source, known, whole, delta, step)
     found = list(_savings(source, known, order, shares, (total, slack), halved, most))
     found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
-    return Savings(_name(whole, delta), total, tuple(found))
+    name = (
+        whole.bounds[0].notion.facts.sign if delta is None else f"ε at δ = {chance(number(delta))}"
+    )
+    return Savings(name, total, tuple(found))
 
 
 def _halves(
@@ -180,34 +188,3 @@ def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
     if delta is None:
         return found.bounds[0].value if found.bounds else None
     return found.at_delta[0].value if found.at_delta else None
-
-
-def _deltas(
-    resolved: Resolved, default: Budget | None, required: Fraction | None
-) -> Iterator[Fraction]:
-    """Yields the δ's of the spec's budget, of the spec, of the default budget (if it has none), and
-    `required`."""
-    own = resolved.budget or resolved.adversary_budget
-    yield from deltas_of(own)
-    yield from resolved.deltas
-    if own is None:
-        yield from deltas_of(default)
-    if required is not None:
-        yield required
-
-
-def _name(found: CertifiedRelease, delta: Fraction | None) -> str:
-    """Returns the name of the number: `ε at δ = 1e-6`, or the sign of the notion."""
-    if delta is not None:
-        return f"ε at δ = {chance(number(delta))}"
-    return found.bounds[0].notion.facts.sign
-
-
-def _mechanisms_in_worst_change(found: CertifiedRelease) -> tuple[str, ...] | None:
-    """Returns the names of the mechanisms that the worst change reaches; None for (ε, δ).
-
-    There one change may have the largest ε, and another one the largest δ.
-    """
-    if found.solutions[0].notion is Notion.APPROX:
-        return None  # one change may have the largest ε, another one the largest δ
-    return tuple(dict.fromkeys(felt.mechanism.name for felt in found.solutions[0].felt))

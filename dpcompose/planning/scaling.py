@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
@@ -28,6 +28,8 @@ DIGITS = 12
 _LONGEST_FRACTION = 24
 #: A fraction with a larger denominator reads no better than a decimal.
 _LARGE_DENOMINATOR = 1000
+#: So many numbers are tried where the largest one is looked for.
+_MOST_TRIES = 60
 _LOSSES = ("epsilon", "rho", "mu")
 
 
@@ -325,3 +327,26 @@ def _decimal(value: Fraction, up: bool, digits: int = DIGITS) -> str:
     if -7 <= plain.adjusted() <= DIGITS:
         return format(plain, "f")
     return str(plain).replace("E", "e").replace("e+", "e")
+
+
+def largest(
+    holds: Callable[[Fraction], bool], most: Fraction, close: Fraction = Fraction(1, 10**9)
+) -> Fraction:
+    """Returns nearly the largest number up to `most` for which `holds` is true; 0 if it is for
+    none.
+
+    `holds` must be true below each number for which it is true; it was tested at the number
+    returned, which is relatively as `close` to the largest, or one of many tries.
+    """
+    if holds(most):
+        return most
+    low, high = Fraction(0), most
+    for _ in range(_MOST_TRIES):
+        middle = (low + high) / 2 if low else high / 2**10
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+        if high - low <= low * close:
+            break
+    return low

@@ -10,7 +10,7 @@ from fractions import Fraction
 from rich.console import RenderableType
 
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.planning.comparison import Change, Invalid, Moved
+from dpcompose.planning.comparison import Change, Invalid, Moved, NumberChange
 from dpcompose.planning.edits import Edit
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
@@ -24,7 +24,6 @@ from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import given_text
 from dpcompose.render.terminal import parts
 from dpcompose.report import Report, Share
-from dpcompose.report.bound_changes import NumberChange
 from dpcompose.report.wording import number
 
 #: So many mechanisms, edits and sentences are listed; JSON has them all.

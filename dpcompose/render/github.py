@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dpcompose.errors import Diagnostic, Level, headline, printable
 from dpcompose.faults import plural
 from dpcompose.render.layout import Style, transliterated
-from dpcompose.render.paths import from_root
-from dpcompose.render.problems import problems
+from dpcompose.render.problems import from_root, problems
 from dpcompose.report import Report
 
 _MOST = 10  # annotations of a level that GitHub shows for a step

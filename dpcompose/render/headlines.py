@@ -10,10 +10,10 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import Span
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     excess_text,
     found_text,
-    given_text,
     left_text,
     parameter_text,
     short_text,
@@ -60,7 +60,7 @@ def headline(report: Report, style: Style) -> str:
         bound = f"{bound_text(report.bound)} {report.bound.notion.facts.words}"
         at = requested_number(report)
         if at is not None and at.wanted == "delta":
-            bound = f"{found_text(at)} at {given_text(at)}, from {bound}"
+            bound = f"{at_text(at)}, from {bound}"
         bound = style.paint(style.plain(bound), "strong")
     line = f"{style.plain(report.label)}: {bound}, {style.plain(neighbours(report))}"
     if report.verdict is None:
@@ -102,7 +102,7 @@ def in_few_words(report: Report) -> str:
         return "invalid spec"
     at = finite_number(report)
     if at is not None:
-        return f"{found_text(at)} at {given_text(at)}"
+        return at_text(at)
     return "no bound" if report.bound is None else short_text(report.bound)
 
 
@@ -131,7 +131,7 @@ def profile_text(report: Report) -> str:
     """Returns the first ε at a δ of a profile: `ε ≤ 2.3905 at δ = 1e-5`."""
     for each in report.at_delta:
         if each.value is not None:
-            return f"{found_text(each)} at {given_text(each)}"
+            return at_text(each)
     return "a privacy profile, with an ε only at a δ"
 
 
@@ -228,7 +228,7 @@ def _spent(report: Report, verdict: Verdict) -> str:
     bound = verdict.by or report.bound
     if verdict.at is not None:
         at = verdict.at
-        return found_text(at) if at.value is not None else f"{found_text(at)} at {given_text(at)}"
+        return found_text(at) if at.value is not None else at_text(at)
     main, limit = verdict.limit.parameters[0]
     if verdict.limit.of_risk and verdict.slack is not None:
         return parameter_text(main, limit - verdict.slack, exact=False)
@@ -246,12 +246,10 @@ def _remaining(verdict: Verdict, slack: Fraction) -> str:
     return f"{left_text(slack)} left" if verdict.ok else "δ is too large"
 
 
-def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> str:
-    """Returns `line 14` or `lines 9, 14-16`, between `before` and `after`; empty without spans."""
-    lines = sorted({span.line for span in spans if span})
-    if not lines:
-        return ""
-    return f"{before}{'line' if len(lines) == 1 else 'lines'} {ranges(lines)}{after}"
+def place(spans: Iterable[Span]) -> str:
+    """Returns `line 14` or `lines 9, 14-16`; empty without spans."""
+    lines = {span.line for span in spans}
+    return f"line{'s' if len(lines) > 1 else ''} {ranges(lines)}" if lines else ""
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from dpcompose.handbook import PrintedExample, Topic, full_spec, topics, topics_of
+from dpcompose.handbook import PrintedExample, Topic, full_spec, sources, topics, topics_of
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import bound_text, found_text, given_text
+from dpcompose.render.numbers import at_text, bound_text
 from dpcompose.render.pages import (
     Page,
     Paragraph,
@@ -21,7 +21,6 @@ from dpcompose.render.pages import (
     titles,
 )
 from dpcompose.render.risk_text import in_brief
-from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
 from dpcompose.spec.synonyms import Word
 from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
@@ -109,7 +108,7 @@ def outcome(report: Report) -> str:
     """Returns the result of an example: `ε = 3/10 (0.3), by III.6`, then numbers at points."""
     said = [] if report.bound is None else [f"{bound_text(report.bound)}, by {report.theorem}"]
     for at in (*report.at_delta, *report.at_epsilon):
-        said.append(f"{found_text(at)} at {given_text(at)}")
+        said.append(at_text(at))
     if report.risk is not None:
         said.append(in_brief(report))
     if report.adversary is not None and report.adversary.bound is not None:
@@ -135,7 +134,7 @@ def example_page(
     sections.append(("To start from it", [copied]))
     head: list[RenderableType] = [
         literal(example.title, style, "strong"),
-        literal(f"GMPS24: {SOURCES['GMPS24']}", style, "weak"),
+        literal(f"GMPS24: {sources()['GMPS24']}", style, "weak"),
         "",
         Paragraph(example.about, style),
     ]

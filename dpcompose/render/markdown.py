@@ -11,21 +11,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dpcompose.render import terminal
+from dpcompose.render.costs import in_markdown
 from dpcompose.render.headlines import judged
 from dpcompose.render.inline import code, within_summary
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     excess_text,
-    found_text,
-    given_text,
     left_text,
     parameter_text,
 )
 from dpcompose.render.problems import problems
 from dpcompose.render.risk_text import in_brief
-from dpcompose.render.theorem_text import book
-from dpcompose.render.who_learns import in_markdown
+from dpcompose.render.theorem_text import entry_of
 from dpcompose.report import Report
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
@@ -114,7 +113,7 @@ def _bound(report: Report) -> str:
     if report.bound is not None:
         lines.append(f"{bound_text(report.bound)} {report.bound.notion.facts.words}")
     for each in (*report.at_delta, *report.at_epsilon)[:_MOST_POINTS]:
-        lines.append(f"{found_text(each)} at {given_text(each)}")
+        lines.append(at_text(each))
     if report.risk is not None:
         lines.append(in_brief(report))
     found = report.adversary
@@ -143,7 +142,7 @@ def _left(report: Report) -> str:
 
 def _by(report: Report) -> str:
     """Returns the cell of the theorem that gives the bound."""
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     return f"{entry.place} ({entry.source})" if entry else ""
 
 

@@ -124,6 +124,11 @@ def found_text(at: At) -> str:
     return equation(other_parameter(at), route_text(at.value))
 
 
+def at_text(at: At) -> str:
+    """Returns a number with the point at which it was found: `ε ≤ 4.77457 at δ = 1e-6`."""
+    return f"{found_text(at)} at {given_text(at)}"
+
+
 def other_parameter(at: At) -> str:
     """Returns "epsilon" for a number at a chosen δ, "delta" for one at a chosen ε."""
     return "epsilon" if at.wanted == "delta" else "delta"

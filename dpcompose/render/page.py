@@ -14,19 +14,17 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.handbook import whole_book
 from dpcompose.places import version
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
-from dpcompose.render.advised import less, less_number
-from dpcompose.render.compared import usable_rows
-from dpcompose.render.costs import accuracy_rows, added_unit, level_text, unit_of_costs
+from dpcompose.render.costs import accuracy_rows, added_unit, level_text, questions, unit_of_costs
 from dpcompose.render.graph_svg import LOOKS, NAME, graph_svg
 from dpcompose.render.headlines import in_few_words, judged, neighbours
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
-    found_text,
-    given_text,
+    at_text,
     route_text,
     short_amounts,
     short_text,
@@ -36,11 +34,10 @@ from dpcompose.render.panel import requested_text as headline
 from dpcompose.render.proof_table import few, merge_equal_nodes
 from dpcompose.render.risk_text import about, per_cent, point_text, told_apart
 from dpcompose.render.risk_text import in_words as success_in_words
-from dpcompose.render.sections import together
+from dpcompose.render.sections import less, less_number, together, usable_rows
 from dpcompose.render.svg import rules
 from dpcompose.render.templates import environment
-from dpcompose.render.theorem_text import book, in_short
-from dpcompose.render.who_learns import questions
+from dpcompose.render.theorem_text import entry_of, in_short
 from dpcompose.report import Node, Report, Share
 
 _PLAIN = Style(width=120)
@@ -314,7 +311,7 @@ def _curves(report: Report) -> dict[str, object] | None:
     end = float(risk.profile[-1][0])
     points = [(float(epsilon) / end * size, _height(delta)) for epsilon, delta in risk.profile]
     marks = [
-        (float(at.value) / end * size, _height(at.given), f"{found_text(at)} at {given_text(at)}")
+        (float(at.value) / end * size, _height(at.given), at_text(at))
         for at in report.at_delta
         if at.value is not None and at.value <= risk.profile[-1][0] and at.given
     ]
@@ -447,7 +444,7 @@ def _cost(node: Node) -> str:
 
 def _theorem_of(report: Report) -> str:
     """Returns the title of the theorem that gives the bound; empty without one."""
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     return "" if entry is None else f"{entry.title} ({in_short(entry.id)})"
 
 
@@ -455,7 +452,7 @@ def _theorems(reports: Sequence[Report]) -> list[dict[str, object]]:
     """Returns the theorems that the proofs cite, each once, with how its hypotheses were met."""
     cited = {node.theorem: None for each in reports for node in each.tree if node.theorem}
     cited |= {each.theorem: None for each in reports if each.theorem}
-    entries = [entry for name in cited if (entry := book().get(name)) is not None]
+    entries = [entry for name in cited if (entry := whole_book().get(name)) is not None]
     return [
         {
             "id": entry.id,

@@ -11,9 +11,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from dpcompose.core.theorem import Hypothesis, Subject, Theorem
+from dpcompose.handbook import sources
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.layout import Style
-from dpcompose.render.theorem_text import GROUPS, SOURCES, book, flowing, group_of
+from dpcompose.render.theorem_text import GROUPS, book, flowing, group_of
 
 _USED: Mapping[Subject, str] = {
     "release": "for a whole release",
@@ -140,13 +141,13 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
 def source_page(entries: Sequence[Theorem], style: Style) -> str:
     """Returns the page of a source: its citation, then its theorems."""
     name = entries[0].source
-    head = literal(SOURCES.get(name, name), style, "strong")
+    head = literal(sources().get(name, name), style, "strong")
     return printed([ruled(name, style), head, ""], style) + theorem_table(entries, style)
 
 
 def theorem_page(entry: Theorem, style: Style, page: Page = printed_page) -> str:
     """Returns the page of one theorem: statement, bound, hypotheses, uses, example."""
-    source = SOURCES.get(entry.source)
+    source = sources().get(entry.source)
     cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
     head = [literal(entry.title, style, "strong"), literal(cited_in, style, "weak")]
     return page(entry.id, style, head, _of_theorem(entry, style))
@@ -188,7 +189,7 @@ def _conditions(
 def code_page(code: str, meaning: str, style: Style, page: Page = printed_page) -> str:
     """Returns the page of a code: meaning, reason, example, level, and how to silence it."""
     from dpcompose.handbook import code_entries
-    from dpcompose.render.code import level, silenced, snippets
+    from dpcompose.render.codes import level, silenced, snippets
 
     entry = code_entries()[code]
     head: list[RenderableType] = [

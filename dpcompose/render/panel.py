@@ -14,21 +14,19 @@ from rich.text import Text
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import chance, decimal_up, plural
 from dpcompose.render.console import leading_to, literal
-from dpcompose.render.headlines import neighbours, not_comparable, requested_number
+from dpcompose.render.headlines import budget_text, neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     equation,
     excess_over,
     excess_text,
-    found_text,
-    given_text,
     left_text,
-    parameter_text,
     route_text,
 )
 from dpcompose.render.risk_text import in_brief
-from dpcompose.render.theorem_text import book
+from dpcompose.render.theorem_text import entry_of
 from dpcompose.report import Bound, FilterRecord, Report, Verdict
 from dpcompose.report.risk import right_guess
 
@@ -96,7 +94,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     words = in_words(report)
     if words is not None and report.risk is None:
         rows.append(("in words", literal(words, style)))
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     if entry is not None:
         text = f"{entry.id} {entry.title} ({entry.source})"
         rows.append(("theorem", leading_to(entry.id, literal(text, style), style)))
@@ -169,7 +167,7 @@ def requested_text(report: Report, style: Style) -> Text:
     origin = None if report.bound is None else _bound_with_names(report.bound)
     if first is None:
         return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
-    text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
+    text = literal(at_text(first), style, "strong")
     if origin is not None:
         word = "from" if first.rule in _FROM_BOUND.get(_notion(report), ()) else "and"
         text.append_text(literal(f"    {word} {origin}", style))
@@ -201,16 +199,14 @@ def _further(report: Report, style: Style) -> list[Text]:
     others = [each for each in (*report.at_delta, *report.at_epsilon) if each != first]
     if report.status != "ok":
         others = [each for each in others if each.value is not None]
-    shown = [
-        literal(f"{found_text(at)} at {given_text(at)}", style) for at in others[:_MOST_POINTS]
-    ]
+    shown = [literal(at_text(at), style) for at in others[:_MOST_POINTS]]
     more = len(others) - len(shown)
     return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
 
 
 def budget(report: Report, verdict: Verdict, style: Style) -> Text:
     """Returns the row of a budget: a bar, how much is spent, and what is left."""
-    limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
+    limit = budget_text(verdict)
     of = " against the adversary alone" if verdict.of_adversary else ""
     if report.status != "ok":
         return literal(f"{limit}{of}: ", style).append_text(literal("over budget", style, "bad"))

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import found_text, given_text
+from dpcompose.render.numbers import at_text
 from dpcompose.render.risk_text import per_cent
 from dpcompose.report import Report
 
@@ -52,7 +52,7 @@ def plots(report: Report, style: Style) -> Iterator[RenderableType]:
     )
     end = float(risk.profile[-1][0])
     known = [at for at in report.at_delta if at.value is not None and at.given]
-    found = [f"{found_text(at)} at {given_text(at)}" for at in known[:2]]
+    found = [at_text(at) for at in known[:2]]
     told = [(float(at.value or 0) / end, _height(at.given)) for at in known]
     second = _figure(
         [(float(epsilon) / end, _height(delta)) for epsilon, delta in risk.profile],

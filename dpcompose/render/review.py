@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dpcompose.errors import Diagnostic, Level, Span
-from dpcompose.planning.comparison import Change, Invalid, Moved
+from dpcompose.planning.comparison import Change, Event, Invalid, Moved, NumberChange
 from dpcompose.planning.edits import Edit
-from dpcompose.planning.review_stops import Event
 from dpcompose.render.diff_text import (
     MOST,
     amount,
@@ -23,7 +22,6 @@ from dpcompose.render.diff_text import (
 from dpcompose.render.inline import code, plain
 from dpcompose.render.problems import EVENT, MOVED
 from dpcompose.report import LeftOut, Report
-from dpcompose.report.bound_changes import NumberChange
 
 _EVENTS: dict[Event, str] = {
     "increase": "the bound increased, or cannot be compared",

@@ -14,13 +14,19 @@ from urllib.parse import quote
 
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.places import version
+from dpcompose.render.codes import rule
 from dpcompose.render.headlines import headline
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import amounts_text, bound_text
-from dpcompose.render.paths import from_root
-from dpcompose.render.problems import BOUND, NO_BOUND, NOT_COMPARABLE, OVER_BUDGET, problems
-from dpcompose.render.rules import rule
+from dpcompose.render.problems import (
+    BOUND,
+    NO_BOUND,
+    NOT_COMPARABLE,
+    OVER_BUDGET,
+    from_root,
+    problems,
+)
 from dpcompose.report import Line, Report, Touch
 
 Shape = dict[str, Any]

@@ -13,10 +13,10 @@ from rich.text import Text
 
 from dpcompose.handbook import code_entries, printed_examples, topics, whole_book
 from dpcompose.places import version
+from dpcompose.render.codes import KINDS, codes
 from dpcompose.render.language_pages import Analyze, example_page, in_few_words, word_page
 from dpcompose.render.layout import Style, page_address
 from dpcompose.render.pages import Page, Paragraph, Rows, Section, Snippet, code_page, theorem_page
-from dpcompose.render.rules import KINDS, codes
 from dpcompose.render.templates import environment
 from dpcompose.render.theorem_text import GROUPS, group_of, searchable_text
 from dpcompose.spec.synonyms import synonyms

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dpcompose.curves.rounding import plural
+from dpcompose.handbook import sources
 from dpcompose.places import version
 from dpcompose.render.headlines import (
     finite_number,
@@ -17,7 +18,7 @@ from dpcompose.render.layout import Style
 from dpcompose.render.numbers import short_text
 from dpcompose.render.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.risk_text import per_cent
-from dpcompose.render.theorem_text import SOURCES, book
+from dpcompose.render.theorem_text import book, entry_of
 from dpcompose.report import Report
 
 _NOT_COVERED = (
@@ -82,7 +83,7 @@ def _origin_of_number(report: Report) -> str:
 
 def _certified(report: Report, tool: str) -> str:
     """Returns the sentence on who certifies the number, by which theorem."""
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     by = ""
     if entry is not None:
         source = "" if entry.source == "dpcompose" else f" of {entry.source}"
@@ -129,8 +130,8 @@ def _spec(report: Report) -> Iterator[str]:
     digest = f", SHA-256 {short_hash(report)}…" if report.digest else ""
     yield f"Specification: {report.label}{digest}."
     entry = book().get(report.theorem) if report.theorem and is_bounded(report) else None
-    if entry is not None and entry.source in SOURCES:
-        yield f"{entry.source}: {SOURCES[entry.source]}."
+    if entry is not None and entry.source in sources():
+        yield f"{entry.source}: {sources()[entry.source]}."
 
 
 def _capital(text: str) -> str:

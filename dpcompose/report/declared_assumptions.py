@@ -229,14 +229,14 @@ def _value_in_words(value: Any) -> str:
     if value is _ABSENT:
         return "not there"
     if isinstance(value, dict):
-        return quoted(", ".join(f"{key}: {_text(each)}" for key, each in value.items()))
-    return quoted(_text(value))
+        return quoted(flow(value)[1:-1])
+    return quoted(flow(value))
 
 
-def _text(value: Any) -> str:
+def flow(value: Any) -> str:
     """Returns a declared value as text in the flow style of YAML."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_text(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {flow(each)}' for key, each in value.items())}}}"
     if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(flow, value))}]"
     return value if isinstance(value, str) else str(value).lower()

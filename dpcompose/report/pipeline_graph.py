@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import (
     BlockClass,
     Dataset,
@@ -18,14 +17,14 @@ from dpcompose.core.model.problem import (
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.search.proof import change_at
-from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
+from dpcompose.core.search.proof import Proof, change_at
+from dpcompose.core.search.solver import ChangeCharge, Visit
 from dpcompose.errors import Span
 from dpcompose.report import At, PipelineKind, PipelineNode, Share, TouchCount, wording
-from dpcompose.report.descent import splits
+from dpcompose.report.explanation import splits, with_all_above
 from dpcompose.report.proof_tree import (
-    Cost,
-    cost_of,
+    Charged,
+    charged,
     same_reach,
     split_words,
     stated,
@@ -59,27 +58,24 @@ class _Reach(NamedTuple):
     charges: Mapping[tuple[int, str], Sequence[ChangeCharge]] = MappingProxyType({})
     ranks: Mapping[str, int] = MappingProxyType({})
 
+    def reaches(self, dataset: Dataset) -> bool:
+        """Returns whether the change reaches a dataset."""
+        return id(dataset) in self.passed
 
-def of_solution(
-    problem: Problem,
-    solution: Solution,
-    derivation: Step,
-    shares: Iterable[Share],
-    span: SpanOf,
-) -> tuple[PipelineNode, ...]:
+
+def of_solution(proof: Proof, shares: Iterable[Share], span: SpanOf) -> tuple[PipelineNode, ...]:
     """Returns the pipeline with the worst change of a solution, and what each mechanism loses.
 
     `shares`: the costs of mechanisms, the largest first: these are drawn where not all are.
     """
-    (together,) = derivation.inputs
-    steps = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
+    solution = proof.solution
 
-    def cost(found: Sequence[ChangeCharge]) -> Cost:
+    def cost(found: Sequence[ChangeCharge]) -> Charged:
         """Returns the cost of a mechanism on a dataset, over all draws of a sample together."""
         first, *others = found
-        step = steps.get(id(first))
-        told = stated(first) if step is None else cost_of(problem, solution, step)
-        if step is not None and not others:
+        known = proof.costs.get(id(first))
+        told = stated(first) if known is None else charged(proof, known)
+        if known is not None and not others:
             return told
         whole: Quantity = solution.share(first)
         for each in others:
@@ -88,7 +84,7 @@ def of_solution(
 
     ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
     reach = _reach(solution.visits, solution.felt)._replace(ranks=ranks)
-    return _written(problem, span, reach, cost)
+    return _written(proof.problem, span, reach, cost)
 
 
 def of_profile(
@@ -138,14 +134,10 @@ def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
 def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
     """Returns what a change reaches, from its visits and the mechanisms that feel it."""
     charges: dict[tuple[int, str], list[ChangeCharge]] = {}
-    on_the_way: set[int] = set()
     for charge in felt:
         key = id(charge.visit.place.dataset), charge.mechanism.name
         charges.setdefault(key, []).append(charge)
-        each: Visit | None = charge.visit
-        while each is not None and id(each) not in on_the_way:
-            on_the_way.add(id(each))
-            each = each.above
+    on_the_way = with_all_above(each.visit for found in charges.values() for each in found)
     passed: set[int] = set()
     words: dict[int, dict[str, int]] = {}
     says: dict[int, str] = {}
@@ -156,7 +148,10 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
         passed.add(id(dataset))
         told = words.setdefault(id(dataset), {})
         above = 1 if visit.above is None else visit.above.copies
-        text = _of_visit(visit)
+        # In another dataset than a root it is plain whose unit it is.
+        text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
+        if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
+            text += f", {wording.count_text(visit.via.units)} times"
         told[text] = told.get(text, 0) + visit.copies // above
         for each_between in () if edge is None else edge.through:
             passed.add(id(each_between))
@@ -167,15 +162,6 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
         told = words.get(id(visit.place.dataset), {})
         says.setdefault(id(visit.place.dataset), _together(told, visit))
     return _Reach(frozenset(passed), says, charges)
-
-
-def _of_visit(visit: Visit) -> str:
-    """Returns what the worst change becomes at one visit."""
-    text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
-    edge, via = visit.place.edge, visit.via
-    if edge is not None and edge.partition is None and via is not None and via.units > 1:
-        text += f", {wording.count_text(via.units)} times"
-    return text
 
 
 def _together(told: Mapping[str, int], visit: Visit) -> str:
@@ -211,13 +197,13 @@ class _Left(NamedTuple):
 
 
 def _written(
-    problem: Problem, span: SpanOf, reach: _Reach, cost: Callable[[Sequence[ChangeCharge]], Cost]
+    problem: Problem, span: SpanOf, reach: _Reach, cost: Callable[[Sequence[ChangeCharge]], Charged]
 ) -> tuple[PipelineNode, ...]:
     """Returns the nodes of a pipeline, parents first, in the order of the spec."""
     nodes: list[PipelineNode] = []
     by_name: dict[str, int] = {}
     roots = {id(root.dataset): root for root in problem.roots}
-    kept, left = _chosen([root.dataset for root in problem.roots], _reached(reach), 0)
+    kept, left = _chosen([root.dataset for root in problem.roots], reach.reaches, 0)
     stack = [_Waiting(each, None, None, roots[id(each)]) for each in reversed(kept)]
     if left.many:
         stack.insert(0, _Waiting(left._replace(noun="dataset"), None))
@@ -242,7 +228,7 @@ def _written(
             )
             classes = {id(each.dataset): each for each in item.classes}
             children = [each.dataset for each in item.classes]
-            kept, left = _chosen(children, _reached(reach), len(nodes))
+            kept, left = _chosen(children, reach.reaches, len(nodes))
             following += (_Waiting(each, number, classes[id(each)]) for each in kept)
             if left.many:
                 shown = {id(each) for each in kept}
@@ -256,17 +242,12 @@ def _written(
                 by_name.setdefault(each.name, len(nodes))
                 nodes.append(each)
             following += (_Waiting(each, number) for each in item.partitions)
-            kept, left = _chosen(item.derived, _reached(reach), len(nodes))
+            kept, left = _chosen(item.derived, reach.reaches, len(nodes))
             following += (_Waiting(each, number) for each in kept)
             if left.many:
                 following.append(_Waiting(left._replace(noun="dataset"), number))
         stack.extend(reversed(following))
     return (*nodes, *_results(problem, by_name, len(nodes), span))
-
-
-def _reached(reach: _Reach) -> Callable[[Dataset], bool]:
-    """Returns a function that says whether the change reaches a dataset."""
-    return lambda each: id(each) in reach.passed
 
 
 def _chosen(
@@ -342,7 +323,7 @@ def _mechanisms(
     above: int,
     reach: _Reach,
     span: SpanOf,
-    cost: Callable[[Sequence[ChangeCharge]], Cost],
+    cost: Callable[[Sequence[ChangeCharge]], Charged],
     drawn: int,
 ) -> Iterator[PipelineNode]:
     """Yields the mechanisms that read a dataset, then how many are left out."""
@@ -362,7 +343,7 @@ def _mechanisms(
         if id(each) not in chosen:
             continue
         found = reach.charges.get((id(dataset), each.name), ())
-        told = cost(found) if found else Cost(_guarantee(each))
+        told = cost(found) if found else Charged(_guarantee(each))
         yield PipelineNode(
             "mechanism",
             each.name,

@@ -63,12 +63,6 @@ def steps(count: int, which: Relation) -> str:
     return f"{count_text(count)} {name} step" + ("" if count == 1 else "s")
 
 
-def concurrent_text(names: Sequence[str]) -> str:
-    """Returns the sentence on mechanisms that are open at the same time."""
-    verb = "answers" if len(names) == 1 else "answer"
-    return f"{listing(names)} {verb} questions in any order, between those to others: the same sum"
-
-
 def unchanged_text(place: Place) -> str:
     """Returns the sentence that a dataset does not change: it is made of columns that are kept."""
     assert place.edge is not None and place.edge.made_by is not None

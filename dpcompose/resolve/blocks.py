@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, overload
+from typing import overload
 
 from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
 from dpcompose.faults import Faults
-from dpcompose.resolve.forest import SpecPlace, Splitting
-from dpcompose.resolve.statements import Block, Varied
+from dpcompose.resolve.forest import Block, SpecPlace, Splitting, Varied
 
 #: The most datasets and mechanisms of a problem, block classes written out.
 MOST = 1_000_000
@@ -54,16 +53,10 @@ class Rest(Sequence[int]):
             start = out + 1
 
 
-class Class(NamedTuple):
-    """Blocks with equal content.
-
-    `block`: any of them; `names`: the names of all; `named`: the place of a block that has its own,
-    else None.
-    """
-
-    block: Block
-    names: Sequence[Block]
-    named: SpecPlace | None
+#: The names of blocks with equal content, and the place of a block that has its own, else None.
+Class = tuple[Sequence[Block], SpecPlace | None]
+#: Places, each with the block of its scope.
+Content = tuple[tuple[SpecPlace, Block | None], ...]
 
 
 def classes(split: Splitting) -> list[Class]:
@@ -77,7 +70,7 @@ def classes(split: Splitting) -> list[Class]:
     }
     names = split.blocks.names
     if split.kind.where(()).whole:
-        return [Class(block, (block,), single.get(block)) for block in names]
+        return [((block,), single.get(block)) for block in names]
     if not split.varied:
         return _around(names, single)
     parameters = [each for varied in split.varied for each in varied.parameters]
@@ -95,33 +88,26 @@ def classes(split: Splitting) -> list[Class]:
             group = groups[key] = []
             found.append((group, None))
         group.append(block)
-    return [Class(group[0], tuple(group), place) for group, place in found]
+    return [(tuple(group), place) for group, place in found]
 
 
 def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[Class]:
     """Returns a class for each block in `single`, and one for all other blocks."""
     rest: Sequence[Block]
     if not single:
-        return [Class(names[0], names, None)]
+        return [(names, None)]
     if isinstance(names, range):
         alone: list[Block] = sorted(single, key=int)
         rest = Rest(names, [int(block) for block in alone])
     else:
         alone = [block for block in names if block in single]
         rest = tuple(block for block in names if block not in single)
-    found = [Class(block, (block,), single[block]) for block in alone]
+    found: list[Class] = [((block,), single[block]) for block in alone]
     if rest:
         # The single blocks before the first of the others are the first of all blocks.
         before = next((i for i, block in enumerate(alone) if names[i] != block), len(alone))
-        found.insert(before, Class(rest[0], rest, None))
+        found.insert(before, (rest, None))
     return found
-
-
-class Filling(NamedTuple):
-    """A dataset whose content is to be built: places, each with the block of its scope."""
-
-    dataset: Dataset
-    content: tuple[tuple[SpecPlace, Block | None], ...]
 
 
 class Builder:
@@ -159,36 +145,37 @@ class Builder:
                 return False
         return True
 
-    def build(self, root: SpecPlace) -> Dataset:
-        """Returns the dataset of a root, with all that is below it."""
-        top = Dataset(root.name, root.path)
-        tasks = [Filling(top, ((root, None),))]
+    def fill(self, top: Dataset, root: SpecPlace) -> None:
+        """Fills the dataset of a root with all that is below it."""
+        tasks: list[tuple[Dataset, Content]] = [(top, ((root, None),))]
         while tasks:
-            task = tasks.pop()
-            self._fill(task, tasks)
-        return top
+            tasks.extend(self._fill(*tasks.pop()))
 
-    def _fill(self, task: Filling, tasks: list[Filling]) -> None:
-        """Builds the mechanisms, derived datasets and partitions of a dataset; appends `tasks` for
-        what is below."""
-        dataset, content = task
+    def _fill(self, dataset: Dataset, content: Content) -> Iterator[tuple[Dataset, Content]]:
+        """Builds the mechanisms, derived datasets and partitions of a dataset; yields the datasets
+        below it, whose content is to be built."""
         mechanisms = [
             (index, mechanism if isinstance(mechanism, Mechanism) else self._on(mechanism, block))
             for place, block in content
             for index, mechanism in place.mechanisms
         ]
         children = [(child, block) for place, block in content for child in place.children]
-        if len(content) > 1:
-            mechanisms.sort(key=lambda pair: pair[0])
-            children.sort(key=lambda pair: pair[0].index)
+        mechanisms.sort(key=lambda pair: pair[0])
+        children.sort(key=lambda pair: pair[0].index)
         dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
         for child, block in children:
             if isinstance(child, SpecPlace):
                 below = Dataset(child.name, child.path, child.made_by)
                 dataset.derived.append(below)
-                tasks.append(Filling(below, ((child, block),)))
+                yield below, ((child, block),)
             else:
-                dataset.partitions.append(self._partition(child, block, tasks))
+                partition = self._partition(child)
+                dataset.partitions.append(partition)
+                for (names, named), each in zip(
+                    self._classes[id(child)], partition.classes, strict=True
+                ):
+                    alone = ((named, block),) if named is not None else ()
+                    yield each.dataset, ((child.star, names[0]), *alone)
 
     def _on(self, mechanism: Varied, block: Block | None) -> Mechanism:
         """Returns the mechanism with its parameters for one block; the same object for the same
@@ -200,18 +187,14 @@ class Builder:
             made = self._varied[key] = mechanism.on(block)
         return made
 
-    def _partition(self, split: Splitting, block: Block | None, tasks: list[Filling]) -> Partition:
-        """Returns a partition with its classes of blocks, inside one block of an enclosing
-        partition (if any)."""
-        found: list[BlockClass] = []
-        for each in self._classes[id(split)]:
-            name = f"{split.name}.{each.block}" if len(each.names) == 1 else split.star.name
-            below = Dataset(name, split.path)
-            content: tuple[tuple[SpecPlace, Block | None], ...] = ((split.star, each.block),)
-            if each.named is not None:
-                content = (*content, (each.named, block))
-            tasks.append(Filling(below, content))
-            found.append(BlockClass(each.names, below))
+    def _partition(self, split: Splitting) -> Partition:
+        """Returns a partition with its classes of blocks, whose datasets are empty."""
+        found = [
+            BlockClass(names, Dataset(f"{split.name}.{names[0]}", split.path))
+            if len(names) == 1
+            else BlockClass(names, Dataset(split.star.name, split.path))
+            for names, _ in self._classes[id(split)]
+        ]
         written = split.written
         return Partition(
             name=split.name,

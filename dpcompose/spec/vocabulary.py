@@ -15,16 +15,12 @@ from typing import Any
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
-from dpcompose.spec.concrete import CONCRETE, Binomial, NegativeBinomial, Runs, UntilThreshold
-from dpcompose.spec.datasets import DOMAINS, Table, WrittenJoint
+from dpcompose.spec.asked import RELATIONS
+from dpcompose.spec.datasets import DOMAINS, MAP_KINDS, PARTITION_KINDS
+from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.model import TAGS, Spec
-from dpcompose.spec.models import Model
-from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.relations import RELATIONS, Declared
+from dpcompose.spec.mechanisms import CONCRETE
+from dpcompose.spec.model import Spec, models
 
 
 class WordSort(StrEnum):
@@ -83,25 +79,6 @@ _TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]], Mapping[str, st
 }
 #: Keys of every mechanism, told where they stand by themselves.
 _COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive", "tags"})
-
-
-def models() -> list[type[Model]]:
-    """Returns the models of all mappings of the language."""
-    alone: list[type[Model]] = [
-        Declared,
-        WrittenJoint,
-        Reporting,
-        WrittenQuestion,
-        WrittenRisk,
-        Adversary,
-        AdversaryLimit,
-        Runs,
-        NegativeBinomial,
-        Binomial,
-        UntilThreshold,
-    ]
-    found: list[type[Model]] = [Spec, Table, *TAGS.values(), *alone]
-    return list(dict.fromkeys(found))
 
 
 @cache

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, anything, one
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
 from dpcompose.core.change.maps.sample import drawn_afresh
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Batches(Together):
+class Batches(Map):
     """One batch of an epoch; what reads it is released on every batch of every epoch.
 
     A row replaced changes one batch of each epoch, so that it meets `epochs` copies of what reads
@@ -40,17 +40,12 @@ class Batches(Together):
         """Returns the same traits, without the number of rows and their order."""
         return traits._replace(size=None, ordered=False, free=False)
 
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that depends on the order of all rows."""
-        return together(may_drop=False, random=None, determined=True)
-
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error where each copy of a mechanism has its own sample, not one in batches."""
         way_out = ", or draw the sample of each batch"
         yield from drawn_afresh(above, "epochs", "and batches are of one table", way_out)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how rows come into batches."""
         times = plural(self.epochs, "epoch")
         how = "in an order drawn anew each time" if self.order == "shuffled" else "in one order"
         yield (
@@ -59,16 +54,17 @@ class Batches(Together):
             ("epochs",),
         )
 
+    def conduct(self) -> MapTraits:
+        return MapTraits(may_drop=False, determined=True)
+
     def describe(self) -> str:
-        """Returns `shuffled batches of 10 epochs`."""
         return f"{self.order} batches of {plural(self.epochs, 'epoch')}"
 
 
-FORM = MapForm(
+FORM = Form(
     "batches",
     Batches,
     "Batches of epochs: what reads it is released on each, and every row is in one of each epoch.",
-    Shape.TABLE,
     (
         FormKey("epochs", Sort.WHOLE, "How often each row is in a batch."),
         FormKey(
@@ -79,5 +75,4 @@ FORM = MapForm(
             ("fixed", "shuffled"),
         ),
     ),
-    Batches,
 )

@@ -6,20 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, agrees, one
-from dpcompose.core.change.kind_form import Declared
+from dpcompose.core.change.kind_form import Declared, Form
 from dpcompose.core.change.maps.kind import (
     DROPS,
     Gives,
-    MapForm,
     MapTraits,
     Readers,
     RowByRow,
     columns_named,
     declared_uses,
-    row_by_row,
     uses,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 
 
@@ -52,28 +50,23 @@ class Filter(RowByRow):
         return traits._replace(fixed=False, size=None, nulls=False)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that keeps or drops each row by itself."""
-        return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
+        return MapTraits(may_drop=True, determined=True, gives=Gives.ONE, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
         """Returns 0: rows that do not pass need not be there."""
         return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the predicate is on the row alone."""
         yield f"the filter `{name}` looks at each row by itself", ()
         yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 
     def describe(self) -> str:
-        """Returns `a filter`, or `` a filter by `age` ``."""
         return "a filter" if self.uses is None else f"a filter by {columns_named(self.uses)}"
 
 
-FORM = MapForm(
+FORM = Form(
     "filter",
     Filter,
     "Keeps the rows that pass a predicate on the row alone.",
-    Shape.TABLE,
     (DROPS, uses("whether a row passes")),
-    Filter,
 )

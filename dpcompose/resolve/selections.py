@@ -17,10 +17,10 @@ from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
+from dpcompose.resolve.forest import Draft
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.statements import Draft
-from dpcompose.spec.concrete import CONCRETE, RUNS_OF, Runs
-from dpcompose.spec.models import Model
+from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import CONCRETE, RUNS_OF, Runs
 
 #: The model of a selection as it is written.
 SELECT: Any = CONCRETE["select"]
