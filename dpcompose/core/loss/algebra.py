@@ -44,7 +44,7 @@ class Algebra(ABC):
     """
 
     __slots__ = ()
-    notion: Any
+    notion: Notion
     zero: Any
     none: Any
     survival: Any = False

@@ -8,10 +8,11 @@ finite guarantee is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, product
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcompose.core.change.drawn_rows import draws_of
@@ -25,7 +26,7 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Ask, Loss, Walk
 from dpcompose.core.loss.amplification import MOST_WAYS, Numbers, weighed
-from dpcompose.core.notions.guarantee import Quantity
+from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import (
     Amount,
     Notion,
@@ -80,6 +81,7 @@ class Scalars(Numbers):
     zero: Fraction = field(default=ZERO, init=False, repr=False)
     none: float = field(default=math.inf, init=False, repr=False)
     most_ways: ClassVar[int] = 20_000
+    orders: ClassVar[tuple[Callable[[Any], Any], ...]] = (lambda amount: amount,)
 
     def add(self, losses: Iterable[Loss]) -> Loss:
         """Returns the composition of losses on the same change; long fractions are rounded up."""
@@ -140,6 +142,22 @@ class Scalars(Numbers):
     def of_pairs(self, pairs: Iterable[Pair]) -> Loss:
         """Returns the least ε that holds with δ = 0."""
         return min((epsilon for epsilon, delta in pairs if not delta), default=math.inf)
+
+    def values(self, loss: Loss) -> Sequence[Amount]:
+        """Returns the amount, if it is finite."""
+        return () if isinstance(loss, float) else (loss,)
+
+    def of_values(self, values: Iterable[Amount]) -> Amount:
+        """Returns the least amount."""
+        return min(values, default=math.inf)
+
+    def value_of(self, bound: Guarantee | Quantity) -> Amount:
+        """Returns the amount of a guarantee or a bound."""
+        return bound.amount
+
+    def exceeds(self, value: Amount, other: Amount) -> bool:
+        """Returns whether an amount is larger than another one."""
+        return value > other
 
     def bounds(self, loss: Loss) -> Iterator[Quantity]:
         """Yields the amount as a bound; nothing if it is infinite."""
@@ -237,6 +255,7 @@ class Pairs(Numbers):
     survival: bool = False
     notion: Notion = field(default=Notion.APPROX, init=False, repr=False)
     none: Frontier = field(default=(), init=False, repr=False)
+    orders: ClassVar[tuple[Callable[[Any], Any], ...]] = (itemgetter(0), itemgetter(1))
 
     @property
     def zero(self) -> Frontier:
@@ -363,6 +382,26 @@ class Pairs(Numbers):
         """Returns the undominated ones of (ε, δ) that all hold."""
         return self.frontier((epsilon, self.delta(delta)) for epsilon, delta in pairs)
 
+    def values(self, loss: Frontier) -> Sequence[Pair]:
+        """Returns each (ε, δ)."""
+        return self.pairs(loss)
+
+    def of_values(self, values: Iterable[Pair]) -> Frontier:
+        """Returns the undominated (ε, δ)."""
+        return self.of_pairs(values)
+
+    def value_of(self, bound: Guarantee | Quantity) -> Pair:
+        """Returns the (ε, δ) of a guarantee or a bound."""
+        value = bound.amount, bound.delta
+        return Fraction(value[0]), Fraction(value[1])
+
+    def exceeds(self, value: Pair, other: Pair) -> bool:
+        """Returns whether a sum of (ε, δ) is above another one.
+
+        Chances that nothing is given away multiply, which is never more than the sum of the δ.
+        """
+        return value[0] > other[0] or (value[1] > other[1] and not self.survival)
+
     def bounds(self, loss: Frontier) -> Iterator[Quantity]:
         """Yields each (ε, δ) with δ below 1 as a bound."""
         for epsilon, delta in self.pairs(loss):
@@ -447,6 +486,6 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
     return chain_pairs(sorted(merged.items()), free)
 
 
-def algebra_of(notion: Notion, survival: bool = False) -> Scalars | Pairs:
+def algebra_of(notion: Notion, survival: bool = False) -> Numbers:
     """Returns the algebra in which losses of a notion compose."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)

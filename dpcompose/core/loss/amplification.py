@@ -10,14 +10,16 @@ profiles, and pure losses as pure DP (`AlongMap.as_pure`).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, islice, product
+from typing import Any, ClassVar
 
 from dpcompose.core.change.drawn_rows import draws_of, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import SINGLE, Kind, State, all_leaves, single_units
 from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Ask, Chance, Loss, Walk
+from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import (
@@ -48,6 +50,27 @@ class Numbers(Algebra):
     """
 
     __slots__ = ()
+    #: The orders in which values are compared: by amount, or by ε and by δ.
+    orders: ClassVar[tuple[Callable[[Any], Any], ...]]
+
+    @abstractmethod
+    def values(self, loss: Loss) -> Sequence[Any]:
+        """Returns a loss as the functions of theorems take it: one amount, or each (ε, δ).
+
+        Empty if it is not finite.
+        """
+
+    @abstractmethod
+    def of_values(self, values: Iterable[Any]) -> Loss:
+        """Returns the loss for which all these amounts, or (ε, δ), hold; `none` without any."""
+
+    @abstractmethod
+    def value_of(self, bound: Guarantee | Quantity) -> Any:
+        """Returns the amount, or the (ε, δ), of a guarantee or a bound in the notion."""
+
+    @abstractmethod
+    def exceeds(self, value: Any, other: Any) -> bool:
+        """Returns whether a sum of values is larger than another value."""
 
     @abstractmethod
     def of_pairs(self, pairs: Iterable[Pair]) -> Loss:

@@ -54,6 +54,7 @@ class RowsOverBlocks(NamedTuple):
         each: list[tuple[State, Amount]] = yield from self.holding(1)
         once = [loss for _, loss in each]
         power = algebra.notion.facts.power
+        assert power is not None
         loss, filled = allocation.fill(
             once, self.sizes, self.hits, self.per_block, self.most, power
         )

@@ -10,7 +10,8 @@ from itertools import product
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.loss.algebra import Algebra, Loss
-from dpcompose.core.loss.algebras import Pairs, Scalars, algebra_of
+from dpcompose.core.loss.algebras import algebra_of
+from dpcompose.core.loss.amplification import Numbers
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns, either
@@ -72,7 +73,7 @@ class Solution:
     """
 
     notion: Notion
-    algebra: Scalars | Pairs
+    algebra: Numbers
     loss: Loss
     quantities: tuple[Quantity, ...]
     visits: tuple[Visit, ...]
@@ -251,7 +252,7 @@ class Solver:
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
-    def _solve(self, algebra: Scalars | Pairs) -> Solution:
+    def _solve(self, algebra: Numbers) -> Solution:
         """Returns the worst case in the algebra: its loss, the bounds that it stands for, and the
         change that has this loss."""
         accountant = self._accountant(algebra)
@@ -327,7 +328,7 @@ def _splits(visits: Sequence[Visit]) -> bool:
 
 
 def _quantities(
-    algebra: Scalars | Pairs,
+    algebra: Numbers,
     accountant: Accountant,
     loss: Loss,
     felt: Sequence[ChangeCharge],
