@@ -79,10 +79,6 @@ class Algebra(ABC):
     def key(self, loss: Loss) -> Any:
         """Returns something to sort losses by, the smallest first."""
 
-    def group(self, loss: Loss, steps: int) -> Loss:
-        """Returns the composed loss at group distance `steps` (group privacy)."""
-        return self.chain([(loss, steps)])
-
     def from_above(self, loss: Loss) -> Loss:
         """Returns the loss marked as an upper bound that perhaps no change attains."""
         return loss

@@ -31,7 +31,6 @@ from dpcompose.core.notions.notion import (
     Amount,
     Notion,
     Pair,
-    at_distance,
     chain,
     chain_pairs,
     convert_over_steps,
@@ -109,10 +108,6 @@ class Scalars(Numbers):
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
         """Returns the loss along a path: `count` steps of each loss."""
         return chain(parts, self.notion)
-
-    def group(self, loss: Loss, steps: int) -> Loss:
-        """Returns the composed loss at group distance `steps` (group privacy)."""
-        return at_distance(loss, self.notion, steps) if loss else ZERO
 
     def key(self, loss: Amount) -> Amount:
         """Returns a number to sort losses by: the loss itself."""

@@ -21,7 +21,7 @@ from dpcompose.core.change.units import (
     with_alike,
 )
 from dpcompose.core.loss.algebra import Algebra, Ask, Walk
-from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.compositions import compositions, worst_total
 from dpcompose.core.loss.dominance import covering, dominates, weighed
 from dpcompose.core.loss.drawn_patterns import (
     allocated,
@@ -51,7 +51,6 @@ from dpcompose.core.loss.pattern_choices import (
     parts_of,
     read_together,
 )
-from dpcompose.core.loss.pattern_totals import worst_total
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused

@@ -26,7 +26,6 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import watch_rounding
 
@@ -50,7 +49,6 @@ class Accountant:
     charge_all: bool
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
-    _own: dict[tuple[int, State], tuple[Loss, ...]]
     _costs: Costs
     _effort: Effort
     _pure: Accountant | None
@@ -60,7 +58,6 @@ class Accountant:
         self.charge_all = False
         self._coster = Coster(algebra)
         self._known = {}
-        self._own = {}
         self._costs = {} if costs is None else costs
         self._effort = Effort()
         self._pure = None
@@ -79,7 +76,7 @@ class Accountant:
         other = Accountant(self.algebra)
         other.charge_all = True
         other._effort = Effort(0)
-        other._coster, other._own, other._costs = self._coster, self._own, self._costs
+        other._coster, other._costs = self._coster, self._costs
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
@@ -133,17 +130,14 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        own = self._own.get((id(place), state))
-        if own is None:
-            known = self._costs.setdefault(state, {})
-            own = tuple(
-                algebra.traced(
-                    self._cost(mechanism, placed, state, known),
-                    ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),),
-                )
-                for mechanism, placed in place.mechanisms
+        known = self._costs.setdefault(state, {})
+        own = tuple(
+            algebra.traced(
+                self._cost(mechanism, placed, state, known),
+                ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),),
             )
-            self._own[id(place), state] = own
+            for mechanism, placed in place.mechanisms
+        )
         choices: list[Choice] = []
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
@@ -157,7 +151,7 @@ class Accountant:
                         choices[number] = choice
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
-            choices.append((yield from split(rules, state, self._effort)))
+            choices.append((yield from self._over_blocks(rules, state)))
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
 
@@ -262,6 +256,48 @@ class Accountant:
             found = [single] if coarser is None else [single, coarser]
             return best_of(self.algebra, found, single)
         return (yield from rules.extremes(state))
+
+    # -- partitions ----------------------------------------------------------------------------
+
+    def _over_blocks(self, rules: OverBlocks, state: State) -> Walk:
+        """Returns the best bound by the rules for the blocks of a partition."""
+        if rules.anywhere(state):
+            return (yield from rules.everywhere(state))
+        found = all_leaves(state)
+        if found.total() == 1:
+            (leaf,) = found
+            if leaf.kind is Kind.USER:
+                return (yield from rules.one_user(state))
+            return (yield from rules.one_row(state))
+        return (yield from self._several_units(rules, state))
+
+    def _several_units(self, rules: OverBlocks, state: State) -> Walk:
+        """Returns the best bound for several units: exhaustively if few, else by a path of single
+        units."""
+        bound: Choice = yield from rules.units(state, lambda s: self._over_blocks(rules, s))
+        if rules.charge_all:
+            return bound
+        # All that one unit further up has become may lose less than its parts by themselves.
+        outermost = rules.units(state, lambda s: self._over_blocks(rules, s), outermost=True)
+        coarser = yield from tried(outermost)
+        capped = yield from tried(rules.each_block_full(state))
+        exact: Choice | None = None
+        if self._effort.left > 0:
+            exact = yield from tried(rules.exhaustive(state, self._effort.allows))
+        if exact is None:
+            exact = yield from tried(rules.equal_rows(state))
+        found = [each for each in (coarser, bound, capped, exact) if each is not None]
+        best = self.algebra.best(choice.loss for choice in found)
+        attaining = next((choice for choice in reversed(found) if choice.loss == best), None)
+        return attaining or best_of(self.algebra, found, exact or bound)
+
+
+def tried(rule: Walk) -> Walk:
+    """Returns the bound (Choice) of a rule; None if the rule is refused."""
+    try:
+        return (yield from rule)
+    except Refused:
+        return None
 
 
 def _alone(state: State) -> bool:

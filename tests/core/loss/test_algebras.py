@@ -36,7 +36,7 @@ def test_losses_in_one_number() -> None:
     assert PURE.times(F(1, 2), 3) == F(3, 2) and PURE.times(NONE, 3) == 0
     assert PURE.worst_case([F(1), F(2)]) == 2 and PURE.worst_case([]) == 0
     assert PURE.best([F(1), F(2)]) == 1 and PURE.best([]) == math.inf
-    assert PURE.group(F(2), 3) == 6 and ZCDP.group(F(2), 3) == 18
+    assert PURE.chain([(F(2), 3)]) == 6 and ZCDP.chain([(F(2), 3)]) == 18
 
 
 def test_only_undominated_pairs_are_kept() -> None:

@@ -23,14 +23,13 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.loss.compositions import in_notion, total, total_pair, worst_total
 from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
-from dpcompose.core.loss.dominance import covering
+from dpcompose.core.loss.dominance import as_pure, covering, least_epsilon, packs
 from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
-from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
 from dpcompose.core.loss.pattern import MechanismLossOptions, one
 from dpcompose.core.loss.pattern_algebra import Patterns, either
-from dpcompose.core.loss.pattern_totals import in_notion, total, total_pair, worst_total
 from dpcompose.core.loss.walk import (
     Answer,
     Choice,
