@@ -1,15 +1,10 @@
-"""The rules that bound the loss below a map, given a change of the dataset that the map reads.
-
-A rule is a generator: it asks for the loss of a change at the dataset below, gets an upper bound
-from a search or from a certificate, and returns its own bound. It raises `Refused` where it does
-not apply.
-"""
+"""The rules that bound the loss below a map, given a change of the dataset that the map reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from dpcompose.core.change.drawn_rows import DrawnRows, draws_of, how_many_of
 from dpcompose.core.change.effects import TooMany
@@ -39,8 +34,7 @@ from dpcompose.core.loss.walk import (
     Branch,
     Choice,
     How,
-    best_of,
-    by_units,
+    Rules,
     fit,
     in_pure,
     worst_of,
@@ -54,11 +48,11 @@ from dpcompose.curves.rounding import chances, truncated
 HALF = Fraction(1, 2)
 
 
-class AlongMap(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AlongMap(Rules):
     """The rules that bound the loss of a change along one map.
 
-    Each rule returns a walk: it yields requests for the losses of changes below, and its result is
-    a Choice. `place`: the dataset that the map reads; `below`: the one that it makes, for a group
+    `place`: the dataset that the map reads; `below`: the one that it makes, for a group
     of equal draws.
     """
 
@@ -83,9 +77,10 @@ class AlongMap(NamedTuple):
         """Returns whether the map is a sample whose outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
-    def replay(self, how: How, state: State) -> Walk:
-        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
-        rules: dict[str, Callable[[State], Walk]] = {
+    @property
+    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+        """Returns the rules that combine no others, by the names that certificates use."""
+        return {
             "listed": self.every_outcome,
             "extremes": self.extremes,
             "unchanged": self.unchanged,
@@ -96,24 +91,15 @@ class AlongMap(NamedTuple):
             "unread": self.unread,
             "joint": self.joint,
         }
-        if how.rule in rules and not how.of:
-            return (yield from rules[how.rule](state))
-        match how.rule:
-            case "units" | "outermost":
-                path = in_turn(how, self.replay)
-                return (yield from self.units(state, path, how.rule == "outermost"))
-            case "as-pure" if len(how.of) == 1:
-                inside = how.of[0]
-                return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
-            case "release" if len(how.of) == 1:
-                return (yield from self.release(state, how.of[0]))
-            case "best" if how.of:
-                found = []
-                for each in how.of:
-                    found.append((yield from self.replay(each, state)))
-                return best_of(self.algebra, found, found[0])
-            case _:
-                raise Refused(f"there is no rule `{how.rule}` for a map")
+
+    def replay(self, how: How, state: State) -> Walk:
+        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
+        if how.rule == "as-pure" and len(how.of) == 1:
+            inside = how.of[0]
+            return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
+        if how.rule == "release" and len(how.of) == 1:
+            return (yield from self.release(state, how.of[0]))
+        return (yield from Rules.replay(self, how, state))
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
         """Returns the change below the map, where each unit becomes what `become` returns (None:
@@ -174,10 +160,6 @@ class AlongMap(NamedTuple):
         if listed is None:
             raise Refused("the map may make too many things of the change")
         return [fit(after, self.place, self.below, trace_here) for after in listed]
-
-    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """Bounds the loss along a path of tables, each a unit of the change from the next."""
-        return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def extremes(self, state: State) -> Walk:
         """Bounds the loss of a unit that becomes too many rows to list, by a path of equal rows."""
@@ -435,7 +417,7 @@ class AlongMap(NamedTuple):
             raise Refused("it is for the ρ or the μ of a sample")
         if isinstance(self.made_by, Allocate):
             raise Refused("no ρ or μ is amplified, and the one of a step is known without that")
-        state, pure = undirected(state), self._replace(algebra=Scalars(Notion.PURE))
+        state, pure = undirected(state), replace(self, algebra=Scalars(Notion.PURE))
         found: Choice = yield from in_pure(search(pure, state))
         own: Loss = algebra.none
         for each in found.branches:
@@ -563,17 +545,3 @@ def _of_user(state: State) -> bool:
 def _side(leaf: ChangeUnit) -> str:
     """Returns whether a row is "added" or "removed" in the second table; "both" if not known."""
     return ("added" if leaf.sign else "removed") if leaf.directed else "both"
-
-
-def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:
-    """Returns a search that bounds each unit by the next rule; `Refused` if there are too few."""
-    rest = iter(how.of)
-
-    def search(state: State) -> Walk:
-        """Returns the bound of a unit by the next rule; `Refused` if no rule is left."""
-        following = next(rest, None)
-        if following is None:
-            raise Refused("some unit of the change is left out")
-        return (yield from replay(following, state))
-
-    return search

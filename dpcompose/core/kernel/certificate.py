@@ -24,7 +24,7 @@ from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebra import Algebra, Loss, Walk
 from dpcompose.core.loss.algebras import Scalars, Survival
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
-from dpcompose.core.loss.walk import Answer, How, PureNeed
+from dpcompose.core.loss.walk import Answer, How, PureNeed, Rules
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Domain, Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import Place, lay_out
@@ -149,7 +149,7 @@ def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -
             yield from rules.replay(choice.how, state)
 
 
-def rules_of(algebra: Algebra, place: Place) -> Iterator[AlongMap | OverBlocks]:
+def rules_of(algebra: Algebra, place: Place) -> Iterator[Rules]:
     """Yields the rules for each map and each partition of a dataset."""
     for below in place.derived:
         yield AlongMap(algebra, place, below)

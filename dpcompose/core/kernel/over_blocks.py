@@ -1,13 +1,10 @@
-"""The rules that bound the loss over the blocks of a partition, given a change (theory, section 5).
-
-A rule is a generator, as in `core.kernel.along_map`: it asks for the loss of a change in a block.
-"""
+"""The rules that bound the loss over the blocks of a partition (theory, section 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
-from typing import NamedTuple
 
 from dpcompose.core.change.effects import single
 from dpcompose.core.change.propagation import assigned, become, one_below
@@ -23,9 +20,8 @@ from dpcompose.core.change.units import (
     occurrences,
     with_rows,
 )
-from dpcompose.core.kernel.along_map import in_turn
 from dpcompose.core.loss.algebra import Algebra, Loss, Walk
-from dpcompose.core.loss.walk import Branch, Choice, How, best_of, by_units, fit, worst_of
+from dpcompose.core.loss.walk import Branch, Choice, How, Rules, fit, worst_of
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
@@ -37,11 +33,11 @@ from dpcompose.core.theorem import Refused
 WAYS = 6_000
 
 
-class OverBlocks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OverBlocks(Rules):
     """The rules that bound the loss of a change over the blocks of one partition.
 
-    Each rule returns a walk: it yields requests for the losses of changes in blocks, and its result
-    is a Choice. `charge_all`: every block is charged at its worst. `blocks`: a place for each class
+    `charge_all`: every block is charged at its worst. `blocks`: a place for each class
     of blocks.
     """
 
@@ -56,9 +52,10 @@ class OverBlocks(NamedTuple):
         """Returns how many blocks each class has."""
         return [each.multiplicity for each in self.partition.classes]
 
-    def replay(self, how: How, state: State) -> Walk:
-        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
-        rules: dict[str, Callable[[State], Walk]] = {
+    @property
+    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+        """Returns the rules that combine no others, by the names that certificates use."""
+        return {
             "everywhere": self.everywhere,
             "one row": self.one_row,
             "one unit's rows": self.one_user,
@@ -66,17 +63,6 @@ class OverBlocks(NamedTuple):
             "every way": self.exhaustive,
             "so many rows": self.equal_rows,
         }
-        if how.rule in rules and not how.of:
-            return (yield from rules[how.rule](state))
-        if how.rule in ("units", "outermost"):
-            path = in_turn(how, self.replay)
-            return (yield from self.units(state, path, how.rule == "outermost"))
-        if how.rule == "best" and how.of:
-            found = []
-            for each in how.of:
-                found.append((yield from self.replay(each, state)))
-            return best_of(self.algebra, found, found[0])
-        raise Refused(f"there is no rule `{how.rule}` for a partition")
 
     def anywhere(self, state: State) -> bool:
         """Returns whether the change may reach every block in any way."""
@@ -103,10 +89,6 @@ class OverBlocks(NamedTuple):
         """Raises `Refused` unless the change is of rows that are followed to their blocks."""
         if self.anywhere(state) or any(leaf.kind is Kind.USER for leaf in all_leaves(state)):
             raise Refused("it is for rows that are followed to their blocks")
-
-    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """Bounds the loss along a path of tables, each a unit of the change from the next."""
-        return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
         """Returns, as the result of a walk, (change in one block, its loss) for each class of

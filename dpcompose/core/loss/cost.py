@@ -40,7 +40,6 @@ from dpcompose.core.loss.pattern import UndominatedLosses, is_noise
 from dpcompose.core.loss.pattern_algebra import Patterns, single
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import (
     CONVERTS,
@@ -109,10 +108,6 @@ class Coster:
         self.algebra = algebra
         self._steps = {}
         self._curves = {}
-
-    def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
-        """Returns the loss of all copies of a mechanism for a change of the dataset read."""
-        return self.cost_of(mechanism.count, placed, state)
 
     def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
         """Returns the loss of `copies` copies of a mechanism with these statements."""

@@ -82,42 +82,35 @@ class Accountant:
     def answer(self, place: Place, state: State) -> Answer:
         """Returns the worst loss of all mechanisms at and below `place` for the change `state`
         there."""
-        known = self._known
-        stack: list[tuple[tuple[int, State], Walk]] = []
         key = (id(place), state)
-        if key not in known:
-            stack.append((key, self._walk(place, state)))
-        sent: Loss = None
-        while stack:
-            key_now, walk = stack[-1]
+        if key not in self._known:
+            self.follow(self._walk(place, state), key)
+        return self._known[key]
+
+    def follow(self, walk: Walk, key: tuple[int, State] | None = None) -> Any:
+        """Returns the result of a walk, answering all its needs, and stores it as that of `key`."""
+        known, sent = self._known, None
+        stack = [(key, walk)]
+        while True:
+            now, walk = stack[-1]
             try:
                 wanted = walk.send(sent)
             except StopIteration as stop:
-                known[key_now] = stop.value
                 stack.pop()
+                if now is not None:
+                    known[now] = stop.value
+                if not stack:
+                    return stop.value
                 sent = stop.value.loss
                 continue
             if isinstance(wanted, PureNeed):
                 sent = self.pure.answer(*wanted).loss
                 continue
-            wanted_key = (id(wanted[0]), wanted[1])
-            answered = known.get(wanted_key)
+            place, state = wanted
+            answered = known.get((id(place), state))
             if answered is None:
-                stack.append((wanted_key, self._walk(*wanted)))
-                sent = None
-            else:
-                sent = answered.loss
-        return known[key]
-
-    def follow(self, walk: Walk) -> Any:
-        """Returns the result of a walk, answering all its needs."""
-        sent: Loss = None
-        while True:
-            try:
-                place, state = walk.send(sent)
-            except StopIteration as stop:
-                return stop.value
-            sent = self.answer(place, state).loss
+                stack.append(((id(place), state), self._walk(place, state)))
+            sent = None if answered is None else answered.loss
 
     def answers(self) -> dict[tuple[int, State], Answer]:
         """Returns every answer computed so far, by the identity of the place and the change
@@ -130,10 +123,9 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        known = self._costs.setdefault(state, {})
         own = tuple(
             algebra.traced(
-                self._cost(mechanism, placed, state, known),
+                self._cost(mechanism, placed, state)[2],
                 ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),),
             )
             for mechanism, placed in place.mechanisms
@@ -155,27 +147,20 @@ class Accountant:
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
 
-    def _cost(
-        self, mechanism: Mechanism, placed: Seen, state: State, known: dict[int, Cost]
-    ) -> Loss:
+    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> Cost:
         """Returns the loss of a mechanism for a change, cached by mechanism and placed
         statements."""
-        before = known.get(id(mechanism))
-        if before is not None and before[0] is mechanism and before[1] == placed:
-            return before[2]
-        with watch_rounding() as watch:
-            loss = self._coster.cost(mechanism, placed, state)
-        known[id(mechanism)] = mechanism, placed, loss, watch.rounded
-        return loss
+        known = self._costs.setdefault(state, {})
+        found = known.get(id(mechanism))
+        if found is None or found[0] is not mechanism or found[1] != placed:
+            with watch_rounding() as watch:
+                loss = self._coster.cost_of(mechanism.count, placed, state)
+            found = known[id(mechanism)] = mechanism, placed, loss, watch.rounded
+        return found
 
     def rounded(self, mechanism: Mechanism, placed: Seen, state: State) -> bool:
         """Returns whether the loss of a mechanism by itself is rounded."""
-        before = self._costs.get(state, {}).get(id(mechanism))
-        if before is not None and before[0] is mechanism and before[1] == placed:
-            return before[3]
-        with watch_rounding() as watch:
-            self._coster.cost(mechanism, placed, state)
-        return watch.rounded
+        return self._cost(mechanism, placed, state)[3]
 
     # -- maps ----------------------------------------------------------------------------------
 

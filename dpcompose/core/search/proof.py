@@ -178,7 +178,7 @@ def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
     ]
     taken = [steps for each in needed for steps, times in each for _ in range(min(2, times))]
     with watch_rounding() as watch:
-        coster.cost(charge.mechanism, charge.placed, state)
+        coster.cost_of(charge.mechanism.count, charge.placed, state)
     bound = solution.quantity(charge.loss)
     return Cost(
         charge,

@@ -99,10 +99,10 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
     ((mechanism, (seen,)),) = top_of(problem).mechanisms
     half = seen.statement.guarantee._replace(value=F(1, 2))
     stated = seen.statement._replace(guarantee=half)
-    accountant, known = Accountant(PURE), {}  # type: ignore[var-annotated]
+    accountant = Accountant(PURE)
     for placed, loss in (((seen,), 1), ((seen._replace(statement=stated),), F(1, 2))):
         for _ in range(2):
-            assert accountant._cost(mechanism, placed, of(SINGLE), known) == loss
+            assert accountant._cost(mechanism, placed, of(SINGLE))[2] == loss
 
 
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
