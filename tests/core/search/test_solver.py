@@ -1,4 +1,4 @@
-"""The search: accountant, splitter, solver and derivation, on trees small enough by hand."""
+"""The search: accountant, solver and derivation, on trees small enough by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dpcompose.core.change.units import ANY, PAIR, SINGLE, ChangeUnit, State, le
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import Effort
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -25,7 +24,6 @@ from dpcompose.core.search.proof import (
     used_statements,
 )
 from dpcompose.core.search.solver import Solver, notions
-from dpcompose.core.search.splitter import split
 from dpcompose.core.theorems.select import select
 
 F = Fraction
@@ -55,7 +53,7 @@ def of(leaf: ChangeUnit, count: int = 1) -> State:
     return state_of([(leaf_item(leaf), count)])
 
 
-# --- accountant and splitter ---------------------------------------------------------------------
+# --- accountant ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
@@ -101,18 +99,18 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
     ((mechanism, (seen,)),) = top_of(problem).mechanisms
     half = seen.statement.guarantee._replace(value=F(1, 2))
     stated = seen.statement._replace(guarantee=half)
-    accountant, known = Accountant(PURE), {}  # type: ignore[var-annotated]
+    accountant = Accountant(PURE)
     for placed, loss in (((seen,), 1), ((seen._replace(statement=stated),), F(1, 2))):
         for _ in range(2):
-            assert accountant._cost(mechanism, placed, of(SINGLE), known) == loss
+            assert accountant._cost(mechanism, placed, of(SINGLE))[2] == loss
 
 
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
     plain, curved = (
-        solver._known_to(solver._patterns_algebra(curves=each)) for each in (False, True)
+        solver._accountant(solver._patterns_algebra(curves=each))._costs for each in (False, True)
     )
-    assert plain is not curved and solver._known_to(solver._patterns_algebra()) is plain
+    assert plain is not curved and solver._accountant(solver._patterns_algebra())._costs is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:
@@ -126,9 +124,12 @@ def test_where_effort_ends_several_rows_are_a_path() -> None:
         return accountant.answer(place, state).loss  # type: ignore[arg-type]
 
     for effort in (Effort(), Effort(0)):
-        found, _ = driven(split(rules, of(SINGLE, 2), effort), cost)
+        searching = Accountant(PURE)
+        searching._effort = effort
+        found, _ = driven(searching._over_blocks(rules, of(SINGLE, 2)), cost)
         assert found.loss == 8
-    assert driven(split(rules, of(ANY), Effort()), cost)[0].loss == Scalars(Notion.PURE).none
+    found, _ = driven(Accountant(PURE)._over_blocks(rules, of(ANY)), cost)
+    assert found.loss == Scalars(Notion.PURE).none
 
 
 # --- solver --------------------------------------------------------------------------------------
@@ -197,17 +198,13 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     solver = Solver(problem)
     solution = solver.solve(Notion.PURE)
     cited, _ = select(solver, solution)
-    cite = prove(solver, solution, cited)
-    (together,) = cite.inputs
-    assert (cite.theorem, cite.bound, together.bound) == (cited, solution.quantities[0], cite.bound)
-
-    def given(step: Step) -> list[Fraction]:
-        mine = [F(step.bound.amount)] if step.rule == "given" and step.bound else []
-        return mine + [each for below in step.inputs for each in given(below)]
-
-    assert given(cite) == [4]  # of `z` alone: the worst row is there
-    proof = certificate_of(solver, solution)
-    assert proof.loss == proof.claims[proof.roots[0]].loss == 4
+    proof = prove(solver, solution, cited)
+    assert (proof.cited, proof.left, proof.rest) == (cited, 0, None)
+    (cost,) = proof.costs.values()  # of `z` alone: the worst row is there
+    assert cost.charge.mechanism.name == "on z"
+    assert [each.statement.guarantee.amount for each in cost.used] == [4]
+    claims = certificate_of(solver, solution)
+    assert claims.loss == claims.claims[claims.roots[0]].loss == 4
 
 
 def test_the_statement_that_gives_the_loss_is_told_alone() -> None:

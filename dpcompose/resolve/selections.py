@@ -1,0 +1,190 @@
+"""From selections as written to statements: the best of a random number of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import islice, product
+from typing import Any
+
+from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms.family import POSITIVE, Need
+from dpcompose.core.mechanisms.private_selection import Selected, stop_of
+from dpcompose.core.model.problem import Path
+from dpcompose.core.notions.guarantee import Guarantee, guaranteed
+from dpcompose.core.notions.notion import Notion
+from dpcompose.curves.rounding import ONE, ZERO
+from dpcompose.faults import Faults
+from dpcompose.resolve.forest import Draft
+from dpcompose.resolve.parameters import Numbers
+from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import CONCRETE, RUNS_OF, Runs
+
+#: The model of a selection as it is written.
+SELECT: Any = CONCRETE["select"]
+_MEAN = Need(
+    "from 1 to 1e12", "DPC111", "at least one run is made", lambda value: 1 <= value <= 10**12
+)
+_SHAPE = Need(
+    "0, or from -0.9 to 1e6 and at least 1e-6 from 0",
+    "DPC111",
+    "0 is the logarithmic law, 1 the geometric one",
+    lambda value: (
+        not value or (value >= Fraction(-9, 10) and Fraction(1, 10**6) <= abs(value) <= 10**6)
+    ),
+    signed=True,
+)
+#: Of runs that are stated in several ways each, so many ways together are looked at.
+_MOST_CHOICES = 16
+_STOP = Need("from 0 to 1", "DPC111", "γ is a chance", lambda value: value <= 1)
+
+
+def _runs(law: str, mean: Fraction, shape: Fraction = ZERO, stop: Fraction = ZERO) -> Selected:
+    """Returns a selection with a law of the number of runs, and no runs yet."""
+    return Selected(law, mean, shape, stop, ())
+
+
+def selections(
+    mechanism: Any,
+    path: Path,
+    drafts: Callable[[Model, Path], list[Draft] | None],
+    numbers: Numbers,
+    faults: Faults,
+) -> list[Draft] | None:
+    """Returns a draft of the guarantee of a selection for each relation that its runs share; None
+    after an error.
+
+    `drafts`: returns the guarantees of one run at a path.
+    """
+    several = isinstance(mechanism.of, list)
+    at = (*path, "of")
+    runs = (
+        [(each, (*at, i)) for i, each in enumerate(mechanism.of)]
+        if several
+        else [(mechanism.of, at)]
+    )
+    found = [drafts(each, where) for each, where in runs]
+    law = _law(mechanism.runs, (*path, "runs"), numbers, faults)
+    listed = [each for each in found if each is not None]
+    if law is None or len(listed) < len(found):
+        return None
+    if law.law == "fixed":
+        if several and law.mean > 1:
+            message = "a fixed number of runs of several mechanisms is no selection"
+            hint = "give each mechanism an entry of its own, with `count`"
+            faults.add("DPC105", (*path, "runs", "fixed"), message, hint, key=True)
+            return None
+        if not several:
+            return listed[0]
+        law = _runs("negative_binomial", ONE, ONE, ONE)  # one run for sure
+    if (
+        law.stop == 0
+        and law.law == "until_threshold"
+        and not all(_is_pure(each) for each, _ in runs)
+    ):
+        message = "with `stop: 0` a search may go on for ever, and the δ of its runs adds up"
+        hint = "give up after each failure with a chance: `stop: 1/100`"
+        faults.add("DPC105", (*path, "runs", "until_threshold", "stop"), message, hint)
+        return None
+    result = list(_together(listed, law, path))
+    if any(each.relation.kind is RelationKind.EUCLIDEAN for each in result):
+        message = "`relation: euclidean` does not go with `mechanism: select`"
+        faults.add("DPC150", (*path, "mechanism"), message, "only a loss per unit can be followed")
+        return None
+    if not result:
+        message = "the runs have no relation in common: each is stated for other neighbours"
+        hint = "state all of them for the same relation"
+        faults.add("DPC105", (*path, "of"), message, hint, key=True)
+        return None
+    return result
+
+
+def _together(listed: list[list[Draft]], law: Selected, path: Path) -> Iterator[Draft]:
+    """Yields a draft for each relation that all runs are stated for."""
+    alike: list[dict[tuple[Relation, int], list[Draft]]] = []
+    for drafts in listed:
+        groups: dict[tuple[Relation, int], list[Draft]] = {}
+        for each in drafts:
+            if not each.implied:
+                groups.setdefault((each.relation, each.up), []).append(each)
+        alike.append(groups)
+    for key in alike[0]:
+        choices = product(*(groups.get(key, []) for groups in alike))
+        for choice in islice(choices, _MOST_CHOICES):
+            given = all(each.relation_given for each in choice)
+            counts = tuple(len(each.parameters) for each in choice)
+            values = tuple(value for each in choice for value in each.parameters)
+            make = partial(_selected, law, tuple(each.make for each in choice), counts)
+            yield Draft(*key, values, make, path, given)
+
+
+def _selected(
+    law: Selected,
+    makers: tuple[Callable[..., Guarantee], ...],
+    counts: tuple[int, ...],
+    *values: Fraction,
+) -> Guarantee:
+    """Returns the guarantee of a selection from the parameters of all of its runs."""
+    of: list[Guarantee] = []
+    for make, count in zip(makers, counts, strict=True):
+        of.append(make(*values[:count]))
+        values = values[count:]
+    mechanism = replace(law, of=tuple(of))
+    pure = mechanism.epsilon(ONE) is not None
+    return guaranteed(Notion.PURE if pure else Notion.APPROX, mechanism, ONE)
+
+
+def _is_pure(run: Model) -> bool:
+    """Returns whether one run as written is stated in pure DP."""
+    notion = getattr(run, "notion", None)
+    if notion is not None:
+        return bool(notion == "pure")
+    kind = next(name for name, model in RUNS_OF.items() if isinstance(run, model))
+    return FORMS[kind].states[0] == "pure"
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+
+def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> Selected | None:
+    """Returns a selection with the law of its number of runs; None after an error."""
+    given = [key for key in type(runs).model_fields if getattr(runs, key) is not None]
+    if len(given) != 1:
+        message = "`runs` needs one law of the number of runs"
+        hint = "such as `runs: {geometric: 10}`, a geometric number of mean 10"
+        if given:
+            message = f"`{given[0]}` and `{given[1]}` exclude each other"
+            hint = "the number of runs has one law"
+        faults.add("DPC105" if given else "DPC102", path, message, hint, key=True)
+        return None
+    [key] = given
+    value, at = getattr(runs, key), (*path, key)
+    match key:
+        case "fixed":
+            return _runs(key, Fraction(value))
+        case "until_threshold":
+            stop = numbers.parameter(value.stop, (*at, "stop"), _STOP, safe="down")
+            return None if stop is None else _runs(key, 1 / stop if stop else ZERO, ZERO, stop)
+        case "poisson":
+            mean = numbers.parameter(value, at, POSITIVE, safe="up")
+            return None if mean is None else _runs(key, mean)
+        case "binomial":
+            mean = numbers.parameter(value.mean, (*at, "mean"), POSITIVE, safe="up")
+            if mean is not None and mean >= value.trials:
+                message = f"the mean of {value.trials} trials is below {value.trials}"
+                hint = "as many runs as trials are a fixed number: `runs: {fixed: …}`"
+                faults.add("DPC111", (*at, "mean"), message, hint)
+                return None
+            return None if mean is None else _runs(key, mean, Fraction(value.trials))
+    shape: Fraction | None = ONE if key == "geometric" else ZERO
+    text, where = value, at
+    if key == "negative_binomial":
+        shape = numbers.parameter(value.shape, (*at, "shape"), _SHAPE)
+        text, where = value.mean, (*at, "mean")
+    mean = numbers.parameter(text, where, _MEAN, safe="up")
+    if shape is None or mean is None:
+        return None
+    return _runs("negative_binomial", mean, shape, stop_of(shape, mean))
