@@ -1465,12 +1465,7 @@ class Rules:
         return self.algebra.best([full, self._spread(part, holding, hits, min(caps), most)])
 
     def _spread(
-        self,
-        part: Partition,
-        holding: Callable[[int], list[Loss]],
-        hits: int,
-        cap: int,
-        most: int,
+        self, part: Partition, holding: Callable[[int], list[Loss]], hits: int, cap: int, most: int
     ) -> Loss:
         """Returns the worst of so many rows over so many blocks, at most `cap` in one."""
         if self.algebra.apart:
