@@ -2180,7 +2180,7 @@ DIGITS, WHOLE, SPARE = 45, 10**45, 10**25
 #: To which part of ε numbers are confirmed, by the second where they are exact.
 TOLERANCES = F(1, 20_000), F(1, 10**6), F(1, 1_000), F(1, 100)
 #: Of how many cells one loss has at most, a sum, and all unlike losses.
-MOST_CELLS, MOST_SUMS, MOST_WORK = 4_096, 40_000, 65_536
+MOST_CELLS, MOST_SUMS, MOST_WORK = 4_096, 40_000, 32_768
 
 
 class LossLaw(NamedTuple):
