@@ -477,11 +477,11 @@ class DataNode:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.root: Line = line.get("root", {})
         self.map: Line | None = line.get("map")
-        self.block: tuple[Partition, int] | None = None
+        self.block: tuple[BlockClasses, int] | None = None
         self.draws, self.one_release = line.get("draws", 1), line.get("one_release", False)
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
         self.children: list[DataNode] = []
-        self.partitions: list[Partition] = []
+        self.partitions: list[BlockClasses] = []
         self.facts: Line = {}
         self.read = self.leans = False
         #: Whether this file has rules for the maps on the way from the root.
@@ -836,7 +836,7 @@ def top(losses: Iterable[Any]) -> Any:
     return Multisets({each: None for loss in sets for each in loss})
 
 
-class Algebra:
+class LossAlgebra:
     """How losses of a notion add up."""
 
     def __init__(self, notion: str, multiplied: bool = False) -> None:
@@ -1133,7 +1133,7 @@ def stated(said: Line) -> Loss:
     return ((least, delta),)
 
 
-def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> Loss:
+def mechanism_loss(views: Sequence[View], change: Change, algebra: LossAlgebra) -> Loss:
     """Returns the least loss of one copy of a mechanism that its statements give for a change."""
     found, target = [algebra.none], algebra.notion
     for v in views if algebra.apart else ():
@@ -1143,7 +1143,7 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
     # Steps may add up in the notion of the statements, and what follows be read in the other one.
     groups = [({n}, n) for n in sources if target not in ("approx", "profile")]
     for group, notion in [*groups, (sources, target)] if sources else ():
-        inner, chosen = Algebra(notion), [v for v in views if v.said["notion"] in group]
+        inner, chosen = LossAlgebra(notion), [v for v in views if v.said["notion"] in group]
         losses = {id(v.said): read_as(stated(v.said), v.said["notion"], notion) for v in chosen}
         ends = [losses[id(v.said)] for v in chosen if v.said["relation"]["kind"] == "free-lunch"]
         for v in chosen:
@@ -1180,7 +1180,7 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> L
 def _shift(v: View, change: Change) -> Loss:
     """Returns how far a change moves a mechanism with noise, as an ε; of no pairs: not known."""
     said = {**v.said, "value": v.said["shift"], "notion": "pure", "noise": None}
-    return mechanism_loss([v._replace(said=said)], change, Algebra("pure"))
+    return mechanism_loss([v._replace(said=said)], change, LossAlgebra("pure"))
 
 
 def _loss_of_noise(v: View, change: Change) -> Multisets:
@@ -1252,14 +1252,14 @@ def _ways(views: Sequence[View], change: Change) -> Iterator[tuple[Sequence[View
 # -- rules: maps and samples (sections 4 and 7) --------------------------------------------------
 
 #: A map, by the dataset that it makes; or a partition.
-Edge: TypeAlias = "DataNode | Partition"
+Edge: TypeAlias = "DataNode | BlockClasses"
 
 
-class Rules:
+class ClaimRules:
     """A claim that is checked. Its rules bound all that is made by one map (`child`) or one
     partition (`part`) of a dataset, from losses that premises give."""
 
-    def __init__(self, algebra: Algebra, pure: bool, premises: dict[Any, Loss]) -> None:
+    def __init__(self, algebra: LossAlgebra, pure: bool, premises: dict[Any, Loss]) -> None:
         self.algebra, self.pure, self.premises = algebra, pure, premises
         self.used: set[Any] = set()
         self.known: dict[Any, Loss] = {}
@@ -1403,7 +1403,7 @@ class Rules:
     # -- rules: partitions (section 5)
 
     def _blocks(
-        self, node: DataNode, part: Partition, change: Change, become: Callable[[Unit], Unit]
+        self, node: DataNode, part: BlockClasses, change: Change, become: Callable[[Unit], Unit]
     ) -> list[Loss]:
         """Returns for each class of blocks the loss of one block where units become that."""
         return [self.ask(b, down(change, node, b, lambda u: [(become(u), 1)])) for b in part.blocks]
@@ -1427,12 +1427,12 @@ class Rules:
             )
         return self.algebra.best([found])
 
-    def split_everywhere(self, node: DataNode, part: Partition, change: Change) -> Loss:
+    def split_everywhere(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """Every block may change in any way: their losses add."""
         losses = self._blocks(node, part, change, lambda u: ANY._replace(ends=_as_it_is(u).ends))
         return self.algebra.add([*map(self.algebra.times, losses, part.sizes)])
 
-    def split_one_row(self, node: DataNode, part: Partition, change: Change) -> Loss:
+    def split_one_row(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """One row in the blocks where it can be; a replaced one leaves some and enters others."""
         unit, lean = part.followed(change, one=True), int(node.leans)
         require(unit.kind != "user", "it is for a row")
@@ -1445,7 +1445,7 @@ class Rules:
         losses = [self._blocks(node, part, change, lambda _: each) for each in become]  # noqa: B023
         return self._total(lambda u, v, b: part.worst_pair(u, v, b, kept), *losses)
 
-    def split_one_unit_s_rows(self, node: DataNode, part: Partition, change: Change) -> Loss:
+    def split_one_unit_s_rows(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """All rows of one unit, as many as it has at most, over the blocks."""
         unit, blocks = part.followed(change, one=True), part.line["max_blocks_per_unit"]
         require(unit.kind == "user", "it is for the rows of a unit")
@@ -1465,7 +1465,12 @@ class Rules:
         return self.algebra.best([full, self._spread(part, holding, hits, min(caps), most)])
 
     def _spread(
-        self, part: Partition, holding: Callable[[int], list[Loss]], hits: int, cap: int, most: int
+        self,
+        part: BlockClasses,
+        holding: Callable[[int], list[Loss]],
+        hits: int,
+        cap: int,
+        most: int,
     ) -> Loss:
         """Returns the worst of so many rows over so many blocks, at most `cap` in one."""
         if self.algebra.apart:
@@ -1485,7 +1490,7 @@ class Rules:
         worst = max(row[hits] for row in best)
         return self.algebra.none if worst == INF else ((worst, ZERO),)
 
-    def split_all_in_each_block(self, node: DataNode, part: Partition, change: Change) -> Loss:
+    def split_all_in_each_block(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """At most so many blocks are hit, each as if all units hit it."""
         part.followed(change)
         rows = leaves(change)
@@ -1496,7 +1501,7 @@ class Rules:
             full = [self.algebra.chain([(a, 1), (b, 1)]) for a, b in zip(full, once, strict=True)]
         return self._total(lambda u: largest(u, part.sizes, hits), full)
 
-    def split_every_way(self, node: DataNode, part: Partition, change: Change) -> Loss:
+    def split_every_way(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """Every way of assigning every end to blocks; of equal blocks as many as may be hit."""
         part.followed(change)
         rows = leaves(change)
@@ -1558,7 +1563,7 @@ def amplified(loss: Loss, rate: F, added: bool = False) -> Loss:
     )
 
 
-def exchanged(algebra: Algebra, once: Loss, both: Loss, rate: F) -> Loss:
+def exchanged(algebra: LossAlgebra, once: Loss, both: Loss, rate: F) -> Loss:
     """Returns the loss of a row replaced above a sample; `once` of one that is there or not."""
 
     def grown(u: F, b: F) -> F:
@@ -1591,7 +1596,7 @@ def largest(losses: Sequence[Loss], sizes: Sequence[int], most: int) -> Loss:
     return found
 
 
-class Partition:
+class BlockClasses:
     """A partition with its blocks, one for each class of equal ones."""
 
     def __init__(self, line: Line) -> None:
@@ -1701,8 +1706,8 @@ class Checker:
         self.header: Line = {}
         self.declared: dict[str, Line] = {}
         self.nodes: list[DataNode] = []
-        self.parts: list[Partition] = []
-        self.algebra: Algebra | None = None
+        self.parts: list[BlockClasses] = []
+        self.algebra: LossAlgebra | None = None
         #: The claims of the proof at hand: dataset, change, whether in pure DP, loss.
         self.claims: list[tuple[int, Change, bool, Loss]] = []
         self.views: dict[int, list[list[View]]] = {}
@@ -1804,7 +1809,7 @@ class Checker:
         node = self.nodes[line["of"]]
         placed_ = line["by"]["kind"] != "position" or not node.known or node.facts.get("ordered")
         require(placed_, f"rows of `{node.name}` have no positions")
-        self.parts.append(Partition(line))
+        self.parts.append(BlockClasses(line))
         node.partitions.append(self.parts[-1])
 
     def _proof(self, line: Line) -> None:
@@ -1816,7 +1821,7 @@ class Checker:
         require(line["id"] == self.proofs, "proofs are numbered in order")
         require(line["notion"] in READS, f"there is no notion {line['notion'][:40]!r}")
         self.proofs += 1
-        self.algebra = Algebra(line["notion"], line["multiplied"])
+        self.algebra = LossAlgebra(line["notion"], line["multiplied"])
 
     def _close(self, node: DataNode) -> None:
         """Refuses a dataset of which something below is missing, and says what reads it."""
@@ -1837,7 +1842,7 @@ class Checker:
         require(in_order, "claims are numbered in order, in a proof")
         assert self.algebra is not None
         node, pure = self.nodes[line["dataset"]], line.get("pure", False)
-        algebra = Algebra("pure") if pure else self.algebra
+        algebra = LossAlgebra("pure") if pure else self.algebra
         change, loss = parse_change(line["change"]), parse_loss(line["loss"], algebra)
         self.claims.append((node.id, change, pure, loss))
         self.checked += 1
@@ -1851,7 +1856,7 @@ class Checker:
             return  # nothing is claimed, or nothing changes
         if not all(each.known for each in (node, *node.children)):
             raise NotChecked("maps of a kind that this checker does not know")
-        rounded[0], step = False, Rules(algebra, pure, premises)
+        rounded[0], step = False, ClaimRules(algebra, pure, premises)
         parts = [*self._charges(line["charges"], node, change, algebra)]
         edges: list[Edge] = [c for c in node.children if not c.one_release]
         edges += node.partitions
@@ -1863,7 +1868,7 @@ class Checker:
         require(not premises.keys() - step.used, "a premise is not needed")
 
     def _charges(
-        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: Algebra
+        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: LossAlgebra
     ) -> Iterator[Loss]:
         """Yields what the mechanisms of a dataset are charged, each at least what it loses."""
         all_ = len(claimed) == len(node.mechanisms)
@@ -1948,7 +1953,7 @@ LINES = ("header", "dataset", "partition", "proof", "claim", "bound", "point")
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def _claim_holds(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
+def _claim_holds(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) -> None:
     """As `_hold`; at a δ equal sums say nothing, since more may be known of what is worse."""
     try:
         _hold(algebra, claimed, least, what)
@@ -1958,7 +1963,7 @@ def _claim_holds(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> Non
         raise
 
 
-def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
+def _hold(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) -> None:
     """Raises Rejected where a claimed loss is smaller than what follows."""
     near = 1 + F(1, 10**12) if rounded[0] else ONE
     if algebra.apart:
@@ -2018,7 +2023,7 @@ def parse_change(items: Any, depth: int = 0) -> Change:
     return gather(found) if depth else canonical(gather(found))
 
 
-def parse_loss(value: Any, algebra: Algebra) -> Loss:
+def parse_loss(value: Any, algebra: LossAlgebra) -> Loss:
     """Returns a loss as a certificate writes it; null: no finite bound is claimed."""
     if algebra.apart:
         return Multisets(parse_multiset(each) for each in value or ())
@@ -2563,7 +2568,7 @@ class SpecComparison:
         for part in node.partitions:
             self._blocks(part, self._entry(part.name)["partition"], blocks, drawn)
 
-    def _blocks(self, part: Partition, written: Line, blocks: Line, drawn: Any) -> None:
+    def _blocks(self, part: BlockClasses, written: Line, blocks: Line, drawn: Any) -> None:
         """Compares a partition, and its blocks: of equal ones one is compared for all."""
         name, by, sizes = part.name, part.by, [*part.sizes]
         keys = ("drops", "max_blocks_per_unit", "max_rows_per_block")

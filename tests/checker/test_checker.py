@@ -427,7 +427,7 @@ def test_a_loss_a_little_smaller_is_refused_where_it_is_claimed() -> None:
 #: Every rule for maps and partitions that bounds something.
 RULES = sorted(
     name.split("_", 1)[1]
-    for name in vars(checker.Rules)
+    for name in vars(checker.ClaimRules)
     if name.startswith(("map_", "split_")) and name != "map_unread"
 )
 
