@@ -2389,6 +2389,11 @@ class SpecComparison:
         self.spec, self.goal = _load(text), tree.header["protect"]
         for key in self.spec.keys() - {*_TOP}:
             raise NotChecked(f"specs with the key {key[:40]!r}")
+        if self.spec.get("adaptivity") == "parameters":
+            fixed = any(x["line"] == "point" or x.get("notion") == "profile" for x in told)
+            require(not fixed, "the spec chooses parameters on the way: no number at a δ holds")
+            self.left.add("adaptivity")
+        self._protect(tree)
         for node in tree.nodes:
             if node.map is not None and f"map {node.map['kind']}" not in _SHAPES:
                 written = self._entry(node.name).get("map", {})
@@ -2396,11 +2401,6 @@ class SpecComparison:
                 same = node.map["kind"] in (kind, f"{kind}-cut", f"{kind}-again", "at-one-key")
                 require(same, f"`{node.name}` is of another kind in the spec")
                 raise NotChecked("maps of a kind that this checker does not know")
-        if self.spec.get("adaptivity") == "parameters":
-            fixed = any(x["line"] == "point" or x.get("notion") == "profile" for x in told)
-            require(not fixed, "the spec chooses parameters on the way: no number at a δ holds")
-            self.left.add("adaptivity")
-        self._protect(tree)
         self._index()
         roots = [node for node in tree.nodes if node.parent is None]
         self._made_of(roots, [""], "a root", {}, None)
@@ -2413,9 +2413,10 @@ class SpecComparison:
             listed = isinstance(told.get(key), list) and isinstance(written.get(key), str)
             says, here = as_text(written.get(key)), as_text(told.get(key))
             says = f"[{says}]" if listed else says
-            says = as_text(self.spec.get("constants", {}).get(says, says))
             default = _DEFAULTS.get(key, "")
             says, here = says or default, here or default
+            if _WRITTEN.fullmatch(here):
+                says = as_text(self.spec.get("constants", {}).get(says, says))
             if key in ("relation", "within"):
                 says, here = (self.same_relations.get(each, each) for each in (says, here))
             follows = key not in written and _FOLLOWS.get(key, key) in written
@@ -2482,7 +2483,7 @@ class SpecComparison:
                 blocks.update(*(each for each in some.values() if isinstance(each, dict)))
             while (source := _base(source)) not in self.needed and source in datasets:
                 self.needed.add(source)
-                source = (datasets[source] or {}).get("from", "")
+                source = self._entry(source).get("from", "")
 
     def _split_above(self, source: str) -> str:
         """Returns the partition in a block of which a dataset is, or nothing."""
@@ -2519,7 +2520,7 @@ class SpecComparison:
 
     def _entry(self, name: str) -> Line:
         entry = self.spec["datasets"].get(name)
-        return {"map": {"kind": entry}} if isinstance(entry, str) else entry or {}
+        return entry if isinstance(entry, dict) else {}
 
     def _is_as_written(self, node: DataNode, entry: Line) -> None:
         """Compares a root, or a map, with what is written of it."""
