@@ -2347,6 +2347,8 @@ _FREE = "title population because dpcompose constants budget report filter adver
 _TOP = [*_FREE, *"protect adaptivity roots relations datasets mechanisms".split()]
 #: Keys of a noise that a mechanism's ε gives.
 _OF_EPSILON = dict.fromkeys(("odds", "range", "range_epsilon"), "epsilon")
+#: What a noise says of keys that a mechanism leaves out.
+_NOISE_DEFAULTS = [("unit", "1"), ("value_epsilon", "0"), ("monotone", False), ("peeling", False)]
 MOST_PLACES = 20_000
 _AMOUNTS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 _WRITTEN = re.compile(r"[0-9]{1,999}(\.[0-9]{0,999})?([eE][-+]?[0-9]{1,3})?(/[1-9][0-9]{0,999})?")
@@ -2732,13 +2734,7 @@ class SpecComparison:
                 require(value is None, f"{name} has no bands in the spec")
             elif key == "unit" and isinstance(by, str):
                 self.same(name, {key: "1"}, {key: value})
-            elif (key, value) != ("unit", "1") and value not in (
-                None,
-                False,
-                0,
-                "0",
-                noise["kind"],
-            ):
+            elif key != "kind" and (key, value) not in _NOISE_DEFAULTS:
                 self.left.add(f"{name}.{key}")
         if isinstance(by, dict):
             by = {} if any(isinstance(x, dict) for x in by.values()) else by.get(kind, {})

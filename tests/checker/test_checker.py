@@ -764,6 +764,15 @@ def test_a_mapping_by_block_is_compared() -> None:
     assert "m.epsilon is 3 in the spec, 2 here" in compared(other, lines)
 
 
+def test_a_number_of_noise_that_is_not_written_is_listed() -> None:
+    """Also where it is 0, and nothing would be lost."""
+    text = at_delta("mechanism: randomized-response, lie: 1/3", protect="bounded")
+    lines = certificate_of(text)
+    forged = json.dumps(lines)
+    (odds,) = {*re.findall(r'"odds": "[^"]*"', forged)}
+    assert "m0.odds" in compared(text, json.loads(forged.replace(odds, '"odds": "0"')))
+
+
 def test_numbers_of_any_size_in_a_spec_take_no_time() -> None:
     """They are as expressions, that are not compared."""
     lines = certificate_of(SPEC)
