@@ -297,9 +297,9 @@ def refused_monotone(
     )
 
 
-def drawn_by(name: str, says: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
-    """Returns the declared hypothesis that noise is drawn as `says` has it: the mechanism charged
-    is of one of the families, or passes the test `but`."""
+def drawn_by(name: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
+    """Returns the declared hypothesis of that name, for whose words see the handbook: the mechanism
+    charged is of one of the families, or passes the test `but`."""
 
     def holds(touch: ChargedStep) -> None:
         """Raises `Refused` unless the mechanism charged draws its noise from one of `families`."""
@@ -309,7 +309,7 @@ def drawn_by(name: str, says: str, *families: type[Family], but: Test | None = N
             return
         raise Refused(f"the mechanism is not known to be {families[0].__name__}")
 
-    return Hypothesis(name, says, "declared", holds)
+    return Hypothesis(name, "", "declared", holds)
 
 
 _Bound = TypeVar("_Bound", bound=Callable[..., Any])

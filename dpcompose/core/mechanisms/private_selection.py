@@ -352,13 +352,7 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     title="The best of a random number of runs",
     place="Theorem",
     formula="δ_A(ε+c) ≤ m·δ_Q(ε)",
-    given=drawn_by(
-        "public law, private number",
-        "the number of runs is drawn from the law stated, which is public and does not depend "
-        "on the data; it is neither released nor to be seen in time or cost; scores are "
-        "computed from the output of a run, and settings are drawn anew in each run",
-        Selected,
-    ),
+    given=drawn_by("public law, private number", Selected),
 )
 def over_runs(once: Fraction, mean: Fraction) -> Fraction:
     """Returns the δ of a selection at ε + c, from that of one run at ε and the mean of runs."""
