@@ -56,14 +56,9 @@ STEPS = Need(
     "(of a vector, in all coordinates together: L1)",
     lambda value: value.denominator == 1,
 )
-
-
-WHOLE_L2 = Need(
-    "a whole number",
-    "DPC115",
-    "this noise is for whole numbers: say how far one row moves them in L2 (of a vector, "
-    "`{l2_squared: …}` is the sum of the squares)",
-    lambda value: value.denominator == 1,
+WHOLE_L2 = STEPS._replace(
+    hint="this noise is for whole numbers: say how far one row moves them in L2 (of a vector, "
+    "`{l2_squared: …}` is the sum of the squares)"
 )
 
 
