@@ -45,7 +45,6 @@ class DiscreteGaussian(Family):
         return Curve(((moved, 1),))
 
     def describe(self, shift: Fraction) -> str:
-        """Returns the noise in words, with σ and its sensitivity."""
         norm = " in L2" if self.norm == "L2" else ""
         moved = f"sensitivity {number(sqrt_up(shift * shift * self.unit))}{norm}"
         return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"

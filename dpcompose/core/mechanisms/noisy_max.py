@@ -67,7 +67,6 @@ class NoisyMax(OverSteps):
         return sqrt_up(self.mu_squared(shift))
 
     def mu_squared(self, shift: Fraction) -> Fraction:
-        """Returns the square of the least μ that is known, rounded up."""
         return self.times(shift) * self.part(shift).mu() ** 2
 
     def epsilon(self, shift: Fraction) -> Fraction:

@@ -28,7 +28,6 @@ class Edges(Map):
         return two_sided(traits.degree, ChangeUnit(Kind.PAIR, (0, 0)))
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
 
     def conduct(self) -> MapTraits:

@@ -16,11 +16,9 @@ class Opaque(Map):
     """A map of unknown stability."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns an arbitrary change."""
         return [anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of rows of which nothing is known."""
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
