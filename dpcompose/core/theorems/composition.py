@@ -9,10 +9,10 @@ from heapq import nlargest
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
-from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite, plain_pair
+from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite
 from dpcompose.curves.rounding import ZERO, summed
 
 # --- what is checked ------------------------------------------------------------------------------
@@ -120,10 +120,8 @@ def _one_pair(kind: Kind | None = None) -> Hypothesis:
 
     def holds(setting: Setting) -> None:
         """Raises `Refused` if a block has several pairs (ε, δ), or the 1 - δ are multiplied."""
-        algebra = setting.algebra
-        losses = setting.of_blocks(kind or _protected_row(setting))
-        several = any(len(loss) != 1 for loss in losses)
-        if isinstance(algebra, Pairs) and (algebra.survival or several):
+        losses = map(setting.algebra.values, setting.of_blocks(kind or _protected_row(setting)))
+        if setting.algebra.survival or any(len(values) != 1 for values in losses):
             raise Refused("it is stated for one (ε, δ) for each block")
 
     says = "what is known of each block is one (ε, δ)"
@@ -211,43 +209,40 @@ def whole_release(setting: Setting, bound: Bound) -> Loss:
         for answer in setting.answers
         for part in (*answer.own, *(choice.loss for choice in answer.choices))
     ]
-    if isinstance(algebra, Scalars):
-        if bound(parts) > setting.loss:
-            raise Refused("the losses of the parts add up to more")
-    elif all(parts) and setting.loss:
+    values, most = [algebra.values(part) for part in parts], algebra.values(setting.loss)
+    if all(values) and most:
         for end in (0, -1):  # the pairs with the least ε, and those with the least δ
-            epsilon, delta = bound([plain_pair(algebra, part[end]) for part in parts])
-            most_epsilon, most_delta = plain_pair(algebra, setting.loss[end])
-            # Chances that nothing is given away multiply, which is never more than the sum.
-            if epsilon > most_epsilon or (delta > most_delta and not algebra.survival):
+            if algebra.exceeds(bound([each[end] for each in values]), most[end]):
                 raise Refused("the losses of the parts add up to more")
     return setting.loss
 
 
 def worst_block(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the losses of all blocks, each for the protected row."""
-    losses = setting.of_blocks(_protected_row(setting))
-    if isinstance(setting.algebra, Pairs):
-        return (bound([loss[0] for loss in losses]),)
-    return math.inf if math.inf in losses else bound(losses)
+    return _of_blocks(setting, _protected_row(setting), bound)
 
 
 def every_block(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the losses of all blocks, each for one row added or removed."""
-    losses = setting.of_blocks(Kind.SINGLE)
-    return math.inf if math.inf in losses else bound(losses)
+    return _of_blocks(setting, Kind.SINGLE, bound)
+
+
+def _of_blocks(setting: Setting, kind: Kind, bound: Bound) -> Loss:
+    """Returns `bound` of the losses of all blocks, each for one unit of a kind."""
+    values = [setting.algebra.values(loss) for loss in setting.of_blocks(kind)]
+    return setting.algebra.of_values([bound([each[0] for each in values])] if all(values) else ())
 
 
 def two_blocks(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the losses of the two worst blocks, which one replaced row may reach."""
     algebra = setting.algebra
-    losses = setting.of_blocks(Kind.SINGLE)
-    if isinstance(algebra, Scalars):
-        two = nlargest(2, losses)
-        return math.inf if math.inf in two else bound(two)
-    pairs: list[Pair] = [loss[0] for loss in losses]
+    values = [algebra.values(loss) for loss in setting.of_blocks(Kind.SINGLE)]
+    if not all(values):
+        return algebra.none
+    first = [each[0] for each in values]
     # The two with the largest ε are one change, the two with the largest δ may be another.
-    return algebra.worst_case((bound(nlargest(2, pairs, key=lambda p: p[i])),) for i in (0, 1))
+    ways = (bound(nlargest(2, first, key=order)) for order in algebra.orders)
+    return algebra.worst_case(algebra.of_values([value]) for value in ways)
 
 
 def total(losses: Iterable[Fraction]) -> Fraction:

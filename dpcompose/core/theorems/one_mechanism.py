@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.cost import units_at
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, Pair, at_distance, chain_pairs
@@ -106,17 +105,9 @@ def _rows_come_or_go(touch: ChargedStep) -> None:
 def over_distance(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the one guarantee at the protected distance."""
     _, statement = setting.only_statement()
-    guarantee = statement.guarantee
-    pairs = isinstance(setting.algebra, Pairs)
-    stated = (guarantee.value, guarantee.delta) if pairs else guarantee.amount
-    return _as_loss(setting, bound(stated, setting.goal.distance))
-
-
-def _as_loss(setting: Setting, found: Any) -> Loss:
-    """Returns the result of a theorem's function as a loss; None stands for no finite bound."""
-    if isinstance(setting.algebra, Scalars):
-        return math.inf if found is None else found
-    return () if found is None else (found,)
+    stated = setting.algebra.value_of(statement.guarantee)
+    found = bound(stated, setting.goal.distance)
+    return setting.algebra.of_values(() if found is None else (found,))
 
 
 def by_steps(setting: Setting, bound: Bound) -> Loss:

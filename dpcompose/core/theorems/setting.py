@@ -15,14 +15,16 @@ from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.amplification import Numbers
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion, Pair
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 
 if TYPE_CHECKING:
@@ -32,18 +34,13 @@ if TYPE_CHECKING:
 Bound = Callable[..., Any]
 
 
-def finite(algebra: Scalars | Pairs, loss: Loss) -> None:
+def finite(algebra: Numbers, loss: Loss) -> None:
     """Refuses a loss that is not finite."""
     if loss == algebra.none or loss == math.inf:
         why = "some mechanism has no finite bound by itself"
-        if isinstance(algebra, Pairs):
+        if algebra.notion is Notion.APPROX:
             why += ", or all δ's together reach 1"
         raise Refused(why)
-
-
-def plain_pair(algebra: Pairs, pair: tuple[Fraction, Any]) -> Pair:
-    """Returns the (ε, δ) of a pair of an algebra, which may keep 1 - δ in place of δ."""
-    return pair[0], algebra.plain(pair[1])
 
 
 class ChargedStep(NamedTuple):
@@ -101,7 +98,7 @@ class Setting(NamedTuple):
 
     problem: Problem
     tops: Sequence[tuple[Root, Place]]
-    algebra: Scalars | Pairs
+    algebra: Numbers
     loss: Loss
     answers: tuple[Answer, ...]
     known: Mapping[tuple[int, State], Answer]
