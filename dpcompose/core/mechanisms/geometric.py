@@ -48,11 +48,7 @@ def _pure_steps(touch: ChargedStep) -> bool:
     return guarantee.noise is None and guarantee.notion is Notion.PURE and steps > 1
 
 
-NOISY = drawn_by(
-    "geometric noise",
-    Geometric,
-    but=_pure_steps,
-)
+NOISY = drawn_by("geometric noise", Geometric, but=_pure_steps)
 
 
 family_theorem(

@@ -24,14 +24,7 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
-from dpcompose.curves.rounding import (
-    MAX_EXPONENT,
-    ZERO,
-    exp_up,
-    number,
-    plural,
-    power_down,
-)
+from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, number, plural, power_down
 
 _ONE = Fraction(1)
 #: Up to so many units all numbers of them that share a key are tried.

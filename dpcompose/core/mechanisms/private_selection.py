@@ -23,14 +23,7 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
-from dpcompose.curves.rounding import (
-    ZERO,
-    bits_up,
-    exp_up,
-    log1p_up,
-    log_inverse_up,
-    number,
-)
+from dpcompose.curves.rounding import ZERO, bits_up, exp_up, log1p_up, log_inverse_up, number
 
 _ONE = Fraction(1)
 #: The δ at which selections without a loss that is bounded are stated.

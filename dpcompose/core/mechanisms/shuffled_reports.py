@@ -14,12 +14,7 @@ from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, curve_of
 from dpcompose.curves.families import OUTSIDE, profile_of_clones
-from dpcompose.curves.rounding import (
-    ZERO,
-    bits_up,
-    count_text,
-    number,
-)
+from dpcompose.curves.rounding import ZERO, bits_up, count_text, number
 
 _ONE = Fraction(1)
 

@@ -37,9 +37,4 @@ class Edges(Map):
         return "the table of edges"
 
 
-FORM = Form(
-    "edges",
-    Edges,
-    "The table of the edges of a graph.",
-    reads=Shape.GRAPH,
-)
+FORM = Form("edges", Edges, "The table of the edges of a graph.", reads=Shape.GRAPH)

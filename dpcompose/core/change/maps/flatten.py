@@ -133,11 +133,7 @@ class Flatten(SeveralRows):
 
 
 def _flatten_from_keys(
-    max_rows: int,
-    exact: bool,
-    drops: bool,
-    keeps: frozenset[str],
-    uses: frozenset[str] | None,
+    max_rows: int, exact: bool, drops: bool, keeps: frozenset[str], uses: frozenset[str] | None
 ) -> Flatten:
     """Returns the flatten that the keys of a map declare; `Contradiction` for `exact` with
     `drops`."""

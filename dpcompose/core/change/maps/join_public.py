@@ -38,11 +38,7 @@ class JoinPublic(SeveralRows):
 
 
 def _join_from_keys(
-    column: str | None,
-    uses: frozenset[str] | None,
-    max_rows: int,
-    exact: bool,
-    drops: bool,
+    column: str | None, uses: frozenset[str] | None, max_rows: int, exact: bool, drops: bool
 ) -> JoinPublic:
     """Returns the join that the keys of a map declare; `column` is short for `uses` of one column.
 

@@ -29,8 +29,4 @@ class Opaque(Map):
         return "an opaque map"
 
 
-FORM = Form(
-    "opaque",
-    Opaque,
-    "A map of unknown stability.",
-)
+FORM = Form("opaque", Opaque, "A map of unknown stability.")
