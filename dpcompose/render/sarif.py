@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.places import version
-from dpcompose.render.codes import rule
+from dpcompose.render.code_text import rule
 from dpcompose.render.headlines import headline
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
