@@ -17,7 +17,6 @@ from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_noti
 from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, State, all_leaves
-from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion
@@ -158,8 +157,7 @@ def _other(case: Case, limit: Budget) -> Verdict:
 def read(
     limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """Returns the guarantee as the ε at each δ, and as the δ at each ε, both by the filter's
-    limit."""
+    """Returns the guarantee as ε at each δ and as δ at each ε, by the filter's limit."""
     says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
     at_delta: list[At] = []
     for delta in dict.fromkeys(deltas):
@@ -174,8 +172,7 @@ def read(
 
 
 def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> str:
-    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as for what may still be
-    spent."""
+    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as what may be spent."""
     says = number_below if down else number
     return ", ".join(f"{SIGNS[name]} = {says(value)}" for name, value in parameters)
 
@@ -244,8 +241,7 @@ def passed(record: FilterRecord) -> str:
 
 
 def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iterator[Alternative]:
-    """Yields the bounds that need fixed parameters, and the sums that other filters would have
-    counted."""
+    """Yields the bounds that need fixed parameters, and the sums of the other filters."""
     for at in fixed.at_delta:
         if at.value is None:
             continue
@@ -330,8 +326,7 @@ class Counted:
     def _cost(
         self, delta: Fraction, fixed: Sequence[At]
     ) -> tuple[Fraction, Fraction, Fraction] | None:
-        """Returns a δ, the ε of what is spent, and the ε of the same releases planned in
-        advance."""
+        """Returns a δ, the ε of what is spent, and that of the same releases planned ahead."""
         spent = of_bound(self.spent, Point(delta=delta)).value
         if spent is None:
             return None
@@ -373,8 +368,7 @@ def count(
             _refuse_what_promises_nothing(solution, found)
         why = why[:1].upper() + why[1:] if why else "No finite sum is known for the worst change"
         raise NoFilter(f"{why}{_other_filters(problem, solver, budget, notion)}.")
-    if isinstance(solution.algebra, Pairs):
-        _refuse_choices(solver, solution)
+    _refuse_choices(solver, solution)
     fitting = [each for each in solution.quantities if found.admits(each)]
     return Counted(found, wanted is not None, solution, (*fitting, *solution.quantities)[0])
 
@@ -501,8 +495,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
 
 
 def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
-    """Returns the mechanisms on a sample's draw: names, number of releases, whether some have a
-    δ."""
+    """Returns the mechanisms on a sample's draw, how many releases, whether some have a δ."""
     releases, leaks = 0, False
     shared = not isinstance(sample.made_by, Sample) or sample.made_by.shared
     names: dict[str, None] = {}
@@ -533,9 +526,10 @@ def _refuse_shared_sample(sample: Dataset, what: str) -> None:
 
 def _refuse_what_promises_nothing(solution: Solution, limit: PrivacyFilter) -> None:
     """Raises NoFilter where the δ of the worst change add up to 1 or more, so that none holds."""
-    if not isinstance(solution.algebra, Pairs) or not solution.loss:
+    pairs = solution.algebra.pairs(solution.loss)
+    if not pairs:
         return
-    least = min(solution.algebra.plain(delta) for _, delta in solution.loss)
+    least = min(delta for _, delta in pairs)
     raise NoFilter(
         f"The record passes the budget: the δ of the worst change add up to {number(least)} of "
         f"{number(limit.delta)}, and from 1 on nothing is promised. The release that passes it had "
@@ -550,7 +544,7 @@ def _refuse_choices(solver: Solver, solution: Solution) -> None:
     at = {id(place): place for _, top in solver.tops for place in top.subtree()}
     for (key, _), answer in solution.accountant.answers().items():
         for (mechanism, _), own in zip(at[key].mechanisms, answer.own, strict=True):
-            if len(own) > 1:
+            if len(solution.algebra.values(own)) > 1:
                 raise NoFilter(
                     f"`{mechanism.name}` has several (ε, δ) for one change, and a filter counts "
                     "one that is chosen before the release. Way out: state the one that is meant."

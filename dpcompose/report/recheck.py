@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.kernel.certificate_lines import lines, multiset_line, point_line
+from dpcompose.core.kernel.certificate import lines, multiset_line, point_line
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import certificate_at_delta, certificate_of
 from dpcompose.core.search.solver import Solution, Solver
@@ -108,8 +108,7 @@ def with_gap(report: Report) -> Report:
 
 
 def unconfirmed(report: Report) -> str | None:
-    """Returns why the number that meets the budget of a rechecked report is not confirmed, or None
-    where it is."""
+    """Returns why the number that meets the budget is not confirmed, None where it is."""
     found, verdict = report.rechecked, report.verdict
     assert found is not None and verdict is not None
     if verdict.at is not None and verdict.at.wanted == "delta":
