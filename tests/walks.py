@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpcompose.core.change.units import State, single_units
-from dpcompose.core.loss.algebras import Loss
-from dpcompose.core.loss.walk import Walk
+from dpcompose.core.loss.algebra import Loss, Walk
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.resolve import resolve

@@ -2,8 +2,8 @@
 
 What a code or a word means in one sentence stands where the program gives it. The files beside this
 one are for readers alone, and each is read when one asks: `codes.yaml` (`CodeEntry` by code),
-`words.yaml` (`Topic` by heading), `printed.yaml` (`PrintedExample` by number) and `theorems.yaml`
-(`Theorem` by id).
+`words.yaml` (`Topic` by heading), `printed.yaml` (`PrintedExample` by number), `theorems.yaml`
+(`Theorem` by id) and `sources.yaml` (the full reference by short name).
 """
 
 from __future__ import annotations
@@ -157,6 +157,12 @@ def _in_code(entry: Theorem) -> Iterator[Hypothesis]:
     for use in entry.uses:
         yield from use.hypotheses
     yield from entry.hypotheses
+
+
+@cache
+def sources() -> Mapping[str, str]:
+    """Returns the full reference for the short name of each source."""
+    return _data("sources")
 
 
 def _exact(value: Any) -> Any:

@@ -14,7 +14,7 @@ from itertools import chain, count
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import BlockClass, Dataset, Partition, Problem, Root
 from dpcompose.core.model.tree import Place

@@ -1,4 +1,4 @@
-"""The formats `json` and `jsonl`: results in the shape of `result_schema`.
+"""The formats of JSON: `json` and `jsonl` in the shape of `result_schema`, `event`, `certificate`.
 
 Everything is ASCII, so that any text from a spec can be printed anywhere.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpcompose.errors import InvalidSpec
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_BUDGET, problems
 from dpcompose.render.result_schema import LEFT_OUT, RESULT
@@ -49,6 +50,22 @@ def render_certificates(reports: Iterable[Report], style: Style, checking: bool)
     """Returns the certificates of bounds, a line of JSON each, for the stand-alone checker."""
     for report in reports:
         yield "".join(f"{line}\n" for line in report.certificate)
+
+
+def render_events(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """Yields the DpEvents of each report, on one line, as dp_accounting has them:
+    `neighboring_relation` and `dp_event`, or `refused`."""
+    from dpcompose.bridge import Unconvertible, to_event
+
+    for report in reports:
+        found: dict[str, object] = {"file": report.file}
+        try:
+            found |= to_event("\n".join(report.lines), report.file)
+        except Unconvertible as error:
+            found |= {"refused": ": ".join((error.where, error.message)), "hint": error.hint}
+        except InvalidSpec:
+            found |= {"refused": "the spec is invalid", "hint": "`dpcompose analyze` says why"}
+        yield dumped(found)
 
 
 def dumped(value: object, indent: int | None = None) -> str:

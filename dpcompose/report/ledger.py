@@ -17,7 +17,6 @@ from dpcompose.core.at_delta.filters import FILTERS, PrivacyFilter, default_noti
 from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import Kind, State, all_leaves
-from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion
@@ -369,8 +368,7 @@ def count(
             _refuse_what_promises_nothing(solution, found)
         why = why[:1].upper() + why[1:] if why else "No finite sum is known for the worst change"
         raise NoFilter(f"{why}{_other_filters(problem, solver, budget, notion)}.")
-    if isinstance(solution.algebra, Pairs):
-        _refuse_choices(solver, solution)
+    _refuse_choices(solver, solution)
     fitting = [each for each in solution.quantities if found.admits(each)]
     return Counted(found, wanted is not None, solution, (*fitting, *solution.quantities)[0])
 
@@ -528,9 +526,10 @@ def _refuse_shared_sample(sample: Dataset, what: str) -> None:
 
 def _refuse_what_promises_nothing(solution: Solution, limit: PrivacyFilter) -> None:
     """Raises NoFilter where the δ of the worst change add up to 1 or more, so that none holds."""
-    if not isinstance(solution.algebra, Pairs) or not solution.loss:
+    pairs = solution.algebra.pairs(solution.loss)
+    if not pairs:
         return
-    least = min(solution.algebra.plain(delta) for _, delta in solution.loss)
+    least = min(delta for _, delta in pairs)
     raise NoFilter(
         f"The record passes the budget: the δ of the worst change add up to {number(least)} of "
         f"{number(limit.delta)}, and from 1 on nothing is promised. The release that passes it had "
@@ -545,7 +544,7 @@ def _refuse_choices(solver: Solver, solution: Solution) -> None:
     at = {id(place): place for _, top in solver.tops for place in top.subtree()}
     for (key, _), answer in solution.accountant.answers().items():
         for (mechanism, _), own in zip(at[key].mechanisms, answer.own, strict=True):
-            if len(own) > 1:
+            if len(solution.algebra.values(own)) > 1:
                 raise NoFilter(
                     f"`{mechanism.name}` has several (ε, δ) for one change, and a filter counts "
                     "one that is chosen before the release. Way out: state the one that is meant."

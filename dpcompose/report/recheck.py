@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpcompose.core.kernel.certificate_lines import lines, multiset_line, point_line
+from dpcompose.core.kernel.certificate import lines, multiset_line, point_line
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import certificate_at_delta, certificate_of
 from dpcompose.core.search.solver import Solution, Solver

@@ -10,9 +10,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcompose.core.loss.both_orders import mirrored
 from dpcompose.core.loss.compositions import compositions
-from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions, UndominatedLosses, size
+from dpcompose.core.loss.pattern import (
+    LossMultiset,
+    MechanismLossOptions,
+    UndominatedLosses,
+    mirrored,
+    size,
+)
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import (

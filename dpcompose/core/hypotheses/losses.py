@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Question
-from dpcompose.core.loss.algebras import Loss, Pairs
-from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.algebra import Algebra, Loss
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Dataset, Partition
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place
-from dpcompose.curves.rounding import ZERO
 
 if TYPE_CHECKING:
     from dpcompose.core.search.accountant import Accountant
@@ -61,29 +58,17 @@ def questions(
         found = [answer.loss for answer in answers[id(place.blocks[index][c])]]
         blocks.append(found[0] if len(found) == 1 else algebra.worst_case(found))
     counts = [count for _, count in classes]
-    beside = algebra.add(outside)
-    ends = [0]
-    if isinstance(algebra, Pairs) and any(len(loss) > 1 for loss in (beside, *blocks)):
-        ends = [0, -1]
+    pairs = [algebra.pairs(loss) for loss in blocks]
+    beside = algebra.pairs(algebra.add(outside))
+    ends = [0, -1] if any(len(each) > 1 for each in (beside, *pairs)) else [0]
     return [
         Question(
-            tuple(
-                Block(*_pair(algebra, loss, end), count)
-                for loss, count in zip(blocks, counts, strict=True)
-            ),
+            tuple(Block(*each[end], count) for each, count in zip(pairs, counts, strict=True)),
             *beliefs,
-            _pair(algebra, beside, end),
+            beside[end],
         )
         for end in ends
     ]
-
-
-def _pair(algebra: object, loss: Loss, end: int) -> tuple[Fraction, Fraction]:
-    """Returns the (ε, δ) of a loss; `end`: the index of one of several undominated pairs."""
-    if isinstance(algebra, Pairs):
-        epsilon, delta = loss[end]
-        return epsilon, algebra.plain(delta)
-    return Fraction(loss), ZERO
 
 
 def _answers(accountant: Accountant) -> Answers:

@@ -1,17 +1,12 @@
-"""The rules that bound the loss below a map, given a change of the dataset that the map reads.
-
-A rule is a generator: it asks for the loss of a change at the dataset below, gets an upper bound
-from a search or from a certificate, and returns its own bound. It raises `Refused` where it does
-not apply.
-"""
+"""The rules that bound the loss below a map, given a change of the dataset that the map reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
-from dpcompose.core.change.drawn_rows import DrawnRows, any_drawn, draws_of, how_many_of
+from dpcompose.core.change.drawn_rows import DrawnRows, draws_of, how_many_of
 from dpcompose.core.change.effects import TooMany
 from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
@@ -33,17 +28,13 @@ from dpcompose.core.change.units import (
     with_alike,
 )
 from dpcompose.core.kernel import joint_distance
-from dpcompose.core.kernel.poisson_group_pairs import of_part, replaced_alike, some_drawn
-from dpcompose.core.loss import amplification
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
+from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Loss, Walk
+from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import (
     Branch,
     Choice,
     How,
-    Walk,
-    best_of,
-    by_units,
+    Rules,
     fit,
     in_pure,
     worst_of,
@@ -51,24 +42,17 @@ from dpcompose.core.loss.walk import (
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, convert_over_steps
 from dpcompose.core.theorem import Refused
-from dpcompose.curves import PoissonGroup
-from dpcompose.curves.rounding import ZERO, chances, distinct_numbers, truncated
+from dpcompose.curves.rounding import chances, truncated
 
-#: The most rows that change alike for which every number of drawn rows is considered.
-MOST_ROWS = 8
-#: So often a row is drawn with replacement, each other number counts as the next of these or all.
-_TIMES = (1, 2, 3, 4, 6, 9, 14)
-#: And so many are told apart where no profile is asked for.
-_MOST_TIMES = 257
 #: The largest chance that an added row is drawn, where its key has other rows.
 HALF = Fraction(1, 2)
 
 
-class AlongMap(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AlongMap(Rules):
     """The rules that bound the loss of a change along one map.
 
-    Each rule returns a walk: it yields requests for the losses of changes below, and its result is
-    a Choice. `place`: the dataset that the map reads; `below`: the one that it makes, for a group
+    `place`: the dataset that the map reads; `below`: the one that it makes, for a group
     of equal draws.
     """
 
@@ -93,9 +77,10 @@ class AlongMap(NamedTuple):
         """Returns whether the map is a sample whose outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
-    def replay(self, how: How, state: State) -> Walk:
-        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
-        rules: dict[str, Callable[[State], Walk]] = {
+    @property
+    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+        """Returns the rules that combine no others, by the names that certificates use."""
+        return {
             "listed": self.every_outcome,
             "extremes": self.extremes,
             "unchanged": self.unchanged,
@@ -106,24 +91,15 @@ class AlongMap(NamedTuple):
             "unread": self.unread,
             "joint": self.joint,
         }
-        if how.rule in rules and not how.of:
-            return (yield from rules[how.rule](state))
-        match how.rule:
-            case "units" | "outermost":
-                path = in_turn(how, self.replay)
-                return (yield from self.units(state, path, how.rule == "outermost"))
-            case "as-pure" if len(how.of) == 1:
-                inside = how.of[0]
-                return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
-            case "release" if len(how.of) == 1:
-                return (yield from self.release(state, how.of[0]))
-            case "best" if how.of:
-                found = []
-                for each in how.of:
-                    found.append((yield from self.replay(each, state)))
-                return best_of(self.algebra, found, found[0])
-            case _:
-                raise Refused(f"there is no rule `{how.rule}` for a map")
+
+    def replay(self, how: How, state: State) -> Walk:
+        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
+        if how.rule == "as-pure" and len(how.of) == 1:
+            inside = how.of[0]
+            return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
+        if how.rule == "release" and len(how.of) == 1:
+            return (yield from self.release(state, how.of[0]))
+        return (yield from Rules.replay(self, how, state))
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
         """Returns the change below the map, where each unit becomes what `become` returns (None:
@@ -185,10 +161,6 @@ class AlongMap(NamedTuple):
             raise Refused("the map may make too many things of the change")
         return [fit(after, self.place, self.below, trace_here) for after in listed]
 
-    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """Bounds the loss along a path of tables, each a unit of the change from the next."""
-        return (yield from by_units(self.algebra, self.place, state, search, outermost))
-
     def extremes(self, state: State) -> Walk:
         """Bounds the loss of a unit that becomes too many rows to list, by a path of equal rows."""
         if self.sampled or all_leaves(state).total() != 1:
@@ -219,7 +191,7 @@ class AlongMap(NamedTuple):
         algebra = self.algebra
         if self.below.above is not None or self.made_by.conduct().picks is not RowSelection.ONE:
             raise Refused("it is for one row of each key, drawn at random and taken as given")
-        if not isinstance(algebra, Patterns) and algebra.notion not in (Notion.PURE, Notion.APPROX):
+        if algebra.notion not in AMPLIFIED:
             raise Refused("there is no amplified ρ or μ")
         if self.below.levels:
             raise Refused("the change is followed with its history")
@@ -256,8 +228,7 @@ class AlongMap(NamedTuple):
         for unit, count in single_units(after):
             loss = yield (self.below, unit)
             if any(leaf.kind is Kind.PAIR for leaf in all_leaves(unit)):
-                drawn = amplification.amplified(self.algebra, loss, HALF)
-                loss = self.algebra.none if drawn is None else drawn
+                loss = self.algebra.amplified(loss, HALF)
             parts.append((loss, count))
             branches.append(Branch(self.below, unit, 1))
         alike = parts[0][1] if len(parts) == 1 else 0
@@ -323,43 +294,38 @@ class AlongMap(NamedTuple):
             after, _ = yield from inside(ANY)
             return Choice(algebra.none, (Branch(below, after, rounds),), how=How("sample"))
         after, loss = yield from inside(as_it_is(leaf))
-        found: list[Loss | None] = []
+        found: list[Loss] = []
         if made_by.size is not None:
-            found.append(
-                algebra.times(amplification.coupled(algebra, [(made_by.rate, loss)]), rounds)
-            )
+            found.append(algebra.times(algebra.coupled([(made_by.rate, loss)]), rounds))
             if not below.traits.ordered:
                 # The row may also be replaced by any other one, which keeps no column; where rows
                 # have positions, that one is at another position.
                 _, other = yield from inside(PAIR)
-                row = amplification.amplified(algebra, other, made_by.rate, replace=True)
+                row = algebra.amplified(other, made_by.rate, replace=True)
                 if other != loss:
                     # The row itself loses less than another one in its place: it is compared with
                     # the samples without it.
-                    sharper = amplification.replaced(algebra, other, loss, made_by.rate, rounds)
-                    found.append(sharper)
-                    if isinstance(algebra, Patterns) and row is not None:
-                        row = algebra.from_above(row)
-                found.append(None if row is None else algebra.times(row, rounds))
+                    found.append(algebra.exchanged(other, loss, made_by.rate, rounds))
+                    row = algebra.from_above(row)
+                found.append(algebra.times(row, rounds))
         elif leaf.kind is Kind.SINGLE:
-            row = amplification.amplified(algebra, loss, made_by.rate, side=_side(leaf))
-            found.append(None if row is None else algebra.times(row, rounds))
+            row = algebra.amplified(loss, made_by.rate, side=_side(leaf))
+            found.append(algebra.times(row, rounds))
         elif leaf.kind is Kind.PAIR:
             _, once = yield from inside(OLD_END)
-            found.append(amplification.replaced(algebra, once, loss, made_by.rate, rounds))
+            found.append(algebra.exchanged(once, loss, made_by.rate, rounds))
         elif leaf.kind is Kind.ANY and leaf.size is not None and loss != algebra.zero:
             return (yield from self._all_replaced(leaf, after, loss, inside))
-        elif isinstance(algebra, Scalars | Pairs) and leaf.size and loss != algebra.zero:
-            # Each row of a user is drawn independently.
-            _, once = yield from inside(SINGLE)
-            side = _side(leaf) if leaf.size == 1 else "removed"
-            row = amplification.amplified(algebra, once, made_by.rate, side=side)
-            path = None if row is None else algebra.chain([(row, int(leaf.size))])
-            found.append(None if path is None else algebra.times(path, rounds))
-        known = [each for each in found if each is not None]
-        if not known or not isinstance(algebra, Patterns) or leaf.kind is Kind.USER:
-            known.append(algebra.times(amplification.unamplified(algebra, loss), rounds))
-        best = algebra.best(known)
+        else:
+            found.append(algebra.times(algebra.unamplified(loss), rounds))
+            if leaf.size and loss != algebra.zero and algebra.notion is not Notion.PROFILE:
+                # Each row of a user is drawn independently; at a δ their mixture says more.
+                _, once = yield from inside(SINGLE)
+                side = _side(leaf) if leaf.size == 1 else "removed"
+                row = algebra.amplified(once, made_by.rate, side=side)
+                path = algebra.chain([(row, int(leaf.size))])
+                found.append(algebra.times(path, rounds))
+        best = algebra.best(found)
         return Choice(best, (Branch(below, after, rounds),), how=How("sample"))
 
     def _in_one_step(
@@ -378,11 +344,11 @@ class AlongMap(NamedTuple):
         found = []
         if leaf.kind is Kind.PAIR:
             # The two rows are in the same step, or one goes and the other one comes.
-            found.append(amplification.allocated(algebra, loss, 1))
+            found.append(algebra.allocated(loss, 1))
             _, loss = yield from inside(OLD_END)
             rows = 2
         side = _side(leaf) if leaf.kind is Kind.SINGLE else "both"
-        row = amplification.allocated(algebra, loss, made_by.steps, side)
+        row = algebra.allocated(loss, made_by.steps, side)
         found.append(row if rows == 1 else algebra.chain([(row, rows)]))
         total = algebra.times(algebra.best(found), rounds)
         return Choice(total, (Branch(below, after, rounds),), how=How("sample"))
@@ -402,21 +368,18 @@ class AlongMap(NamedTuple):
         after, loss = yield from inside(as_it_is(leaf))
         chance, rate = truncated(made_by.of, made_by.rate, made_by.at_most)
         if leaf.kind is Kind.SINGLE:
-            usual = amplification.amplified(algebra, loss, made_by.rate, side=_side(leaf))
+            usual = algebra.amplified(loss, made_by.rate, side=_side(leaf))
         else:
             _, once = yield from inside(OLD_END)
-            usual = amplification.replaced(algebra, once, loss, made_by.rate, 1)
-        full: Loss | None = amplification.coupled(algebra, [(rate, loss)])
+            usual = algebra.exchanged(once, loss, made_by.rate, 1)
+        full = algebra.coupled([(rate, loss)])
         if not below.traits.ordered:
             # In a full sample the row takes the place of any other one.
             _, instead = yield from inside(PAIR)
             instead = algebra.worst_case([instead, loss])
-            full = amplification.replaced(algebra, instead, loss, rate, 1)
-        cut = amplification.cut_off(algebra, usual, full, chance)
-        known = [] if cut is None else [cut]
-        if not known or not isinstance(algebra, Patterns):
-            known.append(amplification.unamplified(algebra, loss))
-        total = algebra.times(algebra.best(known), rounds)
+            full = algebra.exchanged(instead, loss, rate, 1)
+        drawn = algebra.mixture([(1 - chance[0], usual), (chance[1], full)], loss)
+        total = algebra.times(drawn, rounds)
         return Choice(total, (Branch(below, after, rounds),), how=How("sample"))
 
     def _all_replaced(
@@ -428,12 +391,12 @@ class AlongMap(NamedTuple):
         """
         algebra, rounds, made_by = self.algebra, self.rounds, self.made_by
         assert isinstance(made_by, Sample) and leaf.size is not None
-        whole = algebra.times(amplification.unamplified(algebra, loss), rounds)
+        whole = algebra.times(algebra.unamplified(loss), rounds)
         shown = Choice(whole, (Branch(self.below, after, rounds),), how=How("sample"))
         pair, both = yield from inside(PAIR)
         _, once = yield from inside(OLD_END)
-        row = amplification.replaced(algebra, once, both, made_by.rate, 1)
-        if row is None or row == algebra.none:
+        row = algebra.exchanged(once, both, made_by.rate, 1)
+        if row == algebra.none:
             return shown
         rows = int(leaf.size)
         path = algebra.times(algebra.chain([(row, rows)]), rounds)
@@ -450,11 +413,11 @@ class AlongMap(NamedTuple):
         of it, and given these a mixture loses no more than its worst part.
         """
         algebra = self.algebra
-        if not (self.sampled and isinstance(algebra, Scalars)) or algebra.notion is Notion.PURE:
+        if not self.sampled or algebra.notion in AMPLIFIED:
             raise Refused("it is for the ρ or the μ of a sample")
         if isinstance(self.made_by, Allocate):
             raise Refused("no ρ or μ is amplified, and the one of a step is known without that")
-        state, pure = undirected(state), self._replace(algebra=Scalars(Notion.PURE))
+        state, pure = undirected(state), replace(self, algebra=Scalars(Notion.PURE))
         found: Choice = yield from in_pure(search(pure, state))
         own: Loss = algebra.none
         for each in found.branches:
@@ -485,7 +448,8 @@ class AlongMap(NamedTuple):
         if not made_by.plain or made_by.cycle > 1:
             raise Refused("it is for rows that are drawn by themselves, or sets of them alike")
         units = all_leaves(state)
-        of_users = isinstance(algebra, Patterns) and any(leaf.kind is Kind.USER for leaf in units)
+        at_delta = algebra.notion is Notion.PROFILE
+        of_users = at_delta and any(leaf.kind is Kind.USER for leaf in units)
         rows = (Kind.SINGLE, Kind.PAIR, *([Kind.USER] if of_users else []))
         if not all(leaf.kind in rows for leaf in units) or (units.total() == 1 and not of_users):
             raise Refused("it is for several rows, those of users at a δ alone")
@@ -496,20 +460,14 @@ class AlongMap(NamedTuple):
                 raise Refused("rows that give way to any other ones lose less")
             known = how_many_of(replaced, made_by.size, made_by.of)
             listed = [(with_alike(state, n) if n else (), chance) for n, chance in known]
-        elif not isinstance(algebra, Scalars):
+        else:
             listed = draws_of(state, made_by.rate)
         after = self._below(state, as_it_is)
         loss = yield (self.below, after)
-        told = amplification.unamplified(algebra, loss)
-        if listed is not None and not isinstance(algebra, Scalars):
-            chances = dict(listed)
-            chances[state] = chances.pop(state, ZERO)  # all of it last
-            ways = []
-            for part, chance in chances.items():
-                if part:
-                    ways.append((chance, (yield from of_part(algebra, part, self._ask))))
-            told = amplification.coupled(algebra, ways)
-        total = algebra.times(told, self.rounds)
+        drawn = algebra.unamplified(loss)
+        if listed is not None:
+            drawn = yield from algebra.coupled_draws(listed, state, loss, self._ask)
+        total = algebra.times(drawn, self.rounds)
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
@@ -527,50 +485,9 @@ class AlongMap(NamedTuple):
         one_sided, state = self._one_sided(state), undirected(state)
         after = self._below(state, as_it_is)
         branch = Branch(self.below, after, self.rounds)
-        if not isinstance(algebra, Patterns):
-            together = yield from replaced_alike(algebra, state, made_by.rate, self._ask)
-            try:
-                way = some_drawn(algebra, state, made_by.rate, one_sided, self._ask)
-                together = algebra.best([together, (yield from way)])
-            except Refused:
-                if together == algebra.none:
-                    raise
-            total = algebra.times(together, self.rounds)
-            return Choice(total, (branch,), True, how=How("sampled-rows"))
-        # Either all rows are replaced, or none is.
-        rate, rows = made_by.rate, rows_that_change_alike(state) or 0
-        pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
-        [(leaf, units), *_] = all_leaves(state).items()
-        if leaf.kind is Kind.USER and units > 1:
-            # Either all rows of a user are drawn, or none is.
-            rate = any_drawn(int(leaf.size or 0), rate)
-        if rows < (1 if leaf.kind is Kind.USER else 2):
-            raise Refused("it is for rows that change alike")
-        numbers = distinct_numbers(rows, rate, one_sided)
-        once: list[Loss] = []
-        both: list[Loss] = []
-        for some in (with_alike(state, n) for n in numbers):
-            end = become(OLD_END) if pairs else as_it_is
-            once.append((yield from of_part(algebra, some, self._ask, end)))
-            if pairs:
-                both.append((yield from of_part(algebra, some, self._ask)))
         side = sides.pop() if one_sided and len(sides) == 1 else "both"
-        if one_sided and not both and all(each == once[0] for each in once):
-            # All numbers of drawn rows above 0 lose the same.
-            loss = algebra.amplified(once[0], any_drawn(rows, rate), False, side)
-        else:
-            several = PoissonGroup(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
-            loss = algebra.sampled_rows(several, once, both)
-        if leaf.kind is Kind.USER and units > 1 and loss != algebra.zero:
-            # Another bound: all rows of all users are drawn independently.
-            single = one_below(state, False, become(SINGLE))
-            all_rows = with_alike(single, units * int(leaf.size or 0))
-            other = yield from self.sampled_rows(all_rows)
-            return other._replace(
-                loss=algebra.best([algebra.times(loss, self.rounds), other.loss]),
-                branches=(branch,),
-            )
-        total = algebra.times(loss, self.rounds)
+        rate, rounds = made_by.rate, self.rounds
+        total = yield from algebra.several_rows(state, rate, one_sided, side, rounds, self._ask)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _replaced(self, state: State) -> int:
@@ -585,8 +502,7 @@ class AlongMap(NamedTuple):
         is."""
         size, of = made_by.size, made_by.of
         assert size is not None and of is not None
-        every = _TIMES if isinstance(self.algebra, Patterns) else range(1, min(size, _MOST_TIMES))
-        numbers = [*(n for n in every if n < size), size]
+        numbers = [*self.algebra.numbers_drawn(size), size]
         known = list(zip([0, *numbers], chances(size, Fraction(1, of), numbers), strict=True))
         try:
             choice = yield from self._rows_of_size(state, known)
@@ -603,23 +519,10 @@ class AlongMap(NamedTuple):
         algebra = self.algebra
         if self.below.traits.ordered:
             raise Refused("a row that gives way to any other one stands elsewhere")
-        if isinstance(algebra, Patterns) and len(chances) > MOST_ROWS + 1:
-            raise Refused("it is for a few rows")
-        # Any other row may be drawn in place of one, which keeps no column.
-        losses: list[Loss] = []
-        for some, _ in chances[1:]:
-            part = with_alike(state, some)  # at last all that can be drawn
-            losses.append((yield from of_part(algebra, part, self._ask, become(PAIR))))
-        loss: Loss | None
-        if isinstance(algebra, Patterns):
-            loss = algebra.replaced_rows([chance for _, chance in chances], losses)
-        elif algebra.notion in (Notion.PURE, Notion.APPROX):
-            known = zip((chance for _, chance in chances), [algebra.zero, *losses], strict=True)
-            loss = amplification.mixed(algebra, list(known), rising=True)
-        else:
-            loss = None
-        if loss is None:
+        loss = yield from algebra.rows_of_size(state, chances, self._ask)
+        if loss == algebra.none:
             raise Refused("there is no amplified ρ or μ, nor where too much may be lost")
+        part = with_alike(state, chances[-1][0])  # all that can be drawn
         branch = Branch(self.below, self._below(part, become(PAIR)), self.rounds)
         total = algebra.times(loss, self.rounds)
         return Choice(total, (branch,), True, how=How("sampled-rows"))
@@ -642,17 +545,3 @@ def _of_user(state: State) -> bool:
 def _side(leaf: ChangeUnit) -> str:
     """Returns whether a row is "added" or "removed" in the second table; "both" if not known."""
     return ("added" if leaf.sign else "removed") if leaf.directed else "both"
-
-
-def in_turn(how: How, replay: Callable[[How, State], Walk]) -> Callable[[State], Walk]:
-    """Returns a search that bounds each unit by the next rule; `Refused` if there are too few."""
-    rest = iter(how.of)
-
-    def search(state: State) -> Walk:
-        """Returns the bound of a unit by the next rule; `Refused` if no rule is left."""
-        following = next(rest, None)
-        if following is None:
-            raise Refused("some unit of the change is left out")
-        return (yield from replay(following, state))
-
-    return search

@@ -9,21 +9,17 @@ from itertools import combinations_with_replacement, product
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State, directed
-from dpcompose.core.loss.algebras import Loss, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Walk
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
 from dpcompose.core.model.problem import Goal, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import STEP, Place
+from dpcompose.core.notions.notion import Notion
 
 #: The most protected steps that are distributed among disjoint roots; more are charged to each.
 MOST_SHARED = 64
 #: The most parts of the roots whose directions are combined (2^5 combinations); with more, the
 #: worse direction counts at every step.
 MOST_DIRECTED = 6
-#: The most ways of distributing steps at one root, for losses that are numbers; and over all roots,
-#: for other losses.
-_MOST_TAKEN, MOST_WAYS = 10_000, 1_000
 
 #: A root with its worst change, and the loss.
 Shown = tuple[Place, State, Loss]
@@ -44,7 +40,8 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra
     alone = sorted(set(range(len(tops))).difference(*groups))
     parts = [[tops[i] for i in part] for part in [*([i] for i in alone), *groups]]
     leaning = [any(top.leans for _, top in part) for part in parts]
-    directions = _directions(isinstance(algebra, Patterns) and _one_way(goal), leaning)
+    at_delta = algebra.notion is Notion.PROFILE
+    directions = _directions(at_delta and _one_way(goal), leaning)
     losses: list[Loss] = []
     shown: list[Shown] = []
     for part, signs in zip(parts, directions, strict=True):
@@ -151,7 +148,7 @@ def _are_few(algebra: Algebra, roots: int, steps: int, inner: int) -> bool:
     enough."""
     kinds = (inner + 1) * (inner + 2) // 2
     ways = math.comb(steps + kinds - 1, steps)
-    return ways <= _MOST_TAKEN if isinstance(algebra, Scalars) else roots * ways <= MOST_WAYS
+    return roots * ways <= algebra.most_ways
 
 
 def _shares(left: _Taken) -> Iterator[_Taken]:

@@ -11,20 +11,16 @@ from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.propagation import propagate
 from dpcompose.core.change.units import Kind, State, all_leaves, state_of, top_level
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
 from dpcompose.core.loss.cost import distance_moved
-from dpcompose.core.loss.loss_bounds import amount_of
-from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Branch, Choice, How, PureNeed, Walk, fit
+from dpcompose.core.loss.walk import Branch, Choice, How, PureNeed, fit
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.model.problem import Statement
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Notion, convert_over_steps
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems.one_mechanism import worst_moves
-from dpcompose.curves import Curve, Response, curve_of
 from dpcompose.curves.rounding import ZERO, summed
 
 #: The rule, as certificates name it.
@@ -76,7 +72,7 @@ def together(algebra: Algebra, place: Place, numbers: Sequence[int], state: Stat
         distance_moved(change, value.traits.diameter) or ZERO
         for change, value in zip(changes, values, strict=True)
     ]
-    pure = isinstance(algebra, Scalars) and algebra.notion is Notion.PURE
+    pure = algebra.notion is Notion.PURE
     if not pure and all(each == budget for each in reach) and _are_alike(values):
         first = yield (values[0], changes[0])
         branch = Branch(values[0], changes[0], 1)
@@ -113,11 +109,10 @@ def better(algebra: Algebra, parts: Sequence[Choice], alone: Sequence[Loss]) -> 
     """
     whole: Any = algebra.add(each.loss for each in parts)
     apart: Any = algebra.add(alone)
-    if isinstance(algebra, Patterns) and whole not in alone:
-        both = algebra.best([algebra.from_above(whole), algebra.from_above(apart)])
-        return [each if each.loss == algebra.zero else each._replace(loss=both) for each in parts]
-    size: Any = algebra.key
-    return parts if size(whole) < size(apart) else ()
+    both = algebra.best([algebra.from_above(whole), algebra.from_above(apart)])
+    if whole in alone or both in (whole, apart):
+        return parts if algebra.key(whole) < algebra.key(apart) else ()
+    return [each if each.loss == algebra.zero else each._replace(loss=both) for each in parts]
 
 
 def _change(place: Place, value: Place, state: State) -> State:
@@ -171,11 +166,4 @@ def _as_one(algebra: Algebra, epsilon: Fraction, values: Sequence[Place]) -> Los
     if not epsilon:
         return algebra.zero
     laplace = all(isinstance(each.guarantee.noise, Laplace) for each in _statements(values))
-    noise = Laplace(Fraction(1))
-    if isinstance(algebra, Pairs):
-        return algebra.frontier([(epsilon, algebra.delta(ZERO))])
-    if isinstance(algebra, Scalars):
-        least = convert_over_steps(epsilon, 1, algebra.notion)
-        return min(least, amount_of(noise, epsilon, algebra.notion)) if laplace else least
-    curve: Curve = noise.loss(epsilon) if laplace else curve_of(Response(epsilon))
-    return (LossMultiset({MechanismLossOptions((curve,)): 1}, True, False),)
+    return algebra.of_epsilon(epsilon, Laplace(Fraction(1)) if laplace else None)

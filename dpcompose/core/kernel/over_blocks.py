@@ -1,13 +1,10 @@
-"""The rules that bound the loss over the blocks of a partition, given a change (theory, section 5).
-
-A rule is a generator, as in `core.kernel.along_map`: it asks for the loss of a change in a block.
-"""
+"""The rules that bound the loss over the blocks of a partition (theory, section 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
-from typing import NamedTuple
 
 from dpcompose.core.change.effects import single
 from dpcompose.core.change.propagation import assigned, become, one_below
@@ -23,13 +20,12 @@ from dpcompose.core.change.units import (
     occurrences,
     with_rows,
 )
-from dpcompose.core.kernel.along_map import in_turn
-from dpcompose.core.loss.algebras import Loss, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Branch, Choice, How, Walk, best_of, by_units, fit, worst_of
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.walk import Branch, Choice, How, Rules, fit, worst_of
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
-from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
 from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
 from dpcompose.core.theorem import Refused
 
@@ -37,11 +33,11 @@ from dpcompose.core.theorem import Refused
 WAYS = 6_000
 
 
-class OverBlocks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OverBlocks(Rules):
     """The rules that bound the loss of a change over the blocks of one partition.
 
-    Each rule returns a walk: it yields requests for the losses of changes in blocks, and its result
-    is a Choice. `charge_all`: every block is charged at its worst. `blocks`: a place for each class
+    `charge_all`: every block is charged at its worst. `blocks`: a place for each class
     of blocks.
     """
 
@@ -56,9 +52,10 @@ class OverBlocks(NamedTuple):
         """Returns how many blocks each class has."""
         return [each.multiplicity for each in self.partition.classes]
 
-    def replay(self, how: How, state: State) -> Walk:
-        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
-        rules: dict[str, Callable[[State], Walk]] = {
+    @property
+    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+        """Returns the rules that combine no others, by the names that certificates use."""
+        return {
             "everywhere": self.everywhere,
             "one row": self.one_row,
             "one unit's rows": self.one_user,
@@ -66,17 +63,6 @@ class OverBlocks(NamedTuple):
             "every way": self.exhaustive,
             "so many rows": self.equal_rows,
         }
-        if how.rule in rules and not how.of:
-            return (yield from rules[how.rule](state))
-        if how.rule in ("units", "outermost"):
-            path = in_turn(how, self.replay)
-            return (yield from self.units(state, path, how.rule == "outermost"))
-        if how.rule == "best" and how.of:
-            found = []
-            for each in how.of:
-                found.append((yield from self.replay(each, state)))
-            return best_of(self.algebra, found, found[0])
-        raise Refused(f"there is no rule `{how.rule}` for a partition")
 
     def anywhere(self, state: State) -> bool:
         """Returns whether the change may reach every block in any way."""
@@ -103,10 +89,6 @@ class OverBlocks(NamedTuple):
         """Raises `Refused` unless the change is of rows that are followed to their blocks."""
         if self.anywhere(state) or any(leaf.kind is Kind.USER for leaf in all_leaves(state)):
             raise Refused("it is for rows that are followed to their blocks")
-
-    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """Bounds the loss along a path of tables, each a unit of the change from the next."""
-        return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
         """Returns, as the result of a walk, (change in one block, its loss) for each class of
@@ -162,7 +144,7 @@ class OverBlocks(NamedTuple):
             return self._all_blocks(once, both, pair)
         old, whole = [x for _, x in once], [x for _, x in both]
         entered = None if new is None else [x for _, x in new]
-        loss, hits = worst_hits(self.algebra, rule, old, whole, entered)
+        loss, hits = self.algebra.worst_blocks(rule, old, whole, entered)
         branches = []
         for hit in hits:
             found = both if hit.both else new if new is not None and hit.new else once
@@ -213,16 +195,15 @@ class OverBlocks(NamedTuple):
         full: list[tuple[State, Loss]] = yield from holding(per_block)
         full_losses = [loss for _, loss in full]
         rule = largest(sizes, most)
-        loss, chosen = worst_hits(self.algebra, rule, full_losses, full_losses)
+        loss, chosen = self.algebra.worst_blocks(rule, full_losses, full_losses, None)
         branches = tuple(Branch(self.blocks[h.where], full[h.where][0], h.blocks) for h in chosen)
         coarse = Choice(loss, branches, how=How("one unit's rows"))
         if per_block is None or hits is None or hits >= most * per_block:
             return coarse
-        if isinstance(self.algebra, Patterns):
-            # Not all blocks can be full at once.
-            coarse = coarse._replace(loss=self.algebra.from_above(loss))
-        limits = Limits(hits, per_block, most)
-        finer: Choice = yield from spread_rows(self.algebra, self.blocks, sizes, holding, limits)
+        # Not all blocks can be full at once.
+        coarse = coarse._replace(loss=self.algebra.from_above(loss))
+        rows_here = RowsOverBlocks(self.blocks, sizes, holding, hits, per_block, most)
+        finer: Choice = yield from self.algebra.spread_rows(rows_here)
         best = self.algebra.best([coarse.loss, finer.loss])
         return coarse if best == coarse.loss else finer._replace(loss=best, how=coarse.how)
 
@@ -230,7 +211,7 @@ class OverBlocks(NamedTuple):
         """Bounds the loss of many rows, all added or all removed, by their number in each block."""
         self._rows(state)
         rows = equal_rows(state)
-        if rows is None or not isinstance(self.algebra, Scalars):
+        if rows is None or self.algebra.notion.facts.power is None:
             raise Refused("it is for rows that are all added or all removed, in one number")
         hits = rows * copies_of_a_row(self.partition)
         most = min(hits, self.partition.size)
@@ -238,10 +219,8 @@ class OverBlocks(NamedTuple):
         def holding(size: int) -> Walk:
             return self._losses(with_rows(state, size), _same)
 
-        limits = Limits(hits, rows, most)
-        found: Choice = yield from spread_rows(
-            self.algebra, self.blocks, self.sizes, holding, limits
-        )
+        rows_here = RowsOverBlocks(self.blocks, self.sizes, holding, hits, rows, most)
+        found: Choice = yield from self.algebra.spread_rows(rows_here)
         return found._replace(how=How("so many rows"))
 
     def each_block_full(self, state: State) -> Walk:
@@ -263,7 +242,7 @@ class OverBlocks(NamedTuple):
         else:
             parts = [loss for _, loss in full]
         rule = largest(sizes, hits)
-        loss, chosen = worst_hits(self.algebra, rule, parts, parts)
+        loss, chosen = self.algebra.worst_blocks(rule, parts, parts, None)
         branches = tuple(Branch(self.blocks[h.where], once[h.where][0], h.blocks) for h in chosen)
         return Choice(loss, branches, True, how=How("all in each block"))
 
@@ -294,7 +273,7 @@ class OverBlocks(NamedTuple):
         # rows there would be too many patterns.
         directed = (
             self.place.leans
-            and not isinstance(self.algebra, Patterns)
+            and self.algebra.notion is not Notion.PROFILE
             and all(leaf.directed or leaf.kind is not Kind.SINGLE for leaf in units)
         )
         options: list[list[tuple[ChangeUnit | None, ...]]] = []
@@ -311,7 +290,6 @@ class OverBlocks(NamedTuple):
             raise Refused("there are more ways than are looked at")
         losses: dict[tuple[int, tuple[ChangeUnit | None, ...]], tuple[State, Loss]] = {}
         found: list[Choice] = []
-        worst: Choice | None = None
         for ways_taken in product(*options):
             branches: list[Branch] = []
             parts: list[Loss] = []
@@ -330,14 +308,8 @@ class OverBlocks(NamedTuple):
                     known = losses[(index, here)] = (fitted, loss)
                 branches.append(Branch(self.blocks[index], known[0], 1))
                 parts.append(known[1])
-            choice = Choice(self.algebra.add(parts), tuple(branches))
-            if isinstance(self.algebra, Scalars):
-                if worst is None or choice.loss > worst.loss:
-                    worst = choice
-            else:
-                found.append(choice)
-        worst = worst if worst is not None else worst_of(self.algebra, found)
-        return worst._replace(how=How("every way"))
+            found.append(Choice(self.algebra.add(parts), tuple(branches)))
+        return worst_of(self.algebra, found)._replace(how=How("every way"))
 
 
 def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:

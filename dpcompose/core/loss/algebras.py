@@ -8,33 +8,79 @@ finite guarantee is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import islice, product
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpcompose.core.notions.guarantee import Quantity
-from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain, chain_pairs
-from dpcompose.curves.rounding import ZERO, capped, capped_down, power_down
+from dpcompose.core.change.drawn_rows import draws_of
+from dpcompose.core.change.propagation import as_it_is, become
+from dpcompose.core.change.units import (
+    OLD_END,
+    Kind,
+    State,
+    all_leaves,
+    rows_that_change_alike,
+)
+from dpcompose.core.loss.algebra import Ask, Loss, Walk
+from dpcompose.core.loss.amplification import MOST_WAYS, Numbers, weighed
+from dpcompose.core.notions.guarantee import Guarantee, Quantity
+from dpcompose.core.notions.notion import (
+    Amount,
+    Notion,
+    Pair,
+    chain,
+    chain_pairs,
+    convert_over_steps,
+)
+from dpcompose.curves.rounding import (
+    ONE,
+    ZERO,
+    capped,
+    capped_down,
+    exchanged_up,
+    exp_up,
+    log_inverse_up,
+    power_down,
+    several_exchanged_up,
+)
 
-Loss = Any  # Amount under Scalars, Frontier under Pairs
+if TYPE_CHECKING:
+    from dpcompose.core.mechanisms.family import Family
+
 Frontier = tuple[tuple[Fraction, Any], ...]
 
 #: The most undominated pairs of a loss; each is a bound by itself, so dropping some is sound.
 MOST_PAIRS = 24
 
 
-class Scalars(NamedTuple):
-    """Algebra of losses that are one number, infinite where no finite bound is known.
+def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
+    """Returns the least ε, ρ or μ² known of a mechanism at a shift; infinite if none is known."""
+    if not shift:
+        return ZERO
+    match notion:
+        case Notion.PURE:
+            found = mechanism.epsilon(shift)
+        case Notion.ZCDP:
+            found = mechanism.rho(shift)
+        case Notion.GDP:
+            found = mechanism.mu_squared(shift)
+        case _:
+            found = None
+    return math.inf if found is None else found
 
-    `add`, `times`: composition on the same change; `worst_case`: a loss that covers each of several
-    changes; `best`: the least of several bounds on one change; `chain`: the loss along a path of
-    neighbouring tables, `free` where its steps may be taken in any order; `key`: a number to sort
-    losses by.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Scalars(Numbers):
+    """Algebra of losses that are one number, infinite where no finite bound is known."""
 
     notion: Notion
-    zero: Fraction = ZERO
-    none: float = math.inf
+    zero: Fraction = field(default=ZERO, init=False, repr=False)
+    none: float = field(default=math.inf, init=False, repr=False)
+    most_ways: ClassVar[int] = 20_000
+    orders: ClassVar[tuple[Callable[[Any], Any], ...]] = (lambda amount: amount,)
 
     def add(self, losses: Iterable[Loss]) -> Loss:
         """Returns the composition of losses on the same change; long fractions are rounded up."""
@@ -63,13 +109,103 @@ class Scalars(NamedTuple):
         """Returns the loss along a path: `count` steps of each loss."""
         return chain(parts, self.notion)
 
-    def group(self, loss: Loss, steps: int) -> Loss:
-        """Returns the composed loss at group distance `steps` (group privacy)."""
-        return at_distance(loss, self.notion, steps) if loss else ZERO
-
     def key(self, loss: Amount) -> Amount:
         """Returns a number to sort losses by: the loss itself."""
         return loss
+
+    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Amount:
+        """Returns the loss of one copy of a mechanism, as one number."""
+        amount: Amount = coster.scalar(placed, state, self)
+        return amount
+
+    def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Amount:
+        """Returns the least amount of every ε-DP mechanism, or of noise that has this ε."""
+        if self.notion is Notion.PURE:
+            return epsilon
+        least = convert_over_steps(epsilon, 1, self.notion)
+        return least if noise is None else min(least, amount_of(noise, epsilon, self.notion))
+
+    def all_lost(self) -> Loss:
+        """Returns infinity: there is no δ that a sample could make rare."""
+        return self.none
+
+    def pairs(self, loss: Loss) -> Sequence[Pair]:
+        """Returns (ε, 0) for a finite ε, and for the zero of any notion."""
+        known = not isinstance(loss, float) and (self.notion is Notion.PURE or not loss)
+        return ((loss, ZERO),) if known else ()
+
+    def of_pairs(self, pairs: Iterable[Pair]) -> Loss:
+        """Returns the least ε that holds with δ = 0."""
+        return min((epsilon for epsilon, delta in pairs if not delta), default=math.inf)
+
+    def values(self, loss: Loss) -> Sequence[Amount]:
+        """Returns the amount, if it is finite."""
+        return () if isinstance(loss, float) else (loss,)
+
+    def of_values(self, values: Iterable[Amount]) -> Amount:
+        """Returns the least amount."""
+        return min(values, default=math.inf)
+
+    def value_of(self, bound: Guarantee | Quantity) -> Amount:
+        """Returns the amount of a guarantee or a bound."""
+        return bound.amount
+
+    def exceeds(self, value: Amount, other: Amount) -> bool:
+        """Returns whether an amount is larger than another one."""
+        return value > other
+
+    def bounds(self, loss: Loss) -> Iterator[Quantity]:
+        """Yields the amount as a bound; nothing if it is infinite."""
+        if not isinstance(loss, float):
+            yield Quantity(self.notion, loss)
+
+    def worst_blocks(
+        self, rule: Any, once: Sequence[Loss], both: Sequence[Loss], new: Sequence[Loss] | None
+    ) -> tuple[Loss, tuple[Any, ...]]:
+        """Returns the worst sum over the blocks that one row can be in, with these blocks."""
+        found: tuple[Loss, tuple[Any, ...]] = rule(once, both, new)
+        return found
+
+    _worst_of_finite = worst_blocks
+
+    def spread_rows(self, rows: Any) -> Walk:
+        """Bounds the loss of several rows over blocks, by how it grows with their number."""
+        return (yield from rows.by_numbers(self))
+
+    def exchanged(self, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss:
+        """Returns the loss of a replaced row: for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))]."""
+        if self.notion is not Notion.PURE:
+            return self.none
+        ends = [None if isinstance(each, float) else each for each in (once, both)]
+        epsilon = exchanged_up(ends[0], ends[1], rate)
+        return self.none if epsilon is None else self.times(epsilon, rounds)
+
+    def coupled_draws(
+        self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
+    ) -> Walk:
+        """Bounds the loss by that of the whole change: without a δ the chances do not matter."""
+        yield from ()
+        return self.unamplified(loss)
+
+    def _replaced_alike(self, state: State, rate: Fraction, ask: Ask) -> Walk:
+        """Bounds the ε of replaced rows of which some are drawn, of each both ends or none.
+
+        Returns `none` where it is not known.
+        """
+        ways: list[tuple[Fraction, Fraction, Fraction]] = []
+        pairs = all(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
+        several = (rows_that_change_alike(state) or 0) > 1
+        if self.notion is not Notion.PURE or not pairs or not several:
+            return self.none
+        for some, chance in draws_of(state, rate) or ():
+            if some:
+                once = yield from ask(some, become(OLD_END))
+                both = yield from ask(some, as_it_is)
+                if isinstance(once, float) or isinstance(both, float):
+                    return self.none
+                ways.append((chance, once, both))
+        found = several_exchanged_up(ways)
+        return self.none if found is None else found
 
 
 class Survival:
@@ -103,16 +239,18 @@ class Survival:
         return hash(self.no_failure)
 
 
-class Pairs(NamedTuple):
-    """Algebra of sets of undominated (ε, δ), with the operations of `Scalars`.
+@dataclass(frozen=True, slots=True)
+class Pairs(Numbers):
+    """Algebra of sets of undominated (ε, δ), each of which holds.
 
     The empty set means that no finite bound is known. `survival`: whether δ is stored as the chance
     1-δ (see `Survival`).
     """
 
     survival: bool = False
-    notion: Notion = Notion.APPROX
-    none: Frontier = ()
+    notion: Notion = field(default=Notion.APPROX, init=False, repr=False)
+    none: Frontier = field(default=(), init=False, repr=False)
+    orders: ClassVar[tuple[Callable[[Any], Any], ...]] = (itemgetter(0), itemgetter(1))
 
     @property
     def zero(self) -> Frontier:
@@ -212,15 +350,123 @@ class Pairs(NamedTuple):
         found = (walk_pairs(walk, free) for walk in choices)
         return self.frontier((p[0], self.delta(p[1])) for p in found if p is not None)
 
-    def group(self, loss: Loss, steps: int) -> Loss:
-        """Returns the composed loss at group distance `steps` (group privacy)."""
-        return self.chain([(loss, steps)])
-
     def key(self, loss: Frontier) -> Any:
         """Returns the (ε, δ) of the least ε, to sort losses by; infinite if there is no bound."""
         if not loss:
             return (math.inf, math.inf)
         return (loss[0][0], self.plain(loss[0][1]))
+
+    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Frontier:
+        """Returns the loss of one copy of a mechanism, as undominated (ε, δ)."""
+        frontier: Frontier = coster.pairs(placed, state, self)
+        return frontier
+
+    def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Frontier:
+        """Returns the loss of an ε: that of noise is no other one."""
+        return self.of_pairs([(epsilon, ZERO)])
+
+    def all_lost(self) -> Frontier:
+        """Returns (0, 1)."""
+        return ((ZERO, self.delta(ONE)),)
+
+    def pairs(self, loss: Frontier) -> Sequence[Pair]:
+        """Returns the (ε, δ) of a loss, each δ as a fraction."""
+        return [(epsilon, self.plain(delta)) for epsilon, delta in loss]
+
+    def of_pairs(self, pairs: Iterable[Pair]) -> Frontier:
+        """Returns the undominated ones of (ε, δ) that all hold."""
+        return self.frontier((epsilon, self.delta(delta)) for epsilon, delta in pairs)
+
+    def values(self, loss: Frontier) -> Sequence[Pair]:
+        """Returns each (ε, δ)."""
+        return self.pairs(loss)
+
+    def of_values(self, values: Iterable[Pair]) -> Frontier:
+        """Returns the undominated (ε, δ)."""
+        return self.of_pairs(values)
+
+    def value_of(self, bound: Guarantee | Quantity) -> Pair:
+        """Returns the (ε, δ) of a guarantee or a bound."""
+        value = bound.amount, bound.delta
+        return Fraction(value[0]), Fraction(value[1])
+
+    def exceeds(self, value: Pair, other: Pair) -> bool:
+        """Returns whether a sum of (ε, δ) is above another one.
+
+        Chances that nothing is given away multiply, which is never more than the sum of the δ.
+        """
+        return value[0] > other[0] or (value[1] > other[1] and not self.survival)
+
+    def bounds(self, loss: Frontier) -> Iterator[Quantity]:
+        """Yields each (ε, δ) with δ below 1 as a bound."""
+        for epsilon, delta in self.pairs(loss):
+            if delta < 1:
+                yield Quantity(Notion.APPROX, epsilon, delta)
+
+    def _worst_of_finite(
+        self,
+        rule: Any,
+        once: Sequence[Frontier],
+        both: Sequence[Frontier],
+        new: Sequence[Frontier] | None,
+    ) -> tuple[Frontier, tuple[Any, ...]]:
+        """Returns the worst pairs over the blocks that one row can be in, with the first blocks.
+
+        The rule is applied to ε and to δ separately: the largest of each coordinate covers every
+        change. If blocks have several undominated pairs, every choice of one for each is tried if
+        these are few, else only the first pairs and the last pairs.
+        """
+        pairs: list[tuple[Fraction, Any]] = []
+        shown: tuple[Any, ...] = ()
+        ends = zip(once, once if new is None else new, strict=True)
+        ways = [self._of_ends(*each) for each in ends]
+        whole = [[(each, each) for each in loss or self.zero] for loss in both]
+        for chosen in _choices([*ways, *whole]):
+            one, two = chosen[: len(once)], chosen[len(once) :]
+            taken = [[pair for pair, _ in one], [pair for pair, _ in two]]
+            if new is not None:
+                taken.append([pair for _, pair in one])
+            epsilon, hits = rule(*([x for x, _ in each] for each in taken))
+            shown = shown or hits
+            delta, _ = rule(*([self._as_sum(x) for _, x in each] for each in taken))
+            pairs.append((Fraction(epsilon), self._of_sum(Fraction(delta))))
+        return self.frontier(pairs), shown
+
+    def _of_ends(self, once: Frontier, new: Frontier) -> list[tuple[Any, Any]]:
+        """Returns ways of choosing a pair for a block that is left, and one for a block that is
+        entered.
+
+        Frontiers of equal length are of the same guarantees, which are chosen together.
+        """
+        left, entered = once or self.zero, new or self.zero
+        alike = len(left) == len(entered)
+        return list(zip(left, entered, strict=True) if alike else product(left, entered))
+
+    def _as_sum(self, delta: Any) -> Fraction:
+        """Returns δ as a number that adds up: itself, or -ln(1-δ) rounded up under `survival`."""
+        return log_inverse_up(delta.no_failure) if self.survival else Fraction(delta)
+
+    def _of_sum(self, number: Fraction) -> Any:
+        """Returns a sum of the numbers of `_as_sum` as a δ of this algebra."""
+        if not self.survival:
+            return number
+        return Survival(1 / exp_up(number)) if number else Survival(ONE)
+
+    def exchanged(self, once: Frontier, both: Frontier, rate: Fraction, rounds: int) -> Frontier:
+        """Returns the loss of a replaced row, coupled or weighed: see `weighed`."""
+        found = islice(weighed(self.pairs(once), self.pairs(both), rate), MOST_WAYS)
+        weighed_or_coupled = [self.of_pairs(found), self.coupled([(rate, both)])]
+        loss: Frontier = self.times(self.best(weighed_or_coupled), rounds)
+        return loss
+
+
+def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yields choices of one pair for each loss: all if few, else all first and all last pairs."""
+    if math.prod(map(len, losses)) <= MOST_WAYS:
+        yield from product(*losses)
+    else:
+        yield tuple(loss[0] for loss in losses)
+        yield tuple(loss[-1] for loss in losses)
 
 
 def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
@@ -235,18 +481,6 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
     return chain_pairs(sorted(merged.items()), free)
 
 
-def algebra_of(notion: Notion, survival: bool = False) -> Scalars | Pairs:
+def algebra_of(notion: Notion, survival: bool = False) -> Numbers:
     """Returns the algebra in which losses of a notion compose."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)
-
-
-def bounds_of(algebra: Scalars | Pairs, loss: Loss) -> Iterator[Quantity]:
-    """Yields the certified bounds that a loss stands for; nothing if it is not finite."""
-    if isinstance(algebra, Scalars):
-        if not isinstance(loss, float):
-            yield Quantity(algebra.notion, loss)
-        return
-    for epsilon, delta in loss:
-        plain = algebra.plain(delta)
-        if plain < 1:
-            yield Quantity(Notion.APPROX, epsilon, plain)

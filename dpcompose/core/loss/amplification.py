@@ -1,4 +1,5 @@
-"""Amplification: losses through a secret random sample, in each algebra (theory, section 7).
+"""Losses that are numbers, one or pairs of them, and what secret samples make of them (theory,
+section 7).
 
 Whatever is drawn, two tables with coupled samples differ in the sample by the whole change, by a
 part of it, or not at all: a mixture is never worse than its worst part, so the unamplified loss
@@ -8,14 +9,19 @@ profiles, and pure losses as pure DP (`AlongMap.as_pure`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, islice, product
-from typing import Any
+from typing import Any, ClassVar
 
-from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars, Survival
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.notions.notion import Notion, Pair
+from dpcompose.core.change.drawn_rows import draws_of, shared_out
+from dpcompose.core.change.propagation import as_it_is, become
+from dpcompose.core.change.units import SINGLE, Kind, State, all_leaves, single_units
+from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Ask, Chance, Loss, Walk
+from dpcompose.core.notions.guarantee import Guarantee, Quantity
+from dpcompose.core.notions.notion import Pair
+from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import (
     MAX_EXPONENT,
     ONE,
@@ -25,106 +31,173 @@ from dpcompose.curves.rounding import (
     amplified_up,
     bits_up,
     capped,
-    exchanged_up,
     exp_up,
     log1p_up,
 )
 
 #: The most choices of one (ε, δ) for each loss that are tried.
-_MOST_WAYS = 64
+MOST_WAYS = 64
+#: So many numbers of times at which a row is drawn are told apart.
+_MOST_TIMES = 257
 #: Significant bits of a δ.
 _BITS = 160
-#: A chance, and the loss in that case.
-Chance = tuple[Fraction, Loss]
 
 
-def unamplified(algebra: Algebra, loss: Loss) -> Loss:
-    """Returns the loss as if the sample were public.
+class Numbers(Algebra):
+    """The operations on losses that are a number, or pairs of numbers.
 
-    For zCDP and GDP the result is infinite unless the loss is 0: a ρ or a μ that ignores the sample
-    is not given, since only the profile of the result is amplified.
+    Through a sample a pure ε is the pair (ε, 0). A ρ or a μ² is no pair, so that `none` results.
     """
-    if isinstance(algebra, Scalars) and algebra.notion is not Notion.PURE:
-        return algebra.none if loss else loss
-    return algebra.from_above(loss) if isinstance(algebra, Patterns) else loss
 
+    __slots__ = ()
+    #: The orders in which values are compared: by amount, or by ε and by δ.
+    orders: ClassVar[tuple[Callable[[Any], Any], ...]]
 
-def amplified(
-    algebra: Algebra, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
-) -> Loss | None:
-    """Returns the loss of what reads a secret sample that contains each row with chance `rate`.
+    @abstractmethod
+    def values(self, loss: Loss) -> Sequence[Any]:
+        """Returns a loss as the functions of theorems take it: one amount, or each (ε, δ).
 
-    ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile is amplified (Balle et al. 2018).
-    Poisson samples: for one row added or removed; without replacement (`replace`): for one row
-    replaced. `side`: the row is "removed" or "added" from the first table to the second; "both":
-    the bound holds for either direction. For an added row it is smaller: see `_added`. None for
-    zCDP and GDP, and for an infinite loss.
-    """
-    if side == "added" and not isinstance(algebra, Patterns):
-        return _added(algebra, loss, rate)
-    match algebra:
-        case Patterns():
-            return algebra.amplified(loss, rate, replace, side)
-        case Pairs():
-            return algebra.frontier(
-                (amplified_up(epsilon, rate), _thinned(delta, rate)) for epsilon, delta in loss
+        Empty if it is not finite.
+        """
+
+    @abstractmethod
+    def of_values(self, values: Iterable[Any]) -> Loss:
+        """Returns the loss for which all these amounts, or (ε, δ), hold; `none` without any."""
+
+    @abstractmethod
+    def value_of(self, bound: Guarantee | Quantity) -> Any:
+        """Returns the amount, or the (ε, δ), of a guarantee or a bound in the notion."""
+
+    @abstractmethod
+    def exceeds(self, value: Any, other: Any) -> bool:
+        """Returns whether a sum of values is larger than another value."""
+
+    @abstractmethod
+    def of_pairs(self, pairs: Iterable[Pair]) -> Loss:
+        """Returns the loss for which all these (ε, δ) hold; `none` without any."""
+
+    def amplified(
+        self, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
+    ) -> Loss:
+        """Returns the loss of what reads a secret sample: see `Algebra.amplified`.
+
+        For an added row it is smaller, by theorem `poisson-sample-added`: Q - a·((1-q)Q + q·P) is
+        (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
+        """
+        if side != "added":
+            return self.of_pairs(
+                (amplified_up(epsilon, rate), rate * delta) for epsilon, delta in self.pairs(loss)
             )
-        case Scalars():
-            if algebra.notion is not Notion.PURE or isinstance(loss, float):
-                return None
-            return amplified_up(loss, rate)
+        found = []
+        for epsilon, delta in self.pairs(loss):
+            share = bits_up(added_share_up(epsilon, rate) * delta, _BITS) if delta else delta
+            found.append((amplified_added_up(epsilon, rate), share))
+        return self.of_pairs(found)
+
+    def unamplified(self, loss: Loss) -> Loss:
+        """Returns the loss as if the sample were public.
+
+        For zCDP and GDP the result is infinite unless the loss is 0: a ρ or a μ that ignores the
+        sample is not given, since only the profile of the result is amplified.
+        """
+        return self.of_pairs(self.pairs(loss))
+
+    def coupled(self, ways: Sequence[Chance]) -> Loss:
+        """Returns the largest ε of the parts of a change that are drawn, with δ = Σ w·δ."""
+        parts = [(chance, self.pairs(loss)) for chance, loss in ways]
+        if not all(pairs for _, pairs in parts):
+            return self.none
+        least = max(pairs[0][0] for _, pairs in parts)
+        found = []
+        for epsilon in {each for _, pairs in parts for each, _ in pairs if each >= least}:
+            delta = ZERO
+            for chance, pairs in parts:
+                delta += chance * next(d for other, d in reversed(pairs) if other <= epsilon)
+            delta = delta if len(parts) == 1 else bits_up(delta, _BITS)
+            if delta < 1:
+                found.append((epsilon, delta))
+        return self.of_pairs(found)
+
+    def mixture(self, ways: Sequence[Chance], whole: Loss) -> Loss:
+        """Returns the loss where one of several things happens; the chances given may add up to
+        more than 1, so that the whole may be less."""
+        return self.best([self.coupled(ways), self.unamplified(whole)])
+
+    def several_rows(
+        self, state: State, rate: Fraction, one_sided: bool, side: str, rounds: int, ask: Ask
+    ) -> Walk:
+        """Bounds the loss of several rows under `rounds` Poisson samples, by those that are drawn.
+
+        By mixtures over the parts of the change, or over the numbers of rows that are replaced
+        together.
+        """
+        together: Loss = yield from self._replaced_alike(state, rate, ask)
+        try:
+            some = yield from self._some_drawn(state, rate, one_sided, ask)
+            together = self.best([together, some])
+        except Refused:
+            if together == self.none:
+                raise
+        return self.times(together, rounds)
+
+    def _replaced_alike(self, state: State, rate: Fraction, ask: Ask) -> Walk:
+        """Bounds the loss of replaced rows of which some are drawn, of each both ends or none."""
+        yield from ()
+        return self.none
+
+    def _some_drawn(self, state: State, rate: Fraction, one_sided: bool, ask: Ask) -> Walk:
+        """Bounds the loss of one draw, by the mixtures over the parts of the change that are drawn.
+
+        Raises `Refused` where a path of single units, or of the rows of one, gives the same.
+        """
+        if self.notion not in AMPLIFIED:
+            raise Refused("it is about an ε, or (ε, δ)")
+        units = all_leaves(state)
+        if not all(
+            leaf.kind in (Kind.SINGLE, Kind.PAIR)
+            or (leaf.kind is Kind.USER and leaf.size is not None)
+            for leaf in units
+        ):
+            raise Refused("it is for a known number of rows")
+        if units.total() == 1 and all(leaf.kind is not Kind.USER for leaf in units):
+            raise Refused("it is for several rows")
+        whole = yield from ask(state, as_it_is)
+        path: list[tuple[Loss, int]] = []
+        for unit, count in single_units(state):
+            path.append(((yield from ask(unit, as_it_is)), count))
+        if units.total() == 1:
+            [leaf] = units
+            path = [((yield from ask(state, become(SINGLE))), int(leaf.size or 1))]
+        if whole == self.chain(path) and whole != self.none:
+            raise Refused("a path says the same")
+        ways = [(state, ()), ((), state)] if one_sided else shared_out(state)
+        if ways is None:
+            raise Refused("there are too many ways of sharing out the rows")
+        known: dict[State, list[Chance]] = {}
+        for part in dict.fromkeys(part for way in ways for part in way):
+            listed = draws_of(part, rate)
+            if listed is None:
+                raise Refused("there is too much that may be drawn")
+            known[part] = []
+            for some, chance in listed:
+                loss = (yield from self.part_drawn(some, ask)) if some else self.zero
+                known[part].append((chance, loss))
+        found = [mixed(self, known[more], known[fewer]) for more, fewer in ways]
+        if self.none in found:
+            raise Refused("some part of the change loses too much")
+        # It also loses no more than all rows that change.
+        return self.best([self.worst_case(found), whole])
+
+    def number_drawn(self, chances: Sequence[Fraction], losses: Sequence[Loss]) -> Loss:
+        """Returns the loss of replaced rows of which a sample of fixed size holds some."""
+        return mixed(self, list(zip(chances, [self.zero, *losses], strict=True)), rising=True)
+
+    def numbers_drawn(self, size: int) -> Iterable[int]:
+        """Returns the numbers of times at which a row may be drawn that are told apart."""
+        return range(1, min(size, _MOST_TIMES))
 
 
-def _added(algebra: Pairs | Scalars, loss: Loss, rate: Fraction) -> Loss | None:
-    """Returns the amplified loss of the table without the row against the one with it.
-
-    Theorem `poisson-sample-added`: Q - a·((1-q)Q + q·P) is (1-a(1-q))·(Q - e^u·P) for a =
-    1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
-    """
-    match algebra:
-        case Pairs():
-            found = []
-            for epsilon, delta in loss:
-                share = added_share_up(epsilon, rate)
-                plain = bits_up(share * algebra.plain(delta), _BITS)
-                found.append((amplified_added_up(epsilon, rate), algebra.delta(plain)))
-            return algebra.frontier(found)
-        case Scalars():
-            if algebra.notion is not Notion.PURE or isinstance(loss, float):
-                return None
-            return amplified_added_up(loss, rate)
-
-
-def replaced(algebra: Algebra, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss | None:
-    """Returns the loss of a replaced row under `rounds` Poisson samples, None if none is known.
-
-    `once`: the loss of one end of the row being present or not; `both`: the loss of the
-    replacement. The row is in both samples or in none, which leaves ε and thins δ; or its ends are
-    weighed against the rest of the sample, for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], for (ε, δ)
-    see `_weighed`. At a chosen δ the profile of an exchanged row holds both (`profile.exchange`).
-    """
-    match algebra:
-        case Patterns():
-            ways = [algebra.exchanged(once, both, rate, rounds)]
-            epsilon = exchanged_up(algebra.pure(once), algebra.pure(both), rate)
-            if epsilon is not None:
-                ways.append(algebra.one_epsilon(epsilon, rounds, both or once))
-            return algebra.best(ways)
-        case Pairs():
-            found = islice(_weighed(algebra, once, both, rate), _MOST_WAYS)
-            best = algebra.best([algebra.frontier(found), coupled(algebra, [(rate, both)])])
-            return algebra.times(best, rounds)
-        case Scalars():
-            if algebra.notion is not Notion.PURE:
-                return None
-            ends = [None if isinstance(each, float) else each for each in (once, both)]
-            epsilon = exchanged_up(ends[0], ends[1], rate)
-            return algebra.none if epsilon is None else algebra.times(epsilon, rounds)
-
-
-def _weighed(
-    algebra: Pairs, once: Frontier, both: Frontier, rate: Fraction
-) -> Iterator[tuple[Fraction, Any]]:
+def weighed(once: Sequence[Pair], both: Sequence[Pair], rate: Fraction) -> Iterator[Pair]:
     """Yields (ε, δ) of a replaced row, from (u, δ) of one end present or not, and (b, δ₂) of both.
 
     Given the rest of the sample let μ₀ be the law without either row, μ and μ' those with one. Then
@@ -135,30 +208,30 @@ def _weighed(
     more than two steps of the amplified loss.
     """
 
-    def pair(grown: Fraction, delta: Fraction) -> tuple[Fraction, Any]:
-        return log1p_up(grown - 1), algebra.delta(min(ONE, bits_up(delta, _BITS)))
+    def pair(grown: Fraction, delta: Fraction) -> Pair:
+        return log1p_up(grown - 1), min(ONE, bits_up(delta, _BITS))
 
-    for u, told in once:
+    for u, delta in once:
         if u > MAX_EXPONENT:
             continue
-        delta, rise, fall = algebra.plain(told), exp_up(u), exp_up(-u)
+        rise, fall = exp_up(u), exp_up(-u)
         grown = (1 - rate + rate * rise) / (1 - rate + rate / rise)
         yield pair(grown, rate * delta * (1 + grown * fall))
-    for (u, told), (b, other) in product(once, both):
+    for (u, delta), (b, other) in product(once, both):
         if max(u, b) > MAX_EXPONENT:
             continue
         rise, fall = exp_up(u), exp_up(-u)
         grown = (1 - rate + rate * rise) / (1 - rate + rate / exp_up(b - u))
-        share = (1 - rate) * (grown - 1) * fall * algebra.plain(told)
-        yield pair(grown, share + rate * grown * exp_up(-b) * algebra.plain(other))
+        share = (1 - rate) * (grown - 1) * fall * delta
+        yield pair(grown, share + rate * grown * exp_up(-b) * other)
 
 
 def mixed(
-    algebra: Scalars | Pairs,
+    algebra: Numbers,
     more: Sequence[Chance],
     fewer: Sequence[Chance] = (),
     rising: bool = False,
-) -> Loss | None:
+) -> Loss:
     """Returns the loss between two mixtures over the parts of a change that a sample may hold.
 
     `more`: the parts of the rows that one table has and the other has not, as chances that sum to 1
@@ -166,16 +239,13 @@ def mixed(
     the other table's rows. Given the rest of the sample let μ₀ be the law where none of these rows
     is drawn. A part of loss (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the
     tables are (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the
-    other. None where some part has too large a loss, or every δ reaches 1. `rising`: no part counts
-    with a smaller ε than the part before, as for a fixed-size sample (`profile.replaced_rows`).
+    other. `none` where some part has too large a loss, or every δ reaches 1. `rising`: no part
+    counts with a smaller ε than the part before, as for a fixed-size sample
+    (`profile.replaced_rows`).
     """
-    ways: Iterable[Sequence[tuple[Any, Fraction]]]
-    if isinstance(algebra, Scalars):
-        ways = [[(loss, ZERO) for _, loss in (*more, *fewer)]]
-    else:
-        ways = islice(_ways(algebra, [loss for _, loss in (*more, *fewer)]), _MOST_WAYS)
+    ways = islice(_ways([algebra.pairs(loss) for _, loss in (*more, *fewer)]), MOST_WAYS)
     chances = [chance for chance, _ in (*more, *fewer)]
-    found: list[tuple[Fraction, Any]] = []
+    found: list[Pair] = []
     for way in ways:
         if any(epsilon > MAX_EXPONENT for epsilon, _ in way):
             continue
@@ -190,76 +260,18 @@ def mixed(
         given = sum((w * delta for w, _, delta in up), ZERO)
         other = sum((w * exp_up(-epsilon) * delta for w, epsilon, delta in down), ZERO)
         found.append((epsilon, given + (1 + grown) * other / (1 - lost)))
-    if isinstance(algebra, Scalars):
-        return found[0][0] if found else None
     pairs = [(epsilon, capped(delta)) for epsilon, delta in found]
-    return algebra.frontier((e, algebra.delta(delta)) for e, delta in pairs if delta < 1) or None
+    return algebra.of_pairs((epsilon, delta) for epsilon, delta in pairs if delta < 1)
 
 
-def _ways(algebra: Pairs, losses: Sequence[Frontier]) -> Iterator[Sequence[Pair]]:
+def _ways(plain: Sequence[Sequence[Pair]]) -> Iterator[Sequence[Pair]]:
     """Yields choices of a pair for each loss: all first pairs, all second, …, then every choice.
 
     Nothing if some loss has no finite bound.
     """
-    plain = [[(epsilon, algebra.plain(delta)) for epsilon, delta in loss] for loss in losses]
     if not all(plain):
         return
     for n in range(max(map(len, plain))):
         yield [pairs[min(n, len(pairs) - 1)] for pairs in plain]
-    yield from product(*plain)
-
-
-def coupled(algebra: Algebra, ways: Sequence[Chance]) -> Loss:
-    """Returns the loss where the same part of the change, or none, is drawn into both samples.
-
-    `ways`: the chance w and the loss of each part. The result is the largest ε, with δ = Σ w·δ.
-    """
-    match algebra:
-        case Patterns():
-            return algebra.coupled(ways)
-        case Pairs():
-            if not all(loss for _, loss in ways):
-                return algebra.none
-            least = max(loss[0][0] for _, loss in ways)
-            found = []
-            for epsilon in {each for _, loss in ways for each, _ in loss if each >= least}:
-                delta = ZERO
-                for chance, loss in ways:
-                    told = next(told for other, told in reversed(loss) if other <= epsilon)
-                    delta += chance * algebra.plain(told)
-                delta = delta if len(ways) == 1 else bits_up(delta, _BITS)
-                if delta < 1:
-                    found.append((epsilon, algebra.delta(delta)))
-            return algebra.frontier(found)
-        case Scalars():
-            return unamplified(algebra, algebra.worst_case(loss for _, loss in ways))
-
-
-def allocated(algebra: Algebra, loss: Loss, steps: int, side: str = "both") -> Loss:
-    """Returns the loss of a row that takes part in one of so many steps, drawn uniformly.
-
-    `loss`: in one step. The step may as well be public (profiles are jointly convex, Rényi
-    divergences jointly quasi-convex); only Gaussian noise at a chosen δ hides which one it is.
-    """
-    return algebra.allocated(loss, steps, side) if isinstance(algebra, Patterns) else loss
-
-
-def cut_off(
-    algebra: Algebra, usual: Loss | None, full: Loss | None, chance: tuple[Fraction, Fraction]
-) -> Loss | None:
-    """Returns the loss of what reads a Poisson sample that is cut to a size.
-
-    `usual`: where the other rows drawn are fewer than that, so that nothing is cut; `full`: else.
-    `chance` of the latter: a lower and an upper bound. None where some loss is not known.
-    """
-    if usual is None or full is None:
-        return None
-    ways = [(1 - chance[0], usual), (chance[1], full)]
-    return algebra.mixture(ways) if isinstance(algebra, Patterns) else coupled(algebra, ways)
-
-
-def _thinned(delta: Fraction | Survival, rate: Fraction) -> Fraction | Survival:
-    """Returns q·δ for the sampling rate q, in the representation of δ."""
-    if isinstance(delta, Survival):
-        return Survival(1 - rate * (1 - delta.no_failure))
-    return delta * rate
+    if any(len(pairs) > 1 for pairs in plain):
+        yield from product(*plain)

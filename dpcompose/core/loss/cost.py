@@ -26,10 +26,10 @@ from dpcompose.core.change.units import (
     state_of,
     top_level,
 )
-from dpcompose.core.loss.algebras import Frontier, Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Algebra, Loss
+from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars, amount_of
 from dpcompose.core.loss.loss_bounds import (
     NO_LOSS,
-    amount_of,
     known_losses,
     path_curves,
     pure_paths,
@@ -37,10 +37,9 @@ from dpcompose.core.loss.loss_bounds import (
 )
 from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
 from dpcompose.core.loss.pattern import UndominatedLosses, is_noise
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, single
+from dpcompose.core.loss.pattern_algebra import Patterns, single
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import (
     CONVERTS,
@@ -110,22 +109,9 @@ class Coster:
         self._steps = {}
         self._curves = {}
 
-    def cost(self, mechanism: Mechanism, placed: Sequence[Placed], state: State) -> Loss:
-        """Returns the loss of all copies of a mechanism for a change of the dataset read."""
-        return self.cost_of(mechanism.count, placed, state)
-
     def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
         """Returns the loss of `copies` copies of a mechanism with these statements."""
-        algebra = self.algebra
-        loss: Loss
-        match algebra:
-            case Scalars():
-                loss = self.scalar(placed, state, algebra)
-            case Pairs():
-                loss = self.pairs(placed, state, algebra)
-            case Patterns():
-                loss = self.pattern(placed, state, algebra.curves)
-        return algebra.times(loss, copies)
+        return self.algebra.times(self.algebra.charge(self, placed, state), copies)
 
     # -- which steps ---------------------------------------------------------------------------
 

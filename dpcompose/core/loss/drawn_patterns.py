@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.compositions import compositions, total_pair
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.pattern_choices import read_together
-from dpcompose.core.loss.pattern_totals import total_pair
 from dpcompose.curves import (
     Allocated,
     Curve,

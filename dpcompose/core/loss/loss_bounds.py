@@ -10,22 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.compositions import at_order
-from dpcompose.core.loss.pair_cost import Way, in_any_order
-from dpcompose.core.loss.pair_steps import pair_steps
+from dpcompose.core.loss.pair_cost import in_any_order, pair_steps
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Amount, Notion
+from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Concentrated, Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import least_of
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, geometric_up
+
+if TYPE_CHECKING:
+    from dpcompose.core.loss.cost import Coster
 
 #: The loss of a mechanism that reveals nothing.
 NO_LOSS = curve_of(None)
@@ -34,25 +36,7 @@ MOST_SINGLE_PAIRS = 3
 MOST_SINGLE_POINTS = 20
 
 
-class Costs(Protocol):
-    """The methods of `Coster` that this module uses."""
-
-    def native(
-        self,
-        placed: Sequence[Placed],
-        state: State,
-        notion: Notion,
-        sources: tuple[Notion, ...],
-    ) -> Amount: ...
-
-    def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount: ...
-
-    def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier: ...
-
-    def ways(self, placed: Sequence[Placed], state: State) -> list[Way]: ...
-
-
-def known_losses(costs: Costs, placed: Sequence[Placed], state: State) -> list[Curve]:
+def known_losses(costs: Coster, placed: Sequence[Placed], state: State) -> list[Curve]:
     """Returns every known bound on the loss of one copy, apart from curves along paths.
 
     Empty if no finite bound is known.
@@ -79,14 +63,14 @@ def _as_steps(each: Placed, amount: Fraction) -> Placed:
     return each._replace(statement=each.statement._replace(guarantee=plain))
 
 
-def _summed(costs: Costs, placed: Sequence[Placed], state: State) -> Fraction | None:
+def _summed(costs: Coster, placed: Sequence[Placed], state: State) -> Fraction | None:
     """Returns the least sum of the steps' amounts along a path that covers the change, or None."""
     amount = costs.native(placed, state, Notion.PURE, (Notion.PURE,))
     return None if isinstance(amount, float) else amount
 
 
 def shifts(
-    costs: Costs, placed: Sequence[Placed], state: State
+    costs: Coster, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Family, Fraction]]:
     """Yields each mechanism whose noise is known, with its shift: its sensitivities along a path.
 
@@ -101,23 +85,7 @@ def shifts(
     yield from least_known({noise: shift for noise, shift in moved.items() if shift is not None})
 
 
-def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """Returns the least ε, ρ or μ² known of a mechanism at a shift; infinite if none is known."""
-    if not shift:
-        return ZERO
-    match notion:
-        case Notion.PURE:
-            found = mechanism.epsilon(shift)
-        case Notion.ZCDP:
-            found = mechanism.rho(shift)
-        case Notion.GDP:
-            found = mechanism.mu_squared(shift)
-        case _:
-            found = None
-    return math.inf if found is None else found
-
-
-def _noises(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _noises(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the loss of each concrete mechanism at its shift along the path."""
     for mechanism, shift in shifts(costs, placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
@@ -134,7 +102,7 @@ def _noise(noise: Family, shift: Fraction) -> Curve:
     return curve_of(part, loss.gaussian, loss.no_failure)
 
 
-def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _numbers(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by pure, Gaussian and concentrated statements, each in its own notion."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         native = [each for each in placed if each.statement.guarantee.notion is notion]
@@ -148,7 +116,7 @@ def _numbers(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[C
             yield _of(notion, amount)
 
 
-def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _pure(costs: Coster, native: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by pure statements taking turns, or by one of them along the whole path."""
     amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
     if isinstance(amount, float):
@@ -161,7 +129,7 @@ def _pure(costs: Costs, native: Sequence[Placed], state: State) -> Iterator[Curv
 
 
 def pure_paths(
-    costs: Costs, placed: Sequence[Placed], state: State
+    costs: Coster, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Fraction, int]]:
     """Yields (ε, steps) of each pure statement that covers the change in several steps."""
     for each in placed:
@@ -185,7 +153,7 @@ def _of(notion: Notion, amount: Fraction) -> Curve:
     return curve_of(Concentrated(amount))
 
 
-def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _pairs(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by pure and (ε, δ) statements: single pairs, and all pairs as one curve."""
     if not any(each.statement.guarantee.notion is Notion.APPROX for each in placed):
         return
@@ -197,7 +165,7 @@ def _pairs(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Cur
         yield curve_of(Points(tuple(pair for pair in frontier if pair[1] < 1)))
 
 
-def path_curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields curves of (ε, δ) steps, or of different ε, along paths with any order of steps."""
     stated = [
         each
@@ -220,7 +188,7 @@ def _pair(epsilon: Fraction, delta: Fraction) -> Curve:
     return curve_of(part, ZERO, 1 - delta)
 
 
-def _curves(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by profiles and Rényi curves, at the group distance of the change."""
     for each in placed:
         guarantee = each.statement.guarantee
@@ -280,7 +248,7 @@ def _renyi_grouped(
     yield from curve
 
 
-def _mixed(costs: Costs, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _mixed(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by statements in different notions that take turns along the path."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         amount = costs.scalar(placed, state, Scalars(notion))

@@ -7,11 +7,10 @@ from fractions import Fraction
 from itertools import islice
 
 from dpcompose.core.loss.algebras import walk_pairs
-from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.compositions import compositions, total_pair, worst_total
 from dpcompose.core.loss.dominance import covering, family, of_family
-from dpcompose.core.loss.pair_steps import pair_steps
+from dpcompose.core.loss.pair_cost import pair_steps
 from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses
-from dpcompose.core.loss.pattern_totals import total_pair, worst_total
 from dpcompose.core.notions.notion import Notion, chain
 from dpcompose.curves import (
     Allocated,

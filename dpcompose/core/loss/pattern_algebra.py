@@ -7,9 +7,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
+from typing import Any
 
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
-from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.change.drawn_rows import any_drawn
+from dpcompose.core.change.propagation import as_it_is, become, one_below
+from dpcompose.core.change.units import (
+    OLD_END,
+    SINGLE,
+    Kind,
+    State,
+    all_leaves,
+    rows_that_change_alike,
+    with_alike,
+)
+from dpcompose.core.loss.algebra import Algebra, Ask, Walk
+from dpcompose.core.loss.compositions import compositions, worst_total
 from dpcompose.core.loss.dominance import covering, dominates, weighed
 from dpcompose.core.loss.drawn_patterns import (
     allocated,
@@ -39,8 +51,9 @@ from dpcompose.core.loss.pattern_choices import (
     parts_of,
     read_together,
 )
-from dpcompose.core.loss.pattern_totals import worst_total
-from dpcompose.core.notions.notion import Amount, Notion
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Refused
 from dpcompose.curves import (
     Curve,
     Grouped,
@@ -50,7 +63,7 @@ from dpcompose.curves import (
     Response,
     curve_of,
 )
-from dpcompose.curves.rounding import ONE, ZERO
+from dpcompose.curves.rounding import ZERO, distinct_numbers, exchanged_up
 
 #: The most patterns of a loss; if there are more, groups of them are covered by worse patterns.
 MOST_PATTERNS = 400
@@ -72,9 +85,15 @@ MOST_COMPARED = 100_000
 NEARLY = 1 - 1e-9
 
 
+#: The most rows that change alike for which every number of drawn rows is considered.
+MOST_ROWS = 8
+#: So often a row is drawn with replacement, each other number counts as the next of these or all.
+_TIMES = (1, 2, 3, 4, 6, 9, 14)
+
+
 @dataclass(frozen=True, slots=True)
-class Patterns:
-    """Algebra of losses that are sets of patterns, with the operations of `algebras.Scalars`.
+class Patterns(Algebra):
+    """Algebra of losses that are sets of patterns.
 
     `curves`: whether (ε, δ) over several steps are also read as power functions; such losses are
     not known to dominate others. `given_up`: for each composition of losses that was too large to
@@ -85,9 +104,9 @@ class Patterns:
     curves: bool = False
     hopeless: frozenset[tuple[int, ...]] = field(default=frozenset(), compare=False, repr=False)
     given_up: set[tuple[int, ...]] = field(default_factory=set, compare=False, repr=False)
-    zero: UndominatedLosses = (NOTHING,)
-    none: UndominatedLosses = ()
-    notion: Notion = Notion.PROFILE
+    zero: UndominatedLosses = field(default=(NOTHING,), init=False, compare=False, repr=False)
+    none: UndominatedLosses = field(default=(), init=False, compare=False, repr=False)
+    notion: Notion = field(default=Notion.PROFILE, init=False, repr=False)
 
     def add(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
         """Returns the composition of losses on the same change, each at any of its patterns.
@@ -218,7 +237,7 @@ class Patterns:
         finite = [loss for loss in losses if loss]
         attained = [loss for loss in finite if not any(each.loose for each in loss)]
         if not attained and all(len(loss) == 1 for loss in finite):
-            return either([loss[0] for loss in finite])
+            return either(tuple(loss[0] for loss in finite))
         return min(attained or finite, key=self.key, default=())
 
     def chain(
@@ -247,23 +266,53 @@ class Patterns:
         traces = tuple((loss[0].trace, count) for loss, count in steps)
         return (LossMultiset({MechanismLossOptions(options): 1}, True, False, traces),)
 
-    def group(self, loss: UndominatedLosses, steps: int) -> UndominatedLosses:
-        """Returns the composed loss at group distance `steps` (group privacy)."""
-        return self.chain([(loss, steps)])
-
     def key(self, loss: UndominatedLosses) -> tuple[float, float]:
         """Returns an estimated size (ρ, ε) to sort losses by; infinite if there is no bound."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
-    def amplified(
-        self, loss: UndominatedLosses, rate: Fraction, replace: bool, side: str
-    ) -> UndominatedLosses:
-        """Returns the loss of a composition read through a secret sample (theory, section 7)."""
-        return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
+    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> UndominatedLosses:
+        """Returns the loss of one copy of a mechanism, with all that is known of it."""
+        loss: UndominatedLosses = coster.pattern(placed, state, self.curves)
+        return loss
+
+    def traced(self, loss: UndominatedLosses, origin: Any) -> UndominatedLosses:
+        """Returns the loss with its origin as the trace."""
+        return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
+
+    def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> UndominatedLosses:
+        """Returns the loss of an ε, or the whole curve of noise that has it."""
+        curve = curve_of(Response(epsilon)) if noise is None else noise.loss(epsilon)
+        return (_of_options([curve]),)
+
+    def all_lost(self) -> UndominatedLosses:
+        """Returns the loss with δ = 1."""
+        return (one(curve_of(None, ZERO, ZERO), attained=False),)
 
     def from_above(self, loss: UndominatedLosses) -> UndominatedLosses:
         """Returns the loss marked as an upper bound that perhaps no change attains."""
         return tuple(from_above(each) for each in loss)
+
+    unamplified = from_above
+
+    def _worst_of_finite(
+        self,
+        rule: Any,
+        once: Sequence[UndominatedLosses],
+        both: Sequence[UndominatedLosses],
+        new: Sequence[UndominatedLosses] | None,
+    ) -> tuple[UndominatedLosses, tuple[Any, ...]]:
+        """Returns the patterns of the worst ways in which one row can be in the blocks."""
+        return rule.of_patterns(self, once, both, new), ()
+
+    def spread_rows(self, rows: Any) -> Walk:
+        """Bounds the loss of several rows over blocks, by all ways of spreading them if few."""
+        return (yield from rows.by_patterns(self))
+
+    def amplified(
+        self, loss: UndominatedLosses, rate: Fraction, replace: bool = False, side: str = "both"
+    ) -> UndominatedLosses:
+        """Returns the loss of a composition read through a secret sample (theory, section 7)."""
+        return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
     def coupled(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
         """Returns the loss where two coupled samples hold the same part of a change, or none.
@@ -277,28 +326,39 @@ class Patterns:
             return ()
         return (mixture_of_draws([(rate, covering(loss)) for rate, loss in ways]),)
 
-    def mixture(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
+    def mixture(
+        self, ways: Sequence[tuple[Fraction, UndominatedLosses]], whole: UndominatedLosses
+    ) -> UndominatedLosses:
         """Returns the loss where one of several things happens, with given chances, in both tables
         alike."""
         if not all(loss for _, loss in ways):
             return ()
         return (mixture([(chance, covering(loss)) for chance, loss in ways], ways[0][1][0]),)
 
-    def allocated(self, loss: UndominatedLosses, steps: int, side: str) -> UndominatedLosses:
+    def allocated(
+        self, loss: UndominatedLosses, steps: int, side: str = "both"
+    ) -> UndominatedLosses:
         """Returns the loss of a row that takes part in one of so many steps, drawn uniformly."""
         return self.undominated(allocated(pattern, steps, side) for pattern in loss)
 
     def exchanged(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
     ) -> UndominatedLosses:
-        """Returns the loss of one replaced row under `rounds` Poisson samples of chance `rate`.
+        """Returns the loss of a replaced row under Poisson samples, by its curve and by its ε."""
+        ways = [self._exchanged_curves(once, both, rate, rounds)]
+        ends = [worst_total(each, Notion.PURE) for each in (once, both)]
+        epsilon = exchanged_up(ends[0], ends[1], rate)
+        if epsilon is not None:
+            known = curve_of(Response(epsilon)) if epsilon else curve_of(None)
+            ways.append((_of_options([known], both or once, rounds),))
+        return self.best(ways)
 
-        `once`: the loss of one of its ends being present or not; `both`: the loss of the
-        replacement. See `profile.exchange`.
-        """
+    def _exchanged_curves(
+        self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
+    ) -> UndominatedLosses:
+        """Returns the loss of a replaced row as a curve: see `profile.exchange`."""
         if not once:
             return self.times(self.coupled([(rate, both)]), rounds)
-        told = (both or once)[0].trace
         end, whole = covering(once), covering(both) if both else None
         if not end.atoms or (whole is not None and not whole.atoms):
             return self.zero
@@ -310,12 +370,48 @@ class Patterns:
             )
         ]
         options.extend(() if whole is None else unsampled(whole, True))
-        pattern = LossMultiset(
-            {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, told
-        )
-        return self.times((pattern,), rounds)
+        return self.times((_of_options(options, both or once),), rounds)
 
-    def sampled_rows(
+    def several_rows(
+        self, state: State, rate: Fraction, one_sided: bool, side: str, rounds: int, ask: Ask
+    ) -> Walk:
+        """Bounds the loss of several rows under Poisson samples, by how many of them are drawn.
+
+        Either all rows are replaced, or none is.
+        """
+        of_rows, rows = rate, rows_that_change_alike(state) or 0
+        pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
+        [(leaf, units), *_] = all_leaves(state).items()
+        if leaf.kind is Kind.USER and units > 1:
+            # Either all rows of a user are drawn, or none is.
+            rate = any_drawn(int(leaf.size or 0), rate)
+        if rows < (1 if leaf.kind is Kind.USER else 2):
+            raise Refused("it is for rows that change alike")
+        numbers = distinct_numbers(rows, rate, one_sided)
+        once: list[UndominatedLosses] = []
+        both: list[UndominatedLosses] = []
+        for some in (with_alike(state, n) for n in numbers):
+            end = become(OLD_END) if pairs else as_it_is
+            once.append((yield from self.part_drawn(some, ask, end)))
+            if pairs:
+                both.append((yield from self.part_drawn(some, ask)))
+        side = side if one_sided else "both"
+        if one_sided and not both and all(each == once[0] for each in once):
+            # All numbers of drawn rows above 0 lose the same.
+            loss = self.amplified(once[0], any_drawn(rows, rate), False, side)
+        else:
+            several = PoissonGroup(rate, (), rows if pairs else 0, (), one_sided, side, (*numbers,))
+            loss = self._sampled_rows(several, once, both)
+        total = self.times(loss, rounds)
+        if leaf.kind is Kind.USER and units > 1 and loss != self.zero:
+            # Another bound: all rows of all users are drawn independently.
+            single = one_below(state, False, become(SINGLE))
+            all_rows = with_alike(single, units * int(leaf.size or 0))
+            other = yield from self.several_rows(all_rows, of_rows, False, side, rounds, ask)
+            total = self.best([total, other])
+        return total
+
+    def _sampled_rows(
         self,
         like: PoissonGroup,
         once: Sequence[UndominatedLosses],
@@ -333,45 +429,34 @@ class Patterns:
         if not any(end.atoms for end in ends):
             return self.zero
         alike = [covering(loss) for loss in replaced] if all(replaced) else []
-        options = (
+        options = [
             curve_of(replace(like, once=way[: len(ends)], both=way[len(ends) :]))
             for way in read_together([*ends, *alike])
-        )
-        atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
-        return (LossMultiset({atom: 1}, True, False, once[-1][0].trace),)
+        ]
+        return (_of_options(options, once[-1]),)
 
-    def replaced_rows(
-        self, chances: Sequence[Fraction], once: Sequence[UndominatedLosses]
+    def rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]], ask: Ask) -> Walk:
+        """Bounds the loss of rows replaced, in one sample of fixed size, by how many are drawn."""
+        if len(chances) > MOST_ROWS + 1:
+            raise Refused("it is for a few rows")
+        return (yield from Algebra.rows_of_size(self, state, chances, ask))
+
+    def number_drawn(
+        self, chances: Sequence[Fraction], losses: Sequence[UndominatedLosses]
     ) -> UndominatedLosses:
-        """Returns the loss of several replaced rows above a fixed-size sample.
-
-        `chances`: that none of the rows is drawn, one row, …; `once`: the losses of one row, of
-        two, …. See `profile.replaced_rows`.
-        """
-        if not all(once):
+        """Returns the loss of replaced rows of which a sample holds some: see
+        `profile.replaced_rows`."""
+        if not all(losses):
             return ()
-        ends = [covering(loss) for loss in once]
+        ends = [covering(loss) for loss in losses]
         if not any(end.atoms for end in ends):
             return self.zero
-        options = (curve_of(ReplacedRows(tuple(chances), way)) for way in read_together(ends))
-        atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
-        return (LossMultiset({atom: 1}, True, False, once[-1][0].trace),)
+        options = [curve_of(ReplacedRows(tuple(chances), way)) for way in read_together(ends)]
+        return (_of_options(options, losses[-1]),)
 
-    def pure(self, loss: UndominatedLosses) -> Fraction | None:
-        """Returns an ε that holds with δ = 0, None if none is known."""
-        return worst_total(loss, Notion.PURE)
-
-    def one_epsilon(
-        self, epsilon: Amount, rounds: int, like: UndominatedLosses
-    ) -> UndominatedLosses:
-        """Returns the composition of `rounds` losses of one ε, with the trace of the loss `like`.
-
-        Empty if `epsilon` is infinite.
-        """
-        if isinstance(epsilon, float):
-            return ()
-        known = curve_of(Response(epsilon)) if epsilon else curve_of(None)
-        return (LossMultiset({MechanismLossOptions((known,)): rounds}, True, False, like[0].trace),)
+    def numbers_drawn(self, size: int) -> Iterable[int]:
+        """Returns the numbers of times at which a row may be drawn that are told apart."""
+        return [n for n in _TIMES if n < size]
 
     def undominated(self, patterns: Iterable[LossMultiset]) -> UndominatedLosses:
         """Returns the patterns that no other pattern dominates, the worst by size first.
@@ -441,10 +526,10 @@ def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> Undo
     return tuple(covering(patterns[i : i + width]) for i in range(0, len(patterns), width))
 
 
-def either(patterns: Sequence[LossMultiset]) -> UndominatedLosses:
+def either(patterns: UndominatedLosses) -> UndominatedLosses:
     """Returns several bounds on one loss as one atom, any of whose options may be used."""
     if len(patterns) <= 1:
-        return tuple(patterns)
+        return patterns
     if any(not pattern.atoms for pattern in patterns):
         return (NOTHING,)
     options: list[Curve] = []
@@ -453,11 +538,15 @@ def either(patterns: Sequence[LossMultiset]) -> UndominatedLosses:
             options.extend(next(iter(pattern.atoms)).options)
         else:
             options.extend(curve_of(Grouped(each, 1)) for each in compositions(pattern))
-    return (
-        LossMultiset(
-            {MechanismLossOptions(tuple(dict.fromkeys(options))): 1}, True, False, patterns[0].trace
-        ),
-    )
+    return (_of_options(options, patterns),)
+
+
+def _of_options(
+    options: Sequence[Curve], like: UndominatedLosses = (), copies: int = 1
+) -> LossMultiset:
+    """Returns an upper bound on one loss, by several options, with the trace of the loss `like`."""
+    atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
+    return LossMultiset({atom: copies}, True, False, like[0].trace if like else ())
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:
@@ -469,21 +558,3 @@ def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:
         atoms = {MechanismLossOptions((known,)): n for known, n in several}
         return (LossMultiset(atoms, attained=attained),)
     return (one(*options, attained=attained),)
-
-
-#: The algebra of a notion, or of patterns.
-Algebra = Scalars | Pairs | Patterns
-
-
-def all_lost(algebra: Algebra) -> Loss:
-    """Returns the loss of a mechanism that reveals everything: (ε, δ) = (0, 1).
-
-    Infinite under `Scalars`; as a δ of 1, a sample may make it rare.
-    """
-    match algebra:
-        case Patterns():
-            return (one(curve_of(None, ZERO, ZERO), attained=False),)
-        case Pairs():
-            return ((ZERO, algebra.delta(ONE)),)
-        case Scalars():
-            return algebra.none

@@ -8,10 +8,9 @@ from fractions import Fraction
 from itertools import accumulate, islice
 
 from dpcompose.core.loss.algebras import Survival
-from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.loss.compositions import compositions, in_notion
 from dpcompose.core.loss.dominance import covering
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions, UndominatedLosses
-from dpcompose.core.loss.pattern_totals import in_notion
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Concentrated, Curve, Maximum, curve_of
 from dpcompose.curves.rounding import ONE, ZERO

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpcompose.core.change.units import (
     State,
@@ -15,13 +16,9 @@ from dpcompose.core.change.units import (
     top_level,
     undirected,
 )
-from dpcompose.core.loss.algebras import Loss, Scalars
-from dpcompose.core.loss.pattern_algebra import Algebra
+from dpcompose.core.loss.algebra import Algebra, Loss, Walk
 from dpcompose.core.model.tree import Place
 from dpcompose.core.theorem import Refused
-
-Need = tuple[Place, State]
-Walk = Generator[Need, Loss, Any]
 
 
 class PureNeed(NamedTuple):
@@ -106,6 +103,49 @@ def in_pure(walk: Walk) -> Walk:
         sent = yield PureNeed(*need)
 
 
+class Rules(ABC):
+    """The rules that bound the loss of a change of a dataset, below one map or over one partition.
+
+    Each rule is a method that returns a walk: it yields requests for the losses of changes below,
+    and its result is a Choice. It raises `Refused` where it does not apply.
+    """
+
+    __slots__ = ()
+    algebra: Algebra
+    place: Place
+
+    @property
+    @abstractmethod
+    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+        """Returns the rules that combine no others, by the names that certificates use."""
+
+    def replay(self, how: How, state: State) -> Walk:
+        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
+        if how.rule in self.named and not how.of:
+            return (yield from self.named[how.rule](state))
+        if how.rule in ("units", "outermost"):
+            rest = iter(how.of)
+
+            def following(unit: State) -> Walk:
+                """Returns the bound of a unit by the next rule; `Refused` if no rule is left."""
+                each = next(rest, None)
+                if each is None:
+                    raise Refused("some unit of the change is left out")
+                return (yield from self.replay(each, unit))
+
+            return (yield from self.units(state, following, how.rule == "outermost"))
+        if how.rule == "best" and how.of:
+            found = []
+            for each in how.of:
+                found.append((yield from self.replay(each, state)))
+            return best_of(self.algebra, found, found[0])
+        raise Refused(f"there is no rule `{how.rule}` here")
+
+    def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
+        """Bounds the loss along a path of tables, each a unit of the change from the next."""
+        return (yield from by_units(self.algebra, self.place, state, search, outermost))
+
+
 def by_units(
     algebra: Algebra,
     place: Place,
@@ -154,10 +194,10 @@ def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
     """Returns the worst of several possible changes, with a loss that covers all of them."""
     if len(found) == 1:
         return found[0]
-    if isinstance(algebra, Scalars):
-        return max(found, key=lambda each: each.loss)
     shown = max(found, key=lambda each: algebra.key(each.loss))
     loss = algebra.worst_case(each.loss for each in found)
+    if loss == shown.loss:
+        return shown
     return shown._replace(loss=loss, bounded=any(each.bounded for each in found))
 
 

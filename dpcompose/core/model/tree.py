@@ -322,7 +322,7 @@ def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Place
         statement,
         own if level is None else level,
         edges[0].parent.traits if edges else place.traits,
-        covers_added_rows(edges),
+        bool(dropping_edges(edges)),  # the padding lemma (GMPS24 IV.15, extended)
         level is not None,
         bool(edges) and _to_edges(edges[0]) and counted is None,
         counted,
@@ -400,8 +400,3 @@ def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
         if dropping:
             found.append(edge)
     return found
-
-
-def covers_added_rows(edges: Sequence[Edge]) -> bool:
-    """Returns whether the padding lemma holds along the edges (GMPS24 IV.15, extended)."""
-    return bool(dropping_edges(edges))

@@ -23,7 +23,6 @@ from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses, size, together
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.pattern_choices import is_one_loss
-from dpcompose.core.partitions.placements import SpreadRule
 
 #: The most ways of changing the blocks that are listed.
 MOST_WAYS = 3_000
@@ -39,31 +38,35 @@ FEW_INTERVALS = 4
 
 def spread(
     algebra: Patterns,
-    rule: SpreadRule,
+    where: Whereabouts,
+    pair: bool,
+    sizes: Sequence[int],
     once: Sequence[UndominatedLosses],
     both: Sequence[UndominatedLosses],
     new: Sequence[UndominatedLosses] | None = None,
 ) -> UndominatedLosses:
-    """Returns the patterns of the worst ways in which one row can be in the blocks."""
-    where = rule.where
+    """Returns the patterns of the worst ways in which one row can be in the blocks.
+
+    `where`: the ways; `pair`: a replaced row; `sizes`: the number of blocks in each class.
+    """
     if isinstance(where, Fixed):
         return algebra.worst_case(both)
-    if any(not loss for loss in once) or (rule.pair and any(not loss for loss in both)):
+    if any(not loss for loss in once) or (pair and any(not loss for loss in both)):
         return algebra.none
-    if new is not None and _ways_to_move(where, rule.sizes) > MOST_DIRECTED:
+    if new is not None and _ways_to_move(where, sizes) > MOST_DIRECTED:
         once, new = list(map(_either_way, once, new)), None
     if isinstance(where, InSets):
-        return _sets(algebra, where.fed, rule.pair, once, both, new)
-    if not rule.pair:
-        return algebra.undominated(_largest(algebra, once, rule.sizes, where.most_blocks))
+        return _sets(algebra, where.fed, pair, once, both, new)
+    if not pair:
+        return algebra.undominated(_largest(algebra, once, sizes, where.most_blocks))
     if isinstance(where, InOne):
-        return _two_of(algebra, once, both, rule.sizes, new)
+        return _two_of(algebra, once, both, sizes, new)
     if new is not None:
         return algebra.worst_case(
             algebra.add(algebra.times(loss, n) for loss, n in way if n)
-            for way in _directed(once, new, both, rule.sizes, where.most_blocks)
+            for way in _directed(once, new, both, sizes, where.most_blocks)
         )
-    return algebra.undominated(_membership_pair(algebra, once, both, rule.sizes, where.most_blocks))
+    return algebra.undominated(_membership_pair(algebra, once, both, sizes, where.most_blocks))
 
 
 def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:

@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
+from dpcompose.core.loss.pattern import UndominatedLosses
+from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.notions.notion import Amount
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Allocation
+from dpcompose.core.partitions.pattern_spread import spread
 
 
 def placements(
@@ -82,6 +85,16 @@ class SpreadRule(NamedTuple):
                 if self.pair:
                     return allocation.kinds_pair(once, both, fed, new)
                 return allocation.kinds_single(once, fed)
+
+    def of_patterns(
+        self,
+        algebra: Patterns,
+        once: Sequence[UndominatedLosses],
+        both: Sequence[UndominatedLosses],
+        new: Sequence[UndominatedLosses] | None = None,
+    ) -> UndominatedLosses:
+        """Returns the patterns of the worst ways, from those by one end (`once`) and by both."""
+        return spread(algebra, self.where, self.pair, self.sizes, once, both, new)
 
 
 def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> SpreadRule:

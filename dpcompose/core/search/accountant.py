@@ -8,7 +8,7 @@ a spec is not limited by recursion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpcompose.core.change.maps.allocate import Allocate
@@ -17,16 +17,15 @@ from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss, Scalars
+from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Loss, Walk
+from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import TracedCharge
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns
-from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, Walk, best_of
+from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, best_of
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.splitter import split, tried
 from dpcompose.core.theorem import Refused
 from dpcompose.curves.rounding import watch_rounding
 
@@ -50,7 +49,6 @@ class Accountant:
     charge_all: bool
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
-    _own: dict[tuple[int, State], tuple[Loss, ...]]
     _costs: Costs
     _effort: Effort
     _pure: Accountant | None
@@ -60,7 +58,6 @@ class Accountant:
         self.charge_all = False
         self._coster = Coster(algebra)
         self._known = {}
-        self._own = {}
         self._costs = {} if costs is None else costs
         self._effort = Effort()
         self._pure = None
@@ -79,48 +76,41 @@ class Accountant:
         other = Accountant(self.algebra)
         other.charge_all = True
         other._effort = Effort(0)
-        other._coster, other._own, other._costs = self._coster, self._own, self._costs
+        other._coster, other._costs = self._coster, self._costs
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
         """Returns the worst loss of all mechanisms at and below `place` for the change `state`
         there."""
-        known = self._known
-        stack: list[tuple[tuple[int, State], Walk]] = []
         key = (id(place), state)
-        if key not in known:
-            stack.append((key, self._walk(place, state)))
-        sent: Loss = None
-        while stack:
-            key_now, walk = stack[-1]
+        if key not in self._known:
+            self.follow(self._walk(place, state), key)
+        return self._known[key]
+
+    def follow(self, walk: Walk, key: tuple[int, State] | None = None) -> Any:
+        """Returns the result of a walk, answering all its needs, and stores it as that of `key`."""
+        known, sent = self._known, None
+        stack = [(key, walk)]
+        while True:
+            now, walk = stack[-1]
             try:
                 wanted = walk.send(sent)
             except StopIteration as stop:
-                known[key_now] = stop.value
                 stack.pop()
+                if now is not None:
+                    known[now] = stop.value
+                if not stack:
+                    return stop.value
                 sent = stop.value.loss
                 continue
             if isinstance(wanted, PureNeed):
                 sent = self.pure.answer(*wanted).loss
                 continue
-            wanted_key = (id(wanted[0]), wanted[1])
-            answered = known.get(wanted_key)
+            place, state = wanted
+            answered = known.get((id(place), state))
             if answered is None:
-                stack.append((wanted_key, self._walk(*wanted)))
-                sent = None
-            else:
-                sent = answered.loss
-        return known[key]
-
-    def follow(self, walk: Walk) -> Any:
-        """Returns the result of a walk, answering all its needs."""
-        sent: Loss = None
-        while True:
-            try:
-                place, state = walk.send(sent)
-            except StopIteration as stop:
-                return stop.value
-            sent = self.answer(place, state).loss
+                stack.append(((id(place), state), self._walk(place, state)))
+            sent = None if answered is None else answered.loss
 
     def answers(self) -> dict[tuple[int, State], Answer]:
         """Returns every answer computed so far, by the identity of the place and the change
@@ -133,16 +123,13 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        own = self._own.get((id(place), state))
-        if own is None:
-            known = self._costs.setdefault(state, {})
-            own = tuple(
-                self._with_trace(
-                    self._cost(mechanism, placed, state, known), mechanism, place, state
-                )
-                for mechanism, placed in place.mechanisms
+        own = tuple(
+            algebra.traced(
+                self._cost(mechanism, placed, state)[2],
+                ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),),
             )
-            self._own[id(place), state] = own
+            for mechanism, placed in place.mechanisms
+        )
         choices: list[Choice] = []
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
@@ -156,38 +143,24 @@ class Accountant:
                         choices[number] = choice
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
-            choices.append((yield from split(rules, state, self._effort)))
+            choices.append((yield from self._over_blocks(rules, state)))
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
 
-    def _cost(
-        self, mechanism: Mechanism, placed: Seen, state: State, known: dict[int, Cost]
-    ) -> Loss:
+    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> Cost:
         """Returns the loss of a mechanism for a change, cached by mechanism and placed
         statements."""
-        before = known.get(id(mechanism))
-        if before is not None and before[0] is mechanism and before[1] == placed:
-            return before[2]
-        with watch_rounding() as watch:
-            loss = self._coster.cost(mechanism, placed, state)
-        known[id(mechanism)] = mechanism, placed, loss, watch.rounded
-        return loss
+        known = self._costs.setdefault(state, {})
+        found = known.get(id(mechanism))
+        if found is None or found[0] is not mechanism or found[1] != placed:
+            with watch_rounding() as watch:
+                loss = self._coster.cost_of(mechanism.count, placed, state)
+            found = known[id(mechanism)] = mechanism, placed, loss, watch.rounded
+        return found
 
     def rounded(self, mechanism: Mechanism, placed: Seen, state: State) -> bool:
         """Returns whether the loss of a mechanism by itself is rounded."""
-        before = self._costs.get(state, {}).get(id(mechanism))
-        if before is not None and before[0] is mechanism and before[1] == placed:
-            return before[3]
-        with watch_rounding() as watch:
-            self._coster.cost(mechanism, placed, state)
-        return watch.rounded
-
-    def _with_trace(self, loss: Loss, mechanism: Mechanism, place: Place, state: State) -> Loss:
-        """Returns a loss with its origin as the trace, in the algebra of patterns."""
-        if not isinstance(self.algebra, Patterns):
-            return loss
-        origin = ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),)
-        return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
+        return self._cost(mechanism, placed, state)[3]
 
     # -- maps ----------------------------------------------------------------------------------
 
@@ -210,8 +183,7 @@ class Accountant:
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
         """Returns the best bound below a sample: by a path of single rows, or by the drawn rows."""
-        scalar = isinstance(self.algebra, Scalars) and self.algebra.notion is not Notion.PURE
-        if scalar and not isinstance(rules.made_by, Allocate):
+        if self.algebra.notion not in AMPLIFIED and not isinstance(rules.made_by, Allocate):
 
             def amplified(pure: AlongMap, state: State) -> Walk:
                 return self.pure._sampled(pure, place, below, state)
@@ -220,7 +192,8 @@ class Accountant:
         rows = yield from tried(rules.sampled_rows(state))
         ways = [rules.coupled(state)]
         plain = all(leaf.kind is Kind.SINGLE for leaf in all_leaves(state))
-        known = isinstance(self.algebra, Patterns) and rows is not None and rows.loss
+        at_delta = self.algebra.notion is Notion.PROFILE
+        known = at_delta and rows is not None and rows.loss != self.algebra.none
         if _alone(state):
             ways.insert(0, rules.sample(state))
         elif not (plain and known):
@@ -241,7 +214,8 @@ class Accountant:
         displaced = yield from tried(rules.displaced(state))
         if displaced is None or not listed.loss:
             return listed
-        if isinstance(self.algebra, Patterns) and displaced.loss and not displaced.bounded:
+        at_delta = self.algebra.notion is Notion.PROFILE and not displaced.bounded
+        if at_delta and displaced.loss != self.algebra.none:
             return displaced  # an amplified profile is nowhere above the unamplified one
         if self.algebra.best([listed.loss, displaced.loss]) == listed.loss:
             return listed
@@ -267,6 +241,48 @@ class Accountant:
             found = [single] if coarser is None else [single, coarser]
             return best_of(self.algebra, found, single)
         return (yield from rules.extremes(state))
+
+    # -- partitions ----------------------------------------------------------------------------
+
+    def _over_blocks(self, rules: OverBlocks, state: State) -> Walk:
+        """Returns the best bound by the rules for the blocks of a partition."""
+        if rules.anywhere(state):
+            return (yield from rules.everywhere(state))
+        found = all_leaves(state)
+        if found.total() == 1:
+            (leaf,) = found
+            if leaf.kind is Kind.USER:
+                return (yield from rules.one_user(state))
+            return (yield from rules.one_row(state))
+        return (yield from self._several_units(rules, state))
+
+    def _several_units(self, rules: OverBlocks, state: State) -> Walk:
+        """Returns the best bound for several units: exhaustively if few, else by a path of single
+        units."""
+        bound: Choice = yield from rules.units(state, lambda s: self._over_blocks(rules, s))
+        if rules.charge_all:
+            return bound
+        # All that one unit further up has become may lose less than its parts by themselves.
+        outermost = rules.units(state, lambda s: self._over_blocks(rules, s), outermost=True)
+        coarser = yield from tried(outermost)
+        capped = yield from tried(rules.each_block_full(state))
+        exact: Choice | None = None
+        if self._effort.left > 0:
+            exact = yield from tried(rules.exhaustive(state, self._effort.allows))
+        if exact is None:
+            exact = yield from tried(rules.equal_rows(state))
+        found = [each for each in (coarser, bound, capped, exact) if each is not None]
+        best = self.algebra.best(choice.loss for choice in found)
+        attaining = next((choice for choice in reversed(found) if choice.loss == best), None)
+        return attaining or best_of(self.algebra, found, exact or bound)
+
+
+def tried(rule: Walk) -> Walk:
+    """Returns the bound (Choice) of a rule; None if the rule is refused."""
+    try:
+        return (yield from rule)
+    except Refused:
+        return None
 
 
 def _alone(state: State) -> bool:

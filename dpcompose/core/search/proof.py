@@ -17,7 +17,6 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.certificate import Certificate, certificate
-from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import How
 from dpcompose.core.model.placed import Placed
@@ -179,7 +178,7 @@ def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
     ]
     taken = [steps for each in needed for steps, times in each for _ in range(min(2, times))]
     with watch_rounding() as watch:
-        coster.cost(charge.mechanism, charge.placed, state)
+        coster.cost_of(charge.mechanism.count, charge.placed, state)
     bound = solution.quantity(charge.loss)
     return Cost(
         charge,
@@ -192,14 +191,10 @@ def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:
     """Returns the certificate of a finite solution, made from the answers of the search."""
-    loss: Loss = solution.quantities[0].amount
-    if isinstance(solution.algebra, Pairs):
-        loss = tuple((each.amount, each.delta) for each in solution.quantities)
-    accountant = solution.accountant
+    algebra, accountant = solution.algebra, solution.accountant
+    loss = algebra.of_values(map(algebra.value_of, solution.quantities))
     pure = accountant.pure.answers()
-    return certificate(
-        solver.problem, solver.tops, accountant.answers(), pure, solution.algebra, loss
-    )
+    return certificate(solver.problem, solver.tops, accountant.answers(), pure, algebra, loss)
 
 
 def certificate_at_delta(solver: Solver) -> Certificate | None:

@@ -9,10 +9,12 @@ from itertools import product
 
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.compose_roots import joint
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars, algebra_of, bounds_of
+from dpcompose.core.loss.algebra import Algebra, Loss
+from dpcompose.core.loss.algebras import algebra_of
+from dpcompose.core.loss.amplification import Numbers
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import UndominatedLosses
-from dpcompose.core.loss.pattern_algebra import Algebra, Patterns, either
+from dpcompose.core.loss.pattern_algebra import Patterns, either
 from dpcompose.core.loss.walk import Answer, Branch, Choice
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Problem, Root
@@ -71,7 +73,7 @@ class Solution:
     """
 
     notion: Notion
-    algebra: Scalars | Pairs
+    algebra: Numbers
     loss: Loss
     quantities: tuple[Quantity, ...]
     visits: tuple[Visit, ...]
@@ -87,7 +89,7 @@ class Solution:
     def quantity(self, loss: Loss) -> Quantity | None:
         """Returns a loss of the algebra as a certified bound; None if it is not finite."""
         exact = all(quantity.exact for quantity in self.quantities)
-        return next((each._replace(exact=exact) for each in bounds_of(self.algebra, loss)), None)
+        return next((each._replace(exact=exact) for each in self.algebra.bounds(loss)), None)
 
     def part(self, loss: Loss) -> Quantity:
         """Returns the loss of a part of the release as a bound; (0, 1) if it is not finite.
@@ -146,7 +148,7 @@ class Solver:
 
     def __init__(self, problem: Problem, like: Solver | None = None) -> None:
         self.problem = problem
-        self._costs: dict[object, Costs] = {} if like is None else like._costs
+        self._costs: dict[Algebra, Costs] = {} if like is None else like._costs
         self._given_up: set[tuple[int, ...]] = set()
         self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
@@ -180,7 +182,7 @@ class Solver:
         """Returns the bound of `solve` in a notion of one number, without the worst change."""
         algebra = algebra_of(notion)
         loss, _ = self._joint(self._accountant(algebra))
-        return next(bounds_of(algebra, loss), None)
+        return next(algebra.bounds(loss), None)
 
     def summed(self, notion: Notion) -> Solution:
         """Returns the worst case in a notion with δ summed, never 1-Π(1-δ), as a privacy filter
@@ -205,13 +207,7 @@ class Solver:
         return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: Algebra) -> Accountant:
-        return Accountant(algebra, self._known_to(algebra))
-
-    def _known_to(self, algebra: Algebra) -> Costs:
-        """Returns the cached costs of mechanisms in an algebra."""
-        of = (type(algebra),)
-        key = (*of, algebra.curves) if isinstance(algebra, Patterns) else (*of, algebra)
-        return self._costs.setdefault(key, {})
+        return Accountant(algebra, self._costs.setdefault(algebra, {}))
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
         """Returns the patterns, with curves of paths of unlike or (ε, δ) steps as further bounds.
@@ -256,7 +252,7 @@ class Solver:
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
-    def _solve(self, algebra: Scalars | Pairs) -> Solution:
+    def _solve(self, algebra: Numbers) -> Solution:
         """Returns the worst case in the algebra: its loss, the bounds that it stands for, and the
         change that has this loss."""
         accountant = self._accountant(algebra)
@@ -265,8 +261,7 @@ class Solver:
         felt = tuple(_charges_of_visits(visits, algebra))
         bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
         # Survival over blocks goes through logarithms, which are rounded.
-        rounded = isinstance(algebra, Pairs) and algebra.survival and _splits(visits)
-        rounded = rounded or _sampled(visits)
+        rounded = (algebra.survival and _splits(visits)) or _sampled(visits)
         quantities = tuple(_quantities(algebra, accountant, loss, felt, rounded))
         return Solution(
             algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
@@ -333,7 +328,7 @@ def _splits(visits: Sequence[Visit]) -> bool:
 
 
 def _quantities(
-    algebra: Scalars | Pairs,
+    algebra: Numbers,
     accountant: Accountant,
     loss: Loss,
     felt: Sequence[ChangeCharge],
@@ -348,5 +343,5 @@ def _quantities(
     exact = not rounded and not any(
         accountant.rounded(each.mechanism, each.placed, each.visit.state) for each in felt
     )
-    for bound in bounds_of(algebra, loss):
+    for bound in algebra.bounds(loss):
         yield bound._replace(exact=exact)

@@ -9,10 +9,10 @@ from heapq import nlargest
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.notions.notion import Notion, Pair
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
-from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite, plain_pair
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
+from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite
 from dpcompose.curves.rounding import ZERO, summed
 
 # --- what is checked ------------------------------------------------------------------------------
@@ -35,24 +35,20 @@ APPROX = in_notion(Notion.APPROX, "every loss is a pair (ε, δ), with δ = 0 fo
 ZCDP = in_notion(Notion.ZCDP, "every loss is a ρ, or a pure ε or a μ that was converted to one")
 GDP = in_notion(Notion.GDP, "every loss is a μ, or a pure ε that was converted to one")
 
-INDEPENDENT = Hypothesis(
+INDEPENDENT = checked(
+    Setting,
     "independent",
     "no mechanism uses an output of another (`adaptivity: independent`)",
-    "declared",
-    check(
-        Setting,
-        lambda it: not it.problem.adaptive,
-        "mechanisms may use the outputs of others; `independent` is not declared",
-    ),
+    lambda it: not it.problem.adaptive,
+    "mechanisms may use the outputs of others; `independent` is not declared",
+    how="declared",
 )
-ONE_DATASET = Hypothesis(
+ONE_DATASET = checked(
+    Setting,
     "one dataset",
     "all mechanisms read the same dataset",
-    test=check(
-        Setting,
-        lambda it: it.on_root or not any(place.depth for place, _ in it.statements()),
-        "not every mechanism reads `{0.top.dataset.name}` itself",
-    ),
+    lambda it: it.on_root or not any(place.depth for place, _ in it.statements()),
+    "not every mechanism reads `{0.top.dataset.name}` itself",
 )
 BOUNDED_EACH = Hypothesis(
     "a loss for each input",
@@ -60,14 +56,12 @@ BOUNDED_EACH = Hypothesis(
     "dataset that it reads, or above it and brought down (IV.10)",
     test=lambda setting: finite(setting.algebra, setting.loss),
 )
-COMMON_DOMAIN = Hypothesis(
+COMMON_DOMAIN = checked(
+    Setting,
     "common domain",
     "every guarantee is stated on one common table (`stated_on`), from which the inputs are made",
-    test=check(
-        Setting,
-        lambda it: all(statement.up == place.depth for place, statement in it.statements()),
-        "it needs every guarantee stated on the whole table `{0.top.dataset.name}`",
-    ),
+    lambda it: all(statement.up == place.depth for place, statement in it.statements()),
+    "it needs every guarantee stated on the whole table `{0.top.dataset.name}`",
 )
 SEES_ONLY_INPUT = Hypothesis(
     "sees only its input",
@@ -126,10 +120,8 @@ def _one_pair(kind: Kind | None = None) -> Hypothesis:
 
     def holds(setting: Setting) -> None:
         """Raises `Refused` if a block has several pairs (ε, δ), or the 1 - δ are multiplied."""
-        algebra = setting.algebra
-        losses = setting.of_blocks(kind or _protected_row(setting))
-        several = any(len(loss) != 1 for loss in losses)
-        if isinstance(algebra, Pairs) and (algebra.survival or several):
+        losses = map(setting.algebra.values, setting.of_blocks(kind or _protected_row(setting)))
+        if setting.algebra.survival or any(len(values) != 1 for values in losses):
             raise Refused("it is stated for one (ε, δ) for each block")
 
     says = "what is known of each block is one (ε, δ)"
@@ -142,19 +134,18 @@ def _protected_row(setting: Setting) -> Kind:
     return Kind.PAIR if replaced else Kind.SINGLE
 
 
-_ONE_STEP_CHECK = check(
-    Setting,
-    lambda it: it.goal.distance == 1,
-    "it is stated for one step, and {0.goal.distance} are protected",
-)
 ONE_EACH = Hypothesis(
     "one block each",
     "every mechanism reads one block; those on the same block count as one",
     test=Setting.only_partition,
 )
 DISJOINT = Hypothesis("disjoint blocks", "no row is in two blocks", "declared")
-ONE_STEP = Hypothesis(
-    "one step", "one step of the relation is protected, not several", test=_ONE_STEP_CHECK
+ONE_STEP = checked(
+    Setting,
+    "one step",
+    "one step of the relation is protected, not several",
+    lambda it: it.goal.distance == 1,
+    "it is stated for one step, and {0.goal.distance} are protected",
 )
 COMPATIBLE = Hypothesis(
     "compatible partition",
@@ -168,21 +159,18 @@ SAME_RELATION = Hypothesis(
 BLOCKS = (
     ONE_EACH,
     DISJOINT,
-    Hypothesis(
-        "one step stays one step",
-        "one step is protected, and it is at most one step of the same relation at the block that "
-        "changes",
-        test=_ONE_STEP_CHECK,
+    ONE_STEP._replace(
+        name="one step stays one step",
+        says="one step is protected, and it is at most one step of the same relation at the block "
+        "that changes",
     ),
     COMPATIBLE,
-    Hypothesis(
+    checked(
+        Setting,
         "stated on the input",
         "every guarantee is stated on the dataset that its mechanism reads",
-        test=check(
-            Setting,
-            lambda it: all(p.depth == 1 and not statement.up for p, statement in it.statements()),
-            "it needs every guarantee stated on the block that its mechanism reads",
-        ),
+        lambda it: all(p.depth == 1 and not statement.up for p, statement in it.statements()),
+        "it needs every guarantee stated on the block that its mechanism reads",
     ),
     SAME_RELATION,
 )
@@ -191,14 +179,12 @@ BOUNDED_BLOCKS = (
     ONE_EACH,
     DISJOINT,
     ONE_STEP,
-    Hypothesis(
+    checked(
+        Setting,
         "one row replaced",
         "bounded neighbours are protected",
-        test=check(
-            Setting,
-            lambda it: it.goal.relation.kind is RelationKind.BOUNDED,
-            "it is about bounded neighbours, not {0.goal.relation} ones",
-        ),
+        lambda it: it.goal.relation.kind is RelationKind.BOUNDED,
+        "it is about bounded neighbours, not {0.goal.relation} ones",
     ),
     Hypothesis(
         "blocks by value", "the value of a row alone decides which block it is in", test=_by_value
@@ -223,43 +209,40 @@ def whole_release(setting: Setting, bound: Bound) -> Loss:
         for answer in setting.answers
         for part in (*answer.own, *(choice.loss for choice in answer.choices))
     ]
-    if isinstance(algebra, Scalars):
-        if bound(parts) > setting.loss:
-            raise Refused("the losses of the parts add up to more")
-    elif all(parts) and setting.loss:
+    values, most = [algebra.values(part) for part in parts], algebra.values(setting.loss)
+    if all(values) and most:
         for end in (0, -1):  # the pairs with the least ε, and those with the least δ
-            epsilon, delta = bound([plain_pair(algebra, part[end]) for part in parts])
-            most_epsilon, most_delta = plain_pair(algebra, setting.loss[end])
-            # Chances that nothing is given away multiply, which is never more than the sum.
-            if epsilon > most_epsilon or (delta > most_delta and not algebra.survival):
+            if algebra.exceeds(bound([each[end] for each in values]), most[end]):
                 raise Refused("the losses of the parts add up to more")
     return setting.loss
 
 
 def worst_block(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the losses of all blocks, each for the protected row."""
-    losses = setting.of_blocks(_protected_row(setting))
-    if isinstance(setting.algebra, Pairs):
-        return (bound([loss[0] for loss in losses]),)
-    return math.inf if math.inf in losses else bound(losses)
+    return _of_blocks(setting, _protected_row(setting), bound)
 
 
 def every_block(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the losses of all blocks, each for one row added or removed."""
-    losses = setting.of_blocks(Kind.SINGLE)
-    return math.inf if math.inf in losses else bound(losses)
+    return _of_blocks(setting, Kind.SINGLE, bound)
+
+
+def _of_blocks(setting: Setting, kind: Kind, bound: Bound) -> Loss:
+    """Returns `bound` of the losses of all blocks, each for one unit of a kind."""
+    values = [setting.algebra.values(loss) for loss in setting.of_blocks(kind)]
+    return setting.algebra.of_values([bound([each[0] for each in values])] if all(values) else ())
 
 
 def two_blocks(setting: Setting, bound: Bound) -> Loss:
     """Returns `bound` of the losses of the two worst blocks, which one replaced row may reach."""
     algebra = setting.algebra
-    losses = setting.of_blocks(Kind.SINGLE)
-    if isinstance(algebra, Scalars):
-        two = nlargest(2, losses)
-        return math.inf if math.inf in two else bound(two)
-    pairs: list[Pair] = [loss[0] for loss in losses]
+    values = [algebra.values(loss) for loss in setting.of_blocks(Kind.SINGLE)]
+    if not all(values):
+        return algebra.none
+    first = [each[0] for each in values]
     # The two with the largest ε are one change, the two with the largest δ may be another.
-    return algebra.worst_case((bound(nlargest(2, pairs, key=lambda p: p[i])),) for i in (0, 1))
+    ways = (bound(nlargest(2, first, key=order)) for order in algebra.orders)
+    return algebra.worst_case(algebra.of_values([value]) for value in ways)
 
 
 def total(losses: Iterable[Fraction]) -> Fraction:
@@ -586,12 +569,12 @@ theorem(
     formula="ε = largest ln((P(S) - δ')/Q(S)) over the sets S of outcomes, "
     "δ' = 1 - (1 - δ)/Π (1 - δ_i)",
     hypotheses=(
-        APPROX._replace(
-            test=check(
-                Asked,
-                lambda it: all(block.delta < 1 for block in it.question.blocks),
-                "some block may give everything away",
-            )
+        checked(
+            Asked,
+            APPROX.name,
+            APPROX.says,
+            lambda it: all(block.delta < 1 for block in it.question.blocks),
+            "some block may give everything away",
         ),
         Hypothesis(
             "one change",

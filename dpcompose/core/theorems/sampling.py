@@ -9,14 +9,14 @@ from typing import Any
 
 from dpcompose.core.change.drawn_rows import any_drawn, how_many_of
 from dpcompose.core.change.units import Kind, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.amplification import mixed
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, Pair
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
 from dpcompose.core.theorems.composition import in_notion
 from dpcompose.core.theorems.one_mechanism import ON_WHAT_IS_READ, ONE_MECHANISM
-from dpcompose.core.theorems.setting import Bound, Setting, plain_pair
+from dpcompose.core.theorems.setting import Bound, Setting
 from dpcompose.curves.rounding import amplified_up, exchanged_up
 
 # --- what is checked ------------------------------------------------------------------------------
@@ -77,23 +77,19 @@ ON_SAMPLE = ON_WHAT_IS_READ._replace(
     says="the guarantee is for neighbouring samples, or for what is made of them; one stated above "
     "contains what is drawn already, and is not amplified",
 )
-IN_EPSILON = Hypothesis(
+IN_EPSILON = checked(
+    Setting,
     "an amplified loss",
     "the loss is an ε, or an (ε, δ): a ρ or a μ is not amplified",
-    test=check(
-        Setting,
-        lambda it: it.notion in (Notion.PURE, Notion.APPROX),
-        "there is no amplified ρ or μ",
-    ),
+    lambda it: it.notion in (Notion.PURE, Notion.APPROX),
+    "there is no amplified ρ or μ",
 )
-REPLACED = Hypothesis(
+REPLACED = checked(
+    Setting,
     "one row replaced",
     "bounded neighbours, for the sample and for the table",
-    test=check(
-        Setting,
-        lambda it: all(leaf.kind is Kind.PAIR for leaf in it.at_sample()),
-        "the change at the sample is not one of replaced rows",
-    ),
+    lambda it: all(leaf.kind is Kind.PAIR for leaf in it.at_sample()),
+    "the change at the sample is not one of replaced rows",
 )
 PUBLIC_SIZE = Hypothesis(
     "public size",
@@ -124,7 +120,7 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
             for n, chance in how_many_of(counts[0], sample.size, sample.of)
         ]
         rows = mixed(algebra, known, rising=True)
-        return _release_loss(setting, place, [(algebra.none if rows is None else rows, 1)])
+        return _release_loss(setting, place, [(rows, 1)])
     row = _apply_bound(setting, bound, _loss_of_one_unit(setting, place, Kind.SINGLE), sample.rate)
     rows = {Kind.SINGLE: 1, Kind.PAIR: 2}
     each: list[tuple[Loss, int]] = []
@@ -168,10 +164,7 @@ def _loss_of_one_unit(setting: Setting, place: Place, kind: Kind) -> Loss:
 def _apply_bound(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
     """Returns `bound` of a loss, (ε, δ) pairs one by one; `rate`: its further arguments."""
     algebra = setting.algebra
-    if isinstance(algebra, Pairs):
-        pairs = [bound(plain_pair(algebra, pair), *rate) for pair in loss]
-        return algebra.frontier((epsilon, algebra.delta(delta)) for epsilon, delta in pairs)
-    return math.inf if loss == math.inf else bound((loss, Fraction(0)), *rate)[0]
+    return algebra.of_pairs(bound(pair, *rate) for pair in algebra.pairs(loss))
 
 
 def _release_loss(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:

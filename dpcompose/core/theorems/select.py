@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
 from dpcompose.core.theorems.book import general, uses_on
 from dpcompose.core.theorems.setting import Asked, ChargedStep, Reach, Setting, finite
@@ -47,7 +47,6 @@ def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
 
 def setting_of(solver: Solver, solution: Solution) -> Setting:
     """Returns the problem with the losses of a solution, for the checks of theorems."""
-    assert isinstance(solution.algebra, Scalars | Pairs)
     return Setting(
         solver.problem,
         solver.tops,

@@ -15,14 +15,16 @@ from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.amplification import Numbers
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion, Pair
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 
 if TYPE_CHECKING:
@@ -32,18 +34,13 @@ if TYPE_CHECKING:
 Bound = Callable[..., Any]
 
 
-def finite(algebra: Scalars | Pairs, loss: Loss) -> None:
+def finite(algebra: Numbers, loss: Loss) -> None:
     """Refuses a loss that is not finite."""
     if loss == algebra.none or loss == math.inf:
         why = "some mechanism has no finite bound by itself"
-        if isinstance(algebra, Pairs):
+        if algebra.notion is Notion.APPROX:
             why += ", or all δ's together reach 1"
         raise Refused(why)
-
-
-def plain_pair(algebra: Pairs, pair: tuple[Fraction, Any]) -> Pair:
-    """Returns the (ε, δ) of a pair of an algebra, which may keep 1 - δ in place of δ."""
-    return pair[0], algebra.plain(pair[1])
 
 
 class ChargedStep(NamedTuple):
@@ -101,7 +98,7 @@ class Setting(NamedTuple):
 
     problem: Problem
     tops: Sequence[tuple[Root, Place]]
-    algebra: Scalars | Pairs
+    algebra: Numbers
     loss: Loss
     answers: tuple[Answer, ...]
     known: Mapping[tuple[int, State], Answer]
@@ -213,21 +210,25 @@ class Setting(NamedTuple):
 
     def first_sample(self) -> tuple[Place, Sample]:
         """Returns the dataset that the first sample makes, and the sample; `Refused` if none."""
-        edges = self.edges()
-        place, _ = self.only_statement()
-        for number, edge in enumerate(edges, start=1):
+        for place, edge in self._way():
             if isinstance(edge.made_by, Sample):
-                return place.up(len(edges) - number), edge.made_by
+                return place, edge.made_by
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
         """Returns the dataset that the first random limit of one row makes; `Refused` if none."""
-        edges = self.edges()
-        place, _ = self.only_statement()
-        for number, edge in enumerate(edges, start=1):
+        for place, edge in self._way():
             if edge.conduct is not None and edge.conduct.picks is RowSelection.ONE:
-                return place.up(len(edges) - number)
+                return place
         raise Refused("no map on the way draws one row of each key")
+
+    def _way(self) -> Iterator[tuple[Place, Edge]]:
+        """Yields the datasets from the root to the one mechanism, each with the map that made it;
+        `Refused` if it reads a block."""
+        edges = self.edges()
+        last, _ = self.only_statement()
+        for number, edge in enumerate(edges, start=1):
+            yield last.up(len(edges) - number), edge
 
     def at_sample(self) -> Counter[ChangeUnit]:
         """Returns the units of the worst change, counted, at the dataset that is first sampled."""

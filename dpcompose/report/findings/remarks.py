@@ -18,7 +18,7 @@ from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
-from dpcompose.core.loss.algebras import Loss
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.private_selection import Selected

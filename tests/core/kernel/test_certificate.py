@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 from walks import problem_of
 
-from dpcompose.core.kernel.certificate import Certificate, certificate
-from dpcompose.core.kernel.certificate_lines import VERSION, lines, plain
+from dpcompose.core.kernel.certificate import VERSION, Certificate, certificate, lines, plain
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import certificate_of

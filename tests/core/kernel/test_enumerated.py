@@ -21,7 +21,8 @@ from walks import driven, problem_of, top_of
 from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind, State, all_leaves, leaf_item
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss import amplification
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
@@ -291,7 +292,7 @@ def test_mixtures_of_what_is_drawn_against_linear_programs() -> None:
             chances.append(found)
             laws.append(law)
         for one, other in ((0, 1), (1, 0)):
-            ((epsilon, delta),) = amplification.mixed(Pairs(), chances[one], chances[other])  # type: ignore[misc]
+            ((epsilon, delta),) = amplification.mixed(Pairs(), chances[one], chances[other])
             true = program.most(laws[one], laws[other], float(epsilon))
             assert true <= delta + F(1, 10**7)
             nearest = max(nearest, true / float(delta))
@@ -310,13 +311,13 @@ def test_a_row_replaced_below_a_sample_against_linear_programs() -> None:
         program.close(1, 2, b, e)
         q = float(rate)
         laws = [1 - q, q, 0.0], [1 - q, 0.0, q]
-        for epsilon, delta in amplification._weighed(Pairs(), ((u, d),), ((b, e),), rate):
+        for epsilon, delta in amplification.weighed(((u, d),), ((b, e),), rate):
             true = program.most(*laws, float(epsilon))
             assert true <= delta + F(1, 10**7)
         for n, (side, laws_of) in enumerate(
             (("removed", (laws[0], (1.0, 0.0, 0.0))), ("added", ((1.0, 0.0, 0.0), laws[0])))
         ):
-            ((epsilon, delta),) = amplification.amplified(Pairs(), ((u, d),), rate, False, side)  # type: ignore[misc]
+            ((epsilon, delta),) = Pairs().amplified(((u, d),), rate, False, side)
             alone = Chances(3)
             alone.close(0, 1, u, d)
             true = alone.most(*laws_of, float(epsilon))

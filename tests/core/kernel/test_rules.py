@@ -23,10 +23,11 @@ from dpcompose.core.change.units import (
     state_of,
     top_level,
 )
-from dpcompose.core.kernel.along_map import AlongMap, in_turn
+from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.compose_roots import MOST_SHARED, joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.walk import How, PureNeed
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import Notion
@@ -285,7 +286,7 @@ def test_rules_are_replayed_by_name() -> None:
         with pytest.raises(Refused, match="no rule"):
             driven(rules.replay(how, of(SINGLE)), units)
     with pytest.raises(Refused, match="left out"):
-        driven(in_turn(How("units"), rules.replay)(of(SINGLE)), units)
+        driven(rules.replay(How("units"), of(SINGLE, 2)), units)
 
 
 def test_a_unit_that_stays_is_no_longer_displaced() -> None:

@@ -29,9 +29,8 @@ from dpcompose.core.change.units import (
     leaf_item,
     state_of,
 )
-from dpcompose.core.kernel.poisson_group_pairs import some_drawn
+from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Scalars
-from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Refused
@@ -224,7 +223,7 @@ def test_it_is_for_several_rows_or_a_user_and_for_an_epsilon() -> None:
 
     def found(algebra: Scalars, *leaves: tuple[ChangeUnit, int], one_sided: bool = True) -> float:
         state = state_of((leaf_item(leaf), n) for leaf, n in leaves)
-        walk = some_drawn(algebra, state, F(1, 2), one_sided, asked)
+        walk = algebra.several_rows(state, F(1, 2), one_sided, "both", 1, asked)
         return float(driven(walk, lambda *_: F(0))[0])
 
     pure, user = Scalars(Notion.PURE), ChangeUnit(Kind.USER, size=3)

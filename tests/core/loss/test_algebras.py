@@ -17,10 +17,9 @@ from dpcompose.core.loss.algebras import (
     Scalars,
     Survival,
     algebra_of,
-    bounds_of,
     walk_pairs,
 )
-from dpcompose.core.loss.amplification import amplified, coupled, mixed, replaced, unamplified
+from dpcompose.core.loss.amplification import mixed
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
@@ -37,7 +36,7 @@ def test_losses_in_one_number() -> None:
     assert PURE.times(F(1, 2), 3) == F(3, 2) and PURE.times(NONE, 3) == 0
     assert PURE.worst_case([F(1), F(2)]) == 2 and PURE.worst_case([]) == 0
     assert PURE.best([F(1), F(2)]) == 1 and PURE.best([]) == math.inf
-    assert PURE.group(F(2), 3) == 6 and ZCDP.group(F(2), 3) == 18
+    assert PURE.chain([(F(2), 3)]) == 6 and ZCDP.chain([(F(2), 3)]) == 18
 
 
 def test_only_undominated_pairs_are_kept() -> None:
@@ -70,7 +69,7 @@ def test_the_chance_that_nothing_is_given_away_multiplies() -> None:
     assert Survival(F(3, 4)) < half and half <= half and hash(half) == hash(Survival(F(1, 2)))
     kept = Pairs(survival=True)
     once = ((F(1), kept.delta(F(3, 5))),)
-    (bound,) = bounds_of(kept, kept.times(once, 2))  # 3/5 + 3/5 is above 1, 1 - (2/5)² is not
+    (bound,) = kept.bounds(kept.times(once, 2))  # 3/5 + 3/5 is above 1, 1 - (2/5)² is not
     assert bound == Quantity(Notion.APPROX, F(2), F(21, 25))
     # Too long to write out: (1 - 10^-6)^(10^6), rounded down, is just below 1/e.
     no_failure = (Survival(1 - F(1, 10**6)) * 10**6).no_failure
@@ -106,10 +105,10 @@ def test_no_order_of_a_path_is_better_or_worse() -> None:
 
 def test_bounds_of_a_loss() -> None:
     assert algebra_of(Notion.GDP) == Scalars(Notion.GDP) and algebra_of(Notion.APPROX) == PAIRS
-    assert list(bounds_of(PURE, F(2))) == [Quantity(Notion.PURE, F(2))]
-    assert list(bounds_of(PURE, math.inf)) == []
+    assert list(PURE.bounds(F(2))) == [Quantity(Notion.PURE, F(2))]
+    assert list(PURE.bounds(math.inf)) == []
     pairs = ((NONE, F(1)), (F(1), F(1, 2)))
-    assert list(bounds_of(PAIRS, pairs)) == [Quantity(Notion.APPROX, F(1), F(1, 2))]
+    assert list(PAIRS.bounds(pairs)) == [Quantity(Notion.APPROX, F(1), F(1, 2))]
 
 
 # --- samples -------------------------------------------------------------------------------------
@@ -120,49 +119,49 @@ AMPLIFIED = math.log((1 + math.e) / 2)
 
 
 def test_a_sample_amplifies_epsilon_and_delta() -> None:
-    assert float(amplified(PURE, F(1), HALF) or 0) == pytest.approx(AMPLIFIED, rel=1e-15)
-    assert amplified(PURE, math.inf, HALF) is None and amplified(ZCDP, F(1), HALF) is None
-    pairs = amplified(PAIRS, ((F(1), F(1, 10)),), HALF)
+    assert float(PURE.amplified(F(1), HALF) or 0) == pytest.approx(AMPLIFIED, rel=1e-15)
+    assert PURE.amplified(math.inf, HALF) == ZCDP.amplified(F(1), HALF) == math.inf
+    pairs = PAIRS.amplified(((F(1), F(1, 10)),), HALF)
     assert pairs is not None
     ((epsilon, delta),) = pairs
     assert float(epsilon) == pytest.approx(AMPLIFIED, rel=1e-15) and delta == F(1, 20)
 
 
 def test_a_row_drawn_into_both_samples_or_none_keeps_epsilon() -> None:
-    assert coupled(PAIRS, [(HALF, ((F(1), F(1, 10)),))]) == ((F(1), F(1, 20)),)
+    assert PAIRS.coupled([(HALF, ((F(1), F(1, 10)),))]) == ((F(1), F(1, 20)),)
     kept = Pairs(survival=True)
-    ((_, delta),) = coupled(kept, [(HALF, ((F(1), Survival(F(9, 10))),))])
+    ((_, delta),) = kept.coupled([(HALF, ((F(1), Survival(F(9, 10))),))])
     assert delta.no_failure == F(19, 20)
-    assert coupled(PURE, [(HALF, F(1))]) == 1
+    assert PURE.coupled([(HALF, F(1))]) == 1
 
 
 def test_where_nothing_is_known_of_a_sample() -> None:
-    assert unamplified(PURE, F(1)) == 1 and unamplified(ZCDP, NONE) == 0
-    assert unamplified(ZCDP, F(1)) == math.inf and unamplified(PAIRS, EITHER) == EITHER
+    assert PURE.unamplified(F(1)) == 1 and ZCDP.unamplified(NONE) == 0
+    assert ZCDP.unamplified(F(1)) == math.inf and PAIRS.unamplified(EITHER) == EITHER
 
 
 def test_a_replaced_row() -> None:
     # ln[(1/2 + e/2)/(1/2 + 1/2e)] = 1: less than twice the amplified ε, and than the pair's ε of 2.
-    found = replaced(PURE, F(1), F(2), HALF, 3)
+    found = PURE.exchanged(F(1), F(2), HALF, 3)
     assert found is not None and 3 <= found <= 3 * (1 + F(1, 10**40))
-    assert replaced(ZCDP, F(1), F(2), HALF, 1) is None
-    assert replaced(PURE, math.inf, math.inf, HALF, 1) == math.inf
-    pairs = replaced(PAIRS, ((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 1)
+    assert ZCDP.exchanged(F(1), F(2), HALF, 1) == math.inf
+    assert PURE.exchanged(math.inf, math.inf, HALF, 1) == math.inf
+    pairs = PAIRS.exchanged(((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 1)
     assert pairs is not None and len(pairs) == 2
     # With b = 1 as well: ln[(1 + e)/2], of which the share (e-1)/(e+1) is by rows replaced.
     assert float(pairs[0][0]) == pytest.approx(AMPLIFIED, rel=1e-15)
     assert float(pairs[0][1]) == pytest.approx((1 + math.e) / 2 / math.e / 20, rel=1e-15)
     assert float(pairs[1][0]) == pytest.approx(1, rel=1e-15) and pairs[1][1] == 0
-    thrice = replaced(PAIRS, ((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 3)
+    thrice = PAIRS.exchanged(((F(1), NONE),), ((F(1), F(1, 10)),), HALF, 3)
     assert thrice == PAIRS.times(pairs, 3) != pairs
     # In two steps of (1, 0.1) it would be (1.240, 0.143).
-    alone = replaced(PAIRS, ((F(1), F(1, 10)),), (), HALF, 1)
+    alone = PAIRS.exchanged(((F(1), F(1, 10)),), (), HALF, 1)
     assert alone is not None
     ((epsilon, delta),) = alone
     assert float(epsilon) == pytest.approx(1, rel=1e-15) and float(delta) == pytest.approx(0.1)
     # Nothing more than δ = 1, where it is kept as a chance of staying.
     kept = Pairs(survival=True)
-    given = replaced(kept, ((F(1), Survival(F(1, 50))),), (), F(1), 1)
+    given = kept.exchanged(((F(1), Survival(F(1, 50))),), (), F(1), 1)
     assert given is not None and given[0][1].no_failure == 0
 
 
@@ -176,16 +175,16 @@ def test_a_replaced_row_against_linear_programs(seed: int) -> None:
         b, other = u * F(rng.randint(0, 30), 10), rng.choice([NONE, F(1, 10**6), F(1, 100)])
         once, both = ((u, told),), ((b, other),)
         stated = [(0, 1, u, told), (0, 2, u, told)]
-        for epsilon, delta in replaced(PAIRS, once, PAIRS.chain([(once, 2)]), q, 1) or ():
+        for epsilon, delta in PAIRS.exchanged(once, PAIRS.chain([(once, 2)]), q, 1) or ():
             assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
         stated.append((1, 2, b, other))
-        found = replaced(PAIRS, once, both, q, 1)
+        found = PAIRS.exchanged(once, both, q, 1)
         assert found
         for epsilon, delta in found:
             assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
         # No more than two steps of the amplified loss, and than a row in both samples or none.
-        steps = PAIRS.chain([(amplified(PAIRS, once, q), 2)])
-        for e, d in (*steps, *coupled(PAIRS, [(q, both)])):
+        steps = PAIRS.chain([(PAIRS.amplified(once, q), 2)])
+        for e, d in (*steps, *PAIRS.coupled([(q, both)])):
             slack = 1 + F(1, 10**40)
             assert any(x <= e * slack and y <= d * slack for x, y in found)
 
@@ -216,7 +215,7 @@ def test_parts_that_a_sample_draws_one_at_a_time_weigh_their_deltas() -> None:
     # each ε from there on the δ that each part has by then.
     first = ((F(1), F(1, 10)), (F(2), F(1, 50)))
     second = ((F(1, 2), F(1, 5)), (F(3), NONE))
-    found = coupled(PAIRS, [(F(1, 4), first), (F(1, 2), second)])
+    found = PAIRS.coupled([(F(1, 4), first), (F(1, 2), second)])
     expected = {F(1): F(1, 8), F(2): F(21, 200), F(3): F(1, 200)}
     assert [epsilon for epsilon, _ in found] == list(expected)
     for epsilon, delta in found:

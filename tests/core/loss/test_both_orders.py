@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.core.at_delta.chosen import evaluate
-from dpcompose.core.loss.both_orders import mirrored
-from dpcompose.core.loss.pattern import LossMultiset, one, together
+from dpcompose.core.loss.pattern import LossMultiset, mirrored, one, together
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Curve, Grouped, Part, Sampled
 from dpcompose.curves.families.laplace_loss import LaplaceLoss

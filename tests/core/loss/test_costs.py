@@ -21,24 +21,20 @@ from dpcompose.core.change.units import (
     state_of,
     wrap,
 )
+from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.loss.compositions import in_notion, total, total_pair, worst_total
 from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
-from dpcompose.core.loss.dominance import covering
+from dpcompose.core.loss.dominance import as_pure, covering, least_epsilon, packs
 from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
-from dpcompose.core.loss.packing import as_pure, least_epsilon, packs
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
 from dpcompose.core.loss.pattern import MechanismLossOptions, one
-from dpcompose.core.loss.pattern_algebra import (
-    Patterns,
-    either,
-)
-from dpcompose.core.loss.pattern_totals import in_notion, total, total_pair, worst_total
+from dpcompose.core.loss.pattern_algebra import Patterns, either
 from dpcompose.core.loss.walk import (
     Answer,
     Choice,
     Effort,
     How,
-    Walk,
     best_of,
     by_units,
     fit,
@@ -277,7 +273,7 @@ def test_patterns_compose_in_each_notion() -> None:
     chance = one(curve_of(Response(F(1)), F(0), F(9, 10)))
     assert total_pair(chance.times(2)) == (F(2), 1 - F(81, 100))
     # Either of two bounds may be used; one that covers both is no better than the worse.
-    (least,) = either([pure, pure.times(3)])
+    (least,) = either((pure, pure.times(3)))
     assert total(least, Notion.PURE) == 1
     assert total(covering([pure, pure.times(3)]), Notion.PURE) == 3
 

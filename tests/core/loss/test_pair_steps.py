@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 from reference import lattice, powers
 
 import dpcompose
-from dpcompose.core.loss.pair_steps import pair_steps
+from dpcompose.core.loss.pair_cost import pair_steps
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.curve import Curve, Points
 

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from dpcompose.core.at_delta.chosen import evaluate
-from dpcompose.core.loss.compositions import MOST_CHOICES, at_order, compositions
+from dpcompose.core.loss.compositions import MOST_CHOICES, at_order, compositions, total
 from dpcompose.core.loss.dominance import dominates
 from dpcompose.core.loss.pattern import (
     NOTHING,
@@ -23,7 +23,6 @@ from dpcompose.core.loss.pattern import (
 )
 from dpcompose.core.loss.pattern_algebra import MOST_PARTS, MOST_SORTS, Patterns
 from dpcompose.core.loss.pattern_choices import any_of
-from dpcompose.core.loss.pattern_totals import total
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import (

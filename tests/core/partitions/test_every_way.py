@@ -12,13 +12,14 @@ from walks import driven, problem_of, top_of
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.change.partitions.whereabouts import InOne, InSets, InSome, Whereabouts
+from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Pairs, Scalars, Survival
 from dpcompose.core.loss.pattern import UndominatedLosses, one
 from dpcompose.core.loss.pattern_algebra import Patterns
-from dpcompose.core.loss.walk import Walk
+from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, blocks_touched, pattern_spread
-from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
 from dpcompose.core.partitions.placements import SpreadRule, largest
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Response
@@ -142,7 +143,7 @@ def test_filling_is_no_less_than_every_spread(power: int) -> None:
         assert found == exact
 
 
-def places_of(sizes: Sequence[int]) -> list[object]:
+def places_of(sizes: Sequence[int]) -> list[Place]:
     lines = "\n".join(f"name: m{i}, reads: p.b{i}, notion: pure, epsilon: {i + 1}" for i in (0, 1))
     names = ", ".join(f"b{i}" for i in range(sum(sizes)))
     datasets = f"people: {{}}\np: {{from: people, partition: {{by: value, blocks: [{names}]}}}}"
@@ -162,7 +163,7 @@ def test_rows_in_a_walk(notion: Notion, work: int, monkeypatch: pytest.MonkeyPat
 
     blocks = places_of([1, 8])[:2]
     for rows, expected in ((500, (200, 200, 100)), (20, (20,)), (1800, (200,) * 9)):
-        walk = spread_rows(Scalars(notion), blocks, [1, 8], holding, Limits(rows, 200, 9))  # type: ignore[arg-type]
+        walk = Scalars(notion).spread_rows(RowsOverBlocks(blocks, [1, 8], holding, rows, 200, 9))
         found, _ = driven(walk, lambda *_: F(0))
         costs = [3] * 8 + [1]
         assert found.loss == sum(c * F(t) ** power for c, t in zip(costs, expected, strict=False))
@@ -174,7 +175,7 @@ def test_pairs_of_rows_in_a_walk_are_those_at_their_distance() -> None:
         return [((), ((F(1), F(1, 1000)),)), ((), ((F(1, 2), F(1, 10)),))]
 
     algebra = Pairs()
-    walk = spread_rows(algebra, places_of([1, 1]), [1, 1], holding, Limits(3, 3, 2))  # type: ignore[arg-type]
+    walk = algebra.spread_rows(RowsOverBlocks(places_of([1, 1]), [1, 1], holding, 3, 3, 2))
     found, _ = driven(walk, lambda *_: F(0))
     assert found.loss == algebra.chain([(((F(1), F(1, 10)),), 3)]) and found.bounded
 
@@ -182,14 +183,14 @@ def test_pairs_of_rows_in_a_walk_are_those_at_their_distance() -> None:
 def test_both_ends_in_a_block_count_as_both_for_pairs() -> None:
     once = [((F(1), F(1, 10)),), ((F(1), F(1, 10)),)]
     both = [((F(5), F(1, 2)),), ((F(1), F(1, 5)),)]
-    found, _ = worst_hits(Pairs(), SpreadRule(InOne(), True, [1, 1]), once, both)
+    found, _ = Pairs().worst_blocks(SpreadRule(InOne(), True, [1, 1]), once, both, None)
     assert found == ((F(5), F(1, 2)),)
 
 
 def test_chances_over_blocks_are_multiplied() -> None:
     algebra = Pairs(survival=True)
     once = [((F(1), Survival(F(2, 5))),), ((F(1), Survival(F(1, 2))),)]
-    found, _ = worst_hits(algebra, largest([1, 1], 2), once, once)
+    found, _ = algebra.worst_blocks(largest([1, 1], 2), once, once, None)
     [(epsilon, survival)] = found
     assert epsilon == 2 and F(1, 5) * (1 - F(1, 10**30)) < survival.no_failure <= F(1, 5)
 
@@ -244,7 +245,7 @@ def test_every_way_is_covered_by_some_pattern(
         places = [i for i, n in enumerate(sizes) for _ in range(n)]
         for pair in (False, True):
             rule = SpreadRule(where, pair, sizes)
-            found = pattern_spread.spread(algebra, rule, once, both)
+            found = rule.of_patterns(algebra, once, both)
             for way in {tuple(each) for each in ways(where, sizes, pair)}:
                 hit = algebra.add(
                     both[i] if ends == (1, 1) else once[i]
@@ -263,11 +264,11 @@ def test_rows_over_blocks_are_covered_by_some_pattern() -> None:
         return [((), loss(each[rows - 1])) for each in columns]
 
     for rows, per_block, most in ((3, 3, 3), (4, 2, 3), (3, 2, 2), (5, 3, 3)):
-        limits = Limits(rows, per_block, most)
-        walk = spread_rows(algebra, places_of([2, 1])[:2], [2, 1], holding, limits)  # type: ignore[arg-type]
+        blocks = places_of([2, 1])[:2]
+        walk = algebra.spread_rows(RowsOverBlocks(blocks, [2, 1], holding, rows, per_block, most))
         found, _ = driven(walk, lambda *_: F(0))
         for way in product(range(per_block + 1), repeat=3):
             if sum(way) <= rows and sum(map(bool, way)) <= most:
                 taken = zip((columns[0], columns[0], columns[1]), way, strict=True)
                 hit = algebra.add(loss(column[t - 1]) for column, t in taken if t)
-                assert pattern_spread.covers(found.loss, hit), (way, limits)
+                assert pattern_spread.covers(found.loss, hit), (way, rows, per_block, most)

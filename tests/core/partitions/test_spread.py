@@ -13,14 +13,14 @@ from walks import driven, problem_of, top_of
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, PAIR, SINGLE, State
-from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.loss.algebra import Loss, Walk
+from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.dominance import covering
 from dpcompose.core.loss.pattern import UndominatedLosses, one, size
 from dpcompose.core.loss.pattern_algebra import Patterns
-from dpcompose.core.loss.walk import Walk
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, pattern_spread
-from dpcompose.core.partitions.blocks_touched import Limits, spread_rows, worst_hits
+from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
 from dpcompose.core.partitions.placements import (
     SpreadRule,
     copies_of_a_row,
@@ -183,8 +183,8 @@ def test_rows_spread_in_a_walk_are_the_worst_in_all() -> None:
         return found
 
     for per_block, worst in ((1, 3), (2, 5), (3, 6)):
-        limits = Limits(3, per_block, 2)
-        found, _ = driven(spread_rows(PURE, places, [1, 1], holding, limits), lambda *_: F(0))
+        rows = RowsOverBlocks(places, [1, 1], holding, 3, per_block, 2)
+        found, _ = driven(PURE.spread_rows(rows), lambda *_: F(0))
         assert (
             found.loss
             == worst
@@ -199,17 +199,17 @@ def test_rows_spread_in_a_walk_are_the_worst_in_all() -> None:
 def test_rules_on_pairs_take_each_coordinate_by_itself() -> None:
     pairs = [((F(1), F(1, 10)),), ((F(3), F(1, 100)),)]
     rule = largest([1, 1], 2)
-    assert worst_hits(Pairs(), rule, pairs, pairs)[0] == ((F(4), F(11, 100)),)
-    assert worst_hits(Pairs(), largest([1, 1], 1), pairs, pairs)[0] == ((F(3), F(1, 10)),)
+    assert Pairs().worst_blocks(rule, pairs, pairs, None)[0] == ((F(4), F(11, 100)),)
+    assert Pairs().worst_blocks(largest([1, 1], 1), pairs, pairs, None)[0] == ((F(3), F(1, 10)),)
     # A block without a bound, where it can be hit.
-    assert worst_hits(Pairs(), rule, [pairs[0], ()], [pairs[0], ()])[0] == Pairs().none
+    assert Pairs().worst_blocks(rule, [pairs[0], ()], [pairs[0], ()], None)[0] == Pairs().none
 
 
 def test_every_way_of_choosing_pairs_for_blocks_is_tried() -> None:
     """Two blocks that are both hit: all four sums of their pairs hold, and none covers another."""
     one: Loss = ((F(1), F(3)), (F(2), F(1)))
     other: Loss = ((F(10), F(30)), (F(40), F(10)))
-    found, _ = worst_hits(Pairs(), largest([1, 1], 2), [one, other], [one, other])
+    found, _ = Pairs().worst_blocks(largest([1, 1], 2), [one, other], [one, other], None)
     assert found == ((F(11), F(33)), (F(12), F(31)), (F(41), F(13)), (F(42), F(11)))
 
 
@@ -247,7 +247,7 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
         return (one(curve_of(Response(F(epsilon)))),)
 
     losses = [loss(1), loss(3), loss(2)]
-    (found,) = pattern_spread.spread(algebra, largest([1, 1, 1], 2), losses, losses)
+    (found,) = largest([1, 1, 1], 2).of_patterns(algebra, losses, losses)
     assert size(found) == size(algebra.add([loss(3), loss(2)])[0])
     assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
 
@@ -288,7 +288,7 @@ def test_no_choice_of_blocks_is_worse_than_what_covers_them_all(kind: int | None
     sizes = [1] * len(once)
     rng = random.Random(5)
     rules = (SpreadRule(InSome(most), pair, sizes) for pair in (False, True))
-    single, pair = (epsilon_of(pattern_spread.spread(algebra, rule, once, both)) for rule in rules)
+    single, pair = (epsilon_of(rule.of_patterns(algebra, once, both)) for rule in rules)
     singles, pairs = [], []
     largest = pattern_spread._by_size(once)
     of_each = [[i for i in largest if i % 4 == each][:most] for each in range(4)]
@@ -316,7 +316,7 @@ def test_patterns_of_a_row_that_moves_are_all_its_ways(where: Whereabouts) -> No
     once, new, both = (
         [labelled(which, i) for i in blocks] for which in ("left", "entered", "kept")
     )
-    found = pattern_spread.spread(algebra, SpreadRule(where, True, [1, 1, 1]), once, both, new)
+    found = SpreadRule(where, True, [1, 1, 1]).of_patterns(algebra, once, both, new)
     told = {frozenset(each.atoms.items()) for each in found}
     ways = set()
     for before, after in product(where.sets(list(blocks)), repeat=2):

@@ -1,4 +1,4 @@
-"""The search: accountant, splitter, solver and derivation, on trees small enough by hand."""
+"""The search: accountant, solver and derivation, on trees small enough by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from dpcompose.core.search.proof import (
     used_statements,
 )
 from dpcompose.core.search.solver import Solver, notions
-from dpcompose.core.search.splitter import split
 from dpcompose.core.theorems.select import select
 
 F = Fraction
@@ -54,7 +53,7 @@ def of(leaf: ChangeUnit, count: int = 1) -> State:
     return state_of([(leaf_item(leaf), count)])
 
 
-# --- accountant and splitter ---------------------------------------------------------------------
+# --- accountant ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
@@ -100,18 +99,18 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
     ((mechanism, (seen,)),) = top_of(problem).mechanisms
     half = seen.statement.guarantee._replace(value=F(1, 2))
     stated = seen.statement._replace(guarantee=half)
-    accountant, known = Accountant(PURE), {}  # type: ignore[var-annotated]
+    accountant = Accountant(PURE)
     for placed, loss in (((seen,), 1), ((seen._replace(statement=stated),), F(1, 2))):
         for _ in range(2):
-            assert accountant._cost(mechanism, placed, of(SINGLE), known) == loss
+            assert accountant._cost(mechanism, placed, of(SINGLE))[2] == loss
 
 
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
     plain, curved = (
-        solver._known_to(solver._patterns_algebra(curves=each)) for each in (False, True)
+        solver._accountant(solver._patterns_algebra(curves=each))._costs for each in (False, True)
     )
-    assert plain is not curved and solver._known_to(solver._patterns_algebra()) is plain
+    assert plain is not curved and solver._accountant(solver._patterns_algebra())._costs is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:
@@ -125,9 +124,12 @@ def test_where_effort_ends_several_rows_are_a_path() -> None:
         return accountant.answer(place, state).loss  # type: ignore[arg-type]
 
     for effort in (Effort(), Effort(0)):
-        found, _ = driven(split(rules, of(SINGLE, 2), effort), cost)
+        searching = Accountant(PURE)
+        searching._effort = effort
+        found, _ = driven(searching._over_blocks(rules, of(SINGLE, 2)), cost)
         assert found.loss == 8
-    assert driven(split(rules, of(ANY), Effort()), cost)[0].loss == Scalars(Notion.PURE).none
+    found, _ = driven(Accountant(PURE)._over_blocks(rules, of(ANY)), cost)
+    assert found.loss == Scalars(Notion.PURE).none
 
 
 # --- solver --------------------------------------------------------------------------------------

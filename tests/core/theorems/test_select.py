@@ -16,7 +16,8 @@ from oracle.generate import random_spec
 from tables import tables
 from wide import wide_spec
 
-from dpcompose.core.loss.algebras import Loss, Pairs
+from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions

@@ -53,17 +53,13 @@ class RowMap(RowByRow):
         kept."""
         unit = traits.unit if traits.unit in self.keeps else None
         columns, others = traits.columns_of_new(self.keeps)
-        return Traits(
+        return traits._replace(
             unit=unit,
             rows_are_units=traits.rows_are_units and unit is not None,
-            ordered=traits.ordered,
-            fixed=traits.fixed,
-            size=traits.size,
-            most=traits.most,
+            edge_rows=False,
+            degree=None,
             columns=columns,
             others=others,
-            free=traits.free,
-            nulls=traits.nulls,
         )
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
