@@ -53,16 +53,16 @@ class Numbers(Algebra):
     #: The orders in which values are compared: by amount, or by ε and by δ.
     orders: ClassVar[tuple[Callable[[Any], Any], ...]]
 
-    @abstractmethod
     def values(self, loss: Loss) -> Sequence[Any]:
         """Returns a loss as the functions of theorems take it: one amount, or each (ε, δ).
 
         Empty if it is not finite.
         """
+        return self.pairs(loss)
 
-    @abstractmethod
     def of_values(self, values: Iterable[Any]) -> Loss:
         """Returns the loss for which all these amounts, or (ε, δ), hold; `none` without any."""
+        return self.of_pairs(values)
 
     @abstractmethod
     def value_of(self, bound: Guarantee | Quantity) -> Any:
@@ -189,11 +189,9 @@ class Numbers(Algebra):
         return self.best([self.worst_case(found), whole])
 
     def number_drawn(self, chances: Sequence[Fraction], losses: Sequence[Loss]) -> Loss:
-        """Returns the loss of replaced rows of which a sample of fixed size holds some."""
         return mixed(self, list(zip(chances, [self.zero, *losses], strict=True)), rising=True)
 
     def numbers_drawn(self, size: int) -> Iterable[int]:
-        """Returns the numbers of times at which a row may be drawn that are told apart."""
         return range(1, min(size, _MOST_TIMES))
 
 
