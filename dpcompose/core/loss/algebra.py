@@ -35,7 +35,7 @@ Ask = Callable[[State, Callable[[ChangeUnit], ChangeUnit]], Walk]
 Chance = tuple[Fraction, Loss]
 
 
-class Algebra(ABC):
+class LossAlgebra(ABC):
     """The operations on losses in one notion.
 
     `zero`: the loss of what reveals nothing; `none`: no finite bound is known. `survival`: whether

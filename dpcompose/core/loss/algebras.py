@@ -25,7 +25,7 @@ from dpcompose.core.change.units import (
     rows_that_change_alike,
 )
 from dpcompose.core.loss.algebra import Ask, Loss, Walk
-from dpcompose.core.loss.amplification import MOST_WAYS, Numbers, weighed
+from dpcompose.core.loss.amplification import MOST_WAYS, NumberAlgebra, weighed
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import (
     Amount,
@@ -73,7 +73,7 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalars(Numbers):
+class Scalars(NumberAlgebra):
     """Algebra of losses that are one number, infinite where no finite bound is known."""
 
     notion: Notion
@@ -230,7 +230,7 @@ class Survival:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs(Numbers):
+class Pairs(NumberAlgebra):
     """Algebra of sets of undominated (ε, δ), each of which holds.
 
     The empty set means that no finite bound is known. `survival`: whether δ is stored as the chance
@@ -457,6 +457,6 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
     return chain_pairs(sorted(merged.items()), free)
 
 
-def algebra_of(notion: Notion, survival: bool = False) -> Numbers:
+def algebra_of(notion: Notion, survival: bool = False) -> NumberAlgebra:
     """Returns the algebra in which losses of a notion compose."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)

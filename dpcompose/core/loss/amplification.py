@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from dpcompose.core.change.drawn_rows import draws_of, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import SINGLE, Kind, State, all_leaves, single_units
-from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Ask, Chance, Loss, Walk
+from dpcompose.core.loss.algebra import AMPLIFIED, Ask, Chance, Loss, LossAlgebra, Walk
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Refused
@@ -43,7 +43,7 @@ _MOST_TIMES = 257
 _BITS = 160
 
 
-class Numbers(Algebra):
+class NumberAlgebra(LossAlgebra):
     """The operations on losses that are a number, or pairs of numbers.
 
     Through a sample a pure ε is the pair (ε, 0). A ρ or a μ² is no pair, so that `none` results.
@@ -79,7 +79,7 @@ class Numbers(Algebra):
     def amplified(
         self, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
     ) -> Loss:
-        """Returns the loss of what reads a secret sample: see `Algebra.amplified`.
+        """Returns the loss of what reads a secret sample: see `LossAlgebra.amplified`.
 
         For an added row it is smaller, by theorem `poisson-sample-added`: Q - a·((1-q)Q + q·P) is
         (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
@@ -225,7 +225,7 @@ def weighed(once: Sequence[Pair], both: Sequence[Pair], rate: Fraction) -> Itera
 
 
 def mixed(
-    algebra: Numbers,
+    algebra: NumberAlgebra,
     more: Sequence[Chance],
     fewer: Sequence[Chance] = (),
     rising: bool = False,

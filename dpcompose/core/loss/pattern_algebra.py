@@ -20,7 +20,7 @@ from dpcompose.core.change.units import (
     rows_that_change_alike,
     with_alike,
 )
-from dpcompose.core.loss.algebra import Algebra, Ask, Chance, Walk
+from dpcompose.core.loss.algebra import Ask, Chance, LossAlgebra, Walk
 from dpcompose.core.loss.compositions import compositions, worst_total
 from dpcompose.core.loss.dominance import covering, dominates, weighed
 from dpcompose.core.loss.pattern import (
@@ -91,7 +91,7 @@ _TIMES = (1, 2, 3, 4, 6, 9, 14)
 
 
 @dataclass(frozen=True, slots=True)
-class Patterns(Algebra):
+class Patterns(LossAlgebra):
     """Algebra of losses that are sets of patterns.
 
     `curves`: whether (ε, δ) over several steps are also read as power functions; such losses are
@@ -425,7 +425,7 @@ class Patterns(Algebra):
     def rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]], ask: Ask) -> Walk:
         if len(chances) > MOST_ROWS + 1:
             raise Refused("it is for a few rows")
-        return (yield from Algebra.rows_of_size(self, state, chances, ask))
+        return (yield from LossAlgebra.rows_of_size(self, state, chances, ask))
 
     def number_drawn(
         self, chances: Sequence[Fraction], losses: Sequence[UndominatedLosses]
