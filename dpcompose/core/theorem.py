@@ -23,22 +23,6 @@ class Refused(Exception):
 Test = Callable[[Any], object]
 
 
-_Subject = TypeVar("_Subject")
-
-
-def check(kind: type[_Subject], holds: Callable[[_Subject], object], why: str) -> Test:
-    """Returns the check that `holds` of a subject of a kind is true.
-
-    `why`: the reason that is given where it is not, a format string for the subject.
-    """
-
-    def refuse_unless(subject: Any) -> None:
-        if not holds(subject):
-            raise Refused(why.format(subject))
-
-    return refuse_unless
-
-
 class Role(StrEnum):
     """The roles of an entry, from the most special to the most general."""
 
@@ -103,6 +87,29 @@ class Hypothesis(NamedTuple):
         except Refused as refused:
             return str(refused)
         return None
+
+
+_Subject = TypeVar("_Subject")
+
+
+def checked(
+    kind: type[_Subject],
+    name: str,
+    says: str,
+    holds: Callable[[_Subject], object],
+    why: str,
+    how: Literal["checked", "declared"] = "checked",
+) -> Hypothesis:
+    """Returns the hypothesis that `holds` of a subject of a kind is true.
+
+    `why`: the reason that is given where it is not, a format string for the subject.
+    """
+
+    def refuse_unless(subject: Any) -> None:
+        if not holds(subject):
+            raise Refused(why.format(subject))
+
+    return Hypothesis(name, says, how, refuse_unless)
 
 
 class Use(NamedTuple):

@@ -81,8 +81,7 @@ class SpecParts:
         self.meant: dict[str, Mechanism] = {each.name: each for each in problem.mechanisms()}
 
     def above(self, reference: str) -> Iterator[str]:
-        """Yields the name of the dataset that `reference` names and those of its ancestors, nearest
-        first."""
+        """Yields the dataset that `reference` names and its ancestors, nearest first."""
         name: Value = reference
         while isinstance(name, str):
             name = name.split(".")[0]
@@ -108,8 +107,7 @@ class SpecParts:
 
 
 def _inside(spec: SpecParts, name: str, key: str, says: Mapping[str, Value]) -> Entry:
-    """Returns the entry that adds the keys `says` to the map or the partition (`key`) of a
-    dataset."""
+    """Returns the entry that adds keys to the map or the partition (`key`) of a dataset."""
     put = Put(("datasets", name, key), {**spec.part(name, key), **says})
     return Entry(("datasets", name), flow(says)[1:-1], (put,), name)
 
@@ -162,8 +160,7 @@ def _disjoint(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _once(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the candidate `max_blocks: 1`: each row is in at most one block of a partition by
-    membership."""
+    """Yields the candidate `max_blocks: 1`: each row is in at most one block."""
     entries = tuple(
         _inside(spec, name, "partition", {"max_blocks": Number("1")})
         for name in spec.datasets
@@ -174,8 +171,7 @@ def _once(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _units(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields candidates on the rows of one privacy unit in the blocks of a partition below a
-    cap."""
+    """Yields candidates on the rows of one unit in the blocks of a partition below a cap."""
     if spec.kind is not RelationKind.USER:
         return
     capped = [
@@ -227,8 +223,7 @@ def _drops(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _keeps(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the candidate `keeps`: columns that a map leaves unchanged, of those that datasets
-    below use."""
+    """Yields the candidate `keeps`: unchanged columns that datasets below use."""
     entries: list[Entry] = []
     columns_below = _columns(spec)
     for name in spec.datasets:
@@ -267,8 +262,7 @@ def _columns(spec: SpecParts) -> dict[str, dict[str, None]]:
 
 
 def _samples(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the candidates that each copy, or each mechanism, that reads a sample draws its
-    own."""
+    """Yields the candidates that each copy, or each mechanism, draws a sample of its own."""
     for name in spec.datasets:
         part = spec.part(name, "map")
         if part.get("kind") != "sample":
@@ -323,8 +317,7 @@ def _replaced(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _cells(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields candidates for numbers that are a histogram, of which one row replaced changes two
-    cells."""
+    """Yields candidates for histograms, of which one row replaced changes two cells."""
     if spec.kind is not RelationKind.BOUNDED:
         return
     entries: list[Entry] = []
@@ -347,8 +340,7 @@ def _cells(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _entry_with_cells(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None:
-    """Returns the entry by which a mechanism reads each cell of a new partition; None if it reads
-    blocks."""
+    """Returns the entry to read each cell of a new partition; None if blocks are read."""
     reads = str(mechanism["reads"])
     if reads.endswith(".*"):
         return None
@@ -363,8 +355,7 @@ def _entry_with_cells(spec: SpecParts, at: int, mechanism: Tree) -> Entry | None
 
 
 def _add_noise(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the candidates that a mechanism with only a stated guarantee adds noise of some
-    family."""
+    """Yields the candidates that a stated guarantee is that of noise of some family."""
     stated: dict[Notion, list[tuple[int, Tree, Statement]]] = {}
     for at, each in spec.mechanisms:
         meant = spec.meant.get(str(each["name"]))
@@ -424,8 +415,7 @@ def _as_noise(
 
 
 def _above(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields the candidates `stated_on`: a guarantee holds for neighbours of a dataset above the
-    one read."""
+    """Yields the candidates `stated_on`: a guarantee holds for neighbours further up."""
     places: dict[str, list[Entry]] = {}
     for at, each in spec.mechanisms:
         if "mechanism" in each or "guarantees" in each or "stated_on" in each:

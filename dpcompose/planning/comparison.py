@@ -132,8 +132,7 @@ class Change:
 
     @property
     def label(self) -> str:
-        """Returns the name of the spec: `old → new` where its name in a revision was another
-        one."""
+        """Returns the name of the spec: `old → new` where it had another one in a revision."""
         was, now = self.files
         name = now or was or self.source_to_show.file
         if was and now and was != now and self.old is not None and self.old.file != was:
@@ -269,8 +268,7 @@ def _grown(moved: Moved) -> Fraction:
 
 
 def _because(found: Change) -> Iterator[str]:
-    """Yields sentences on why the bound changed: shares that moved in its direction, or other
-    edits."""
+    """Yields sentences on why the bound changed: by shares that moved so, or other edits."""
     by_name = {(each.kind, each.name): each for each in found.edits}
     yield from found.source_to_show.reasons
     down = found.direction == "decreased"
@@ -291,15 +289,13 @@ def _because(found: Change) -> Iterator[str]:
 
 
 def _comparable(moved: Moved) -> bool:
-    """Returns whether a mechanism's shares before and now are in one notion, or one of them is
-    missing."""
+    """Returns whether a mechanism's shares are in one notion, or one of them is missing."""
     both = moved.old is None or moved.new is None
     return both or moved.old.bound.notion is moved.new.bound.notion  # type: ignore[union-attr]
 
 
 def _reason(moved: Moved, edit: Edit | None) -> str:
-    """Returns the sentence on a mechanism whose share changed, with the edit of its entry (if
-    any)."""
+    """Returns the sentence on a mechanism whose share changed, with the edit of its entry."""
     name = f"`{moved.mechanism}`"
     was = None if moved.old is None else _text(moved.old.bound)
     now = None if moved.new is None else _text(moved.new.bound)

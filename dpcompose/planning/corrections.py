@@ -99,8 +99,7 @@ def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
-    """Returns the lines of a file before its corrections, and what replaces whole stretches of
-    them."""
+    """Returns the lines of a file before its corrections, and what replaces some of them."""
     old, new = LINE_END.split(found.before), LINE_END.split(found.after)
     head = next((i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
     blocks = SequenceMatcher(None, old[head:], new[head:], autojunk=len(old) > 5000)
@@ -113,8 +112,7 @@ def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]
 
 
 def _stretch(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> Replacement:
-    """Returns the replacement of the old lines `a` to `b` by the new ones `c` to `d`, ends
-    excluded."""
+    """Returns the replacement of the old lines `a` to `b`, excluded, by the new `c` to `d`."""
     texts = new[c:d]
     if a == b:  # inserted below the line before
         if a == 0:

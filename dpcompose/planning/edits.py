@@ -43,8 +43,7 @@ class Edit:
 
 
 def edits(old: Source, new: Source) -> tuple[Edit, ...]:
-    """Returns the entries that differ between two specs, in the order of the new one; removed ones
-    last."""
+    """Returns the entries that differ between two specs, as in the new one; removed last."""
     before, after = _entries(old), _entries(new)
     found: list[Edit] = []
     for entry, (path, value) in after.items():

@@ -180,8 +180,7 @@ class _Search:
 
     @property
     def high(self) -> Fraction | None:
-        """Returns the least larger scale known not to meet the budget; None if there is none
-        yet."""
+        """Returns the least larger scale known not to meet the budget; None for none yet."""
         low = self.low or 0
         return min((scale for scale in self.tried if scale > low), default=None)
 
@@ -203,8 +202,7 @@ class _Search:
         return self.tried[scale][1]
 
     def value(self, scale: Fraction) -> Fraction | None:
-        """Returns the amount that the spec at this scale spends, in the budget's main parameter;
-        None: not finite."""
+        """Returns what is spent at this scale, in the budget's main parameter, if finite."""
         self.fits(scale)
         return self.tried[scale][0]
 
@@ -240,8 +238,7 @@ class _Search:
         return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
-        """Returns whether a scale spends exactly the budget; False, untested, for a scale with many
-        digits."""
+        """Returns whether a scale spends exactly the budget; False for one of many digits."""
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
@@ -259,8 +256,7 @@ class _Search:
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
     def _candidate(self, low: Fraction | None, high: Fraction | None) -> Fraction:
-        """Returns a scale to try next, between the largest that is known to fit and the least that
-        does not."""
+        """Returns a scale to try next, between the largest that fits and the least that fails."""
         guess = self._guess()
         if guess is not None:
             if low is not None and guess <= low:
@@ -284,8 +280,7 @@ class _Search:
         return guess if low < guess < high else _next(low)
 
     def _scale_beyond(self, scale: Fraction, side: int) -> Fraction:
-        """Returns a scale a little above (`side` 1) or below (-1) another one; further away at each
-        call."""
+        """Returns a scale above (`side` 1) or below (-1) another, further away at each call."""
         self.away *= 4
         return rounded_down(scale + side * self.away * (_next(scale) - scale) / 4, _DIGITS)
 
@@ -316,8 +311,7 @@ class _Search:
         )
 
     def _line(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """Returns the scale at which the budget is spent if the value is linear between two scales,
-        or None."""
+        """Returns where the budget is spent if the value is linear between two scales, or None."""
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
@@ -351,8 +345,7 @@ _DUE = "`NAME ± 50`, or `NAME ± 50 at 99%`, is due"
 
 
 class WantedAccuracy(NamedTuple):
-    """A mechanism whose noise is to be at most `within`, in units of its answers, with the chance
-    `level`."""
+    """A mechanism whose noise is at most `within`, in its units, with the chance `level`."""
 
     mechanism: str
     within: Fraction
@@ -388,8 +381,7 @@ def with_accuracy(source: Source, wanted: Iterable[WantedAccuracy]) -> Source:
 
 
 def _noise_of(problem: Problem, name: str) -> Family:
-    """Returns the noise of a mechanism, which is the same in all blocks that it reads. Raises
-    Unfit."""
+    """Returns the noise of a mechanism, the same in all blocks that it reads. Raises Unfit."""
     names = dict.fromkeys(each.name for each in problem.mechanisms())
     if name not in names:
         near = nearest(name, list(names))

@@ -72,8 +72,7 @@ class MergedSolver(Solver):
             self._islands.append(island)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """Returns the summed worst losses of all islands, and the place, change and answer of each
-        root."""
+        """Returns the summed worst losses of all islands, and the answer of each root."""
         found = [island._joint(accountant) for island in self._islands]
         loss = accountant.algebra.add(each for each, _ in found)
         return loss, [answer for _, answers in found for answer in answers]
@@ -135,8 +134,7 @@ def merge(parts: Sequence[Release], shared_names: bool) -> Merged:
 
 
 def _names(parts: Sequence[Release]) -> list[Names]:
-    """Returns for each part the new name of every mechanism: of equal names, with the spec's name
-    before."""
+    """Returns the new names of each part's mechanisms: with the spec's where several share."""
     listed = [
         list(dict.fromkeys(m.name for m in part.resolved.problem.mechanisms())) for part in parts
     ]
@@ -160,8 +158,7 @@ def _names(parts: Sequence[Release]) -> list[Names]:
 def _same_root(
     root: Root, world: str, islands: Sequence[Island], parts: Sequence[Release]
 ) -> tuple[Island, Root] | None:
-    """Returns an island and its root with the declaration of `root` and the population `world`, or
-    None."""
+    """Returns an island and its root declared as `root` in the population `world`, or None."""
     for island in islands:
         for known in island.roots:
             same = _declaration_of_root(known) == _declaration_of_root(root)
@@ -379,8 +376,7 @@ def _same_map(one: Dataset, other: Dataset) -> bool:
 
 
 def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
-    """Returns the index of the partition with the same name and declaration as `other`; None if
-    none has."""
+    """Returns the index of the partition with the name and declaration of `other`, or None."""
     if not other.kind.assignment().determined:
         return None
     for place, each in enumerate(known):

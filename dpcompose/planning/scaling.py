@@ -39,8 +39,7 @@ class Unscalable(DpcomposeError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number of a mechanism as it is written at `path`; `noise`: scaling divides it by the
-    factor."""
+    """A number of a mechanism as written at `path`; `noise`: scaling divides it."""
 
     path: Path
     text: str
@@ -210,8 +209,7 @@ def _factor_of(text: str) -> str:
 
 
 def _is_exact(parameter: Parameter, factor: Fraction) -> bool:
-    """Returns whether a scaled number is written with its exact value; False for an expression with
-    names."""
+    """Returns whether a scaled number is written exactly; False for one with names."""
     try:
         value = parse(parameter.text, {}) * (1 / factor if parameter.noise else factor)
         return parse(written(parameter, factor), {}) == value
@@ -312,8 +310,7 @@ def _terminates(value: Fraction) -> bool:
 
 
 def rounded_down(value: Fraction, digits: int) -> Fraction:
-    """Returns the largest number with at most `digits` significant digits that is not above
-    `value`."""
+    """Returns the largest number of at most `digits` digits that is not above `value`."""
     return Fraction(_decimal(value, False, digits))
 
 

@@ -230,8 +230,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
 
 
 def _reason_for_fixed(releases: Sequence[Release], asked: TotalAsked) -> str | None:
-    """Returns why all parameters were fixed before the first output; None unless all releases
-    say so."""
+    """Returns why all parameters were fixed in advance; None unless all releases say so."""
     if asked.fixed is not None or asked.part:
         return asked.fixed
     reasons = [each.resolved.planned for each in releases]
@@ -284,8 +283,7 @@ def _ledger(
 
 
 def _record_assumption(asked: TotalAsked) -> str:
-    """Returns the sentence on the assumption that recorded releases were not changed or removed
-    later."""
+    """Returns the assumption that recorded releases were not changed or removed later."""
     if asked.since is None:
         return (
             "each release stands here as it was made: none was changed or taken out afterwards "
@@ -305,8 +303,7 @@ def _over_time(
     asked: TotalAsked,
     limits: Sequence[Budget],
 ) -> Total:
-    """Returns the total with the record before the new releases, and after each release if
-    asked for."""
+    """Returns the total with the record before the new releases, and over time if asked."""
     if found.record is None:
         return found
     alone = replace(asked, rest=False, over_time=False, part=True, filter=found.record.notion)
@@ -335,8 +332,7 @@ def _over_time(
 
 
 def _spent(found: Total) -> Fraction:
-    """Returns the number by which sums of the same releases are compared: the share of the limit
-    spent."""
+    """Returns what sums of the same releases are compared by: the share of the limit."""
     if found.record is not None:
         return found.record.share
     return Fraction(10**9) if found.realised is None else found.realised.value
@@ -508,8 +504,7 @@ def _largest_parameter(
         return value / (steps**2 if notion is Notion.ZCDP else steps)
 
     def holds(value: Fraction) -> bool:
-        """Returns whether a bound of `value` in the notion implies one of `amount` in the counted
-        notion."""
+        """Returns whether `value` in the notion implies `amount` in the counted notion."""
         if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
             return convert_over_steps(value, steps, counted) <= amount
         grouped = at_distance(notion.amount_of(value), notion, steps)
@@ -547,8 +542,7 @@ def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
 
 
 def _with_one_more(merged: Merged, on: Collection[int], stated: Guarantee) -> Merged:
-    """Returns the merged problem with one more mechanism, which reads all roots with numbers
-    `on`."""
+    """Returns the merged problem with one more mechanism, on all roots numbered in `on`."""
     problem = merged.problem
     names = {each.name for each in problem.mechanisms()}
     name = "one more"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -16,7 +17,7 @@ from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import given_text, route_text, short_amounts
 from dpcompose.render.panel import bar, share_text
 from dpcompose.render.risk_text import per_cent
-from dpcompose.report import At, Bound, Learnt, Report, Risk, Share
+from dpcompose.report import Learnt, Report, Share
 
 #: Of more equal shares only the first are listed, unless everything is asked for.
 _MOST_ALIKE = 3
@@ -161,16 +162,12 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
     for n, columns in enumerate(_tables(head, style)):
         if n:
             yield ""
+        protected, *asked = [[row[i] for i in columns] for row in rows]
+        shown: list[Sequence[str | Text]] = [*asked]
+        if any(protected[1:]):
+            shown.insert(0, [literal(each, style, "weak") for each in protected])
         heads = [head[i] for i in columns]
-        kinds = [_WORDS.get(each, "right") for each in heads]
-        # The first row is the protected change.
-        looks = [("weak" if row is rows[0] else "", [row[i] for i in columns]) for row in rows]
-        shown = [
-            [literal(cell, style, how) for cell in cells]
-            for how, cells in looks
-            if not how or any(cells[1:])
-        ]
-        yield grid(shown, style, kinds, heads)
+        yield grid(shown, style, [_WORDS.get(each, "right") for each in heads], heads)
     if any(each.startswith("from ") for each in head):
         yield literal(_FROM, style, "weak")
     for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):
@@ -200,7 +197,11 @@ def in_markdown(report: Report) -> str:
     for n, row in enumerate(rows):
         name, *rest = row
         cells = [code(name) if n else plain(name)]
-        cells += [_quoted(*each) for each in zip(rest, head[1:], strict=True)]
+        # Names of a spec are code.
+        cells += [
+            code(each) if each and kind in ("columns", "told by") else each
+            for each, kind in zip(rest, head[1:], strict=True)
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     told = "\n".join(lines)
     if any(each.startswith("from ") for each in head):
@@ -208,67 +209,43 @@ def in_markdown(report: Report) -> str:
     return f"\n#### Who learns what: {code(report.label)}\n\n{told}\n"
 
 
-def _quoted(cell: str, head: str) -> str:
-    """Returns a cell as code where its column holds names of a spec."""
-    return code(cell) if head in ("columns", "told by") and cell else cell
-
-
 def questions(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
     """Returns the headings, and the cells of each row; the first row is the protected change."""
     asked = report.attributes
-    columns = any(each.changes != (each.name,) for each in asked)
-    bounds = [each.bound for each in asked if each.bound is not None]
-    points = [*report.at_delta, *(at for each in asked for at in each.at_delta)]
-    at = points[0] if points else None
-    unit = "" if at is not None and not (report.bound or bounds) else _unit([report.bound, *bounds])
+    named: list[tuple[str, Learnt | Report]] = [(each.name, each) for each in asked]
+    named.insert(0, (f"protected: {sentence(report.protects)}", report))
+    bounds = [each.bound for _, each in named if each.bound is not None]
+    points = [at for _, each in named for at in each.at_delta]
     risk = next((each.risk for each in asked if each.risk is not None), None)
-    baselines = [] if risk is None else [given for given, _ in risk.success]
-    head = ["question", *(["columns"] if columns else []), *([unit] if unit else [])]
-    head += [f"ε at {given_text(at)}"] if at is not None else []
-    head += [f"from {per_cent(each)} to" for each in baselines]
-    head += ["told by"]
-
-    def cells(name: str, changes: str, found: Learnt | Report, told_by: str) -> list[str]:
-        """Returns the cells of one row."""
-        row = [name, *([changes] if columns else [])]
-        row += [_bound(found.bound)] if unit else []
-        row += [_at(found.at_delta)] if at is not None else []
-        row += [_success(found.risk, n) for n in range(len(baselines))]
-        return [*row, told_by]
-
-    rows = [cells(f"protected: {sentence(report.protects)}", "", report, "")]
-    for each in asked:
-        changes = ", ".join(each.changes) if full else _few(each.changes)
-        rows.append(cells(each.name, changes, each, _few(each.mechanisms)))
-    return head, rows
-
-
-def _unit(bounds: Sequence[Bound | None]) -> str:
-    """Returns the symbols that all bounds share as a heading; `bound` if they differ."""
-    units = dict.fromkeys(
-        ", ".join(SIGNS[name] for name, _, _ in each.parameters) for each in bounds if each
+    columns: list[tuple[str, Callable[[Learnt | Report], str]]] = []
+    if any(each.changes != (each.name,) for each in asked):
+        listed = ", ".join if full else _few
+        columns.append(("columns", lambda each: listed(each.changes if each is not report else ())))
+    if bounds or not points:
+        signs = {", ".join(SIGNS[name] for name, *_ in each.parameters) for each in bounds}
+        unit = signs.pop() if len(signs) == 1 else "bound"
+        columns.append((unit, lambda each: short_amounts(each.bound) if each.bound else "none"))
+    if points:
+        columns.append((f"ε at {given_text(points[0])}", _first_number))
+    for n, (given, _) in enumerate(() if risk is None else risk.success):
+        columns.append((f"from {per_cent(given)} to", partial(_success, n)))
+    columns.append(
+        ("told by", lambda each: _few(each.mechanisms) if isinstance(each, Learnt) else "")
     )
-    return next(iter(units)) if len(units) == 1 else "bound"
+    rows = [[name, *(cell(each) for _, cell in columns)] for name, each in named]
+    return ["question", *(head for head, _ in columns)], rows
 
 
-def _bound(bound: Bound | None) -> str:
-    """Returns the numbers of a bound, or `none`."""
-    return "none" if bound is None else short_amounts(bound)
-
-
-def _at(found: Sequence[At]) -> str:
+def _first_number(found: Learnt | Report) -> str:
     """Returns the first number at a chosen δ, or `none`; empty if no δ was chosen."""
-    if not found:
-        return ""
-    value = found[0].value
-    return "none" if value is None else route_text(value)
+    values = [at.value for at in found.at_delta[:1]]
+    return "".join("none" if value is None else route_text(value) for value in values)
 
 
-def _success(risk: Risk | None, which: int) -> str:
+def _success(which: int, found: Learnt | Report) -> str:
     """Returns the attack success at the baseline with the given index, in per cent."""
-    if risk is None or which >= len(risk.success):
-        return ""
-    return f"≤ {per_cent(risk.success[which][1])}"
+    rates = () if found.risk is None else found.risk.success[which : which + 1]
+    return "".join(f"≤ {per_cent(success)}" for _, success in rates)
 
 
 def _few(names: Sequence[str]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from fractions import Fraction
 
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.errors import Span
+from dpcompose.errors import Level, Span
+from dpcompose.faults import plural
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
     at_text,
@@ -41,11 +41,8 @@ def outcome(report: Report, checking: bool) -> str:
 def verdict_of_invalid(report: Report, style: Style) -> str:
     """Returns the line of an invalid spec: `bad.yaml: invalid spec, 2 errors`."""
     count = Counter(each.level for each in report.findings)
-    words = [
-        f"{count[level]} {level}{'s' if count[level] != 1 else ''}"
-        for level in ("error", "warning", "note")
-        if count[level]
-    ]
+    levels: tuple[Level, ...] = ("error", "warning", "note")
+    words = [plural(count[level], level) for level in levels if count[level]]
     verdict = style.paint("invalid spec", "bad")
     return f"{style.plain(report.label)}: {verdict}, {', '.join(words)}"
 
@@ -178,12 +175,15 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
     if report.status != "ok":
         return word, f"no finite guarantee (budget {limit}; {around})"
     if not_comparable(report):
-        word, rest = "not comparable", f"{_held(report)} against budget {limit}"
+        held = profile_text(report) if report.bound is None else bound_text(report.bound)
+        word, rest = "not comparable", f"{held} against budget {limit}"
     elif verdict.slack is None:
         rest = f"{_spent(report, verdict)} against budget {limit}"
     else:
-        spent = _spent(report, verdict)
-        rest = f"{spent} of {limit} spent, {_remaining(verdict, verdict.slack)}"
+        left = f"{left_text(verdict.slack)} left" if verdict.ok else "δ is too large"
+        if verdict.slack < 0:
+            left = f"{excess_text(-verdict.slack)} too much"
+        rest = f"{_spent(report, verdict)} of {limit} spent, {left}"
     return word, f"{rest} ({_terms(report, verdict)}{around})"
 
 
@@ -205,11 +205,6 @@ def spending(record: FilterRecord) -> str:
     delta, spent, _ = record.cost
     at = f"δ = {chance(decimal_up(delta, 6))}"
     return f"{parameter_text('epsilon', spent, False)} at {at} spent ({'; '.join(parts)})"
-
-
-def _held(report: Report) -> str:
-    """Returns the bound of a report, or the first number of a profile."""
-    return profile_text(report) if report.bound is None else bound_text(report.bound)
 
 
 def _terms(report: Report, verdict: Verdict) -> str:
@@ -237,13 +232,6 @@ def _spent(report: Report, verdict: Verdict) -> str:
     if verdict.slack is None or bound.notion.facts.symbol == main:
         return bound_text(bound)
     return parameter_text(main, limit - verdict.slack, exact=False)
-
-
-def _remaining(verdict: Verdict, slack: Fraction) -> str:
-    """Returns what is left of the budget, or by how much it is exceeded."""
-    if slack < 0:
-        return f"{excess_text(-slack)} too much"
-    return f"{left_text(slack)} left" if verdict.ok else "δ is too large"
 
 
 def place(spans: Iterable[Span]) -> str:

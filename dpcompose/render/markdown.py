@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.render import terminal
 from dpcompose.render.costs import in_markdown
-from dpcompose.render.headlines import judged
+from dpcompose.render.headlines import budget_text, judged
 from dpcompose.render.inline import code, within_summary
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
@@ -20,7 +20,6 @@ from dpcompose.render.numbers import (
     bound_text,
     excess_text,
     left_text,
-    parameter_text,
 )
 from dpcompose.render.problems import problems
 from dpcompose.render.risk_text import in_brief
@@ -103,7 +102,16 @@ def _outcome(report: Report, checking: bool) -> str:
 def _row(report: Report, outcome: str) -> str:
     """Returns the table's row of a report."""
     word = outcome if outcome in ("certified", "within budget") else f"**{outcome}**"
-    cells = (code(report.label), word, _bound(report), _budget(report), _left(report), _by(report))
+    verdict, entry = report.verdict, entry_of(report.theorem)
+    budget, left = "", ""
+    if verdict is not None:
+        budget = budget_text(verdict) + " against the adversary alone" * verdict.of_adversary
+    if verdict is not None and verdict.slack is not None and verdict.slack < 0:
+        left = f"−{excess_text(-verdict.slack)}"
+    elif verdict is not None and verdict.slack is not None and verdict.ok:
+        left = left_text(verdict.slack)
+    by = f"{entry.place} ({entry.source})" if entry else ""
+    cells = (code(report.label), word, _bound(report), budget, left, by)
     return f"| {' | '.join(each or '–' for each in cells)} |\n"
 
 
@@ -120,30 +128,6 @@ def _bound(report: Report) -> str:
     if found is not None and found.bound is not None:
         lines.append(f"{bound_text(found.bound)}, {code(found.label)}")
     return "<br>".join(lines)
-
-
-def _budget(report: Report) -> str:
-    """Returns the cell of the budget; empty without one."""
-    if report.verdict is None:
-        return ""
-    words = ", ".join(parameter_text(*each) for each in report.verdict.limit.parameters)
-    return f"{words} against the adversary alone" if report.verdict.of_adversary else words
-
-
-def _left(report: Report) -> str:
-    """Returns the cell of what is left of the budget, negative where exceeded."""
-    verdict = report.verdict
-    if verdict is None or verdict.slack is None:
-        return ""
-    if verdict.slack < 0:
-        return f"−{excess_text(-verdict.slack)}"
-    return left_text(verdict.slack) if verdict.ok else ""
-
-
-def _by(report: Report) -> str:
-    """Returns the cell of the theorem that gives the bound."""
-    entry = entry_of(report.theorem)
-    return f"{entry.place} ({entry.source})" if entry else ""
 
 
 def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:

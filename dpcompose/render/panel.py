@@ -27,7 +27,7 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.risk_text import in_brief
 from dpcompose.render.theorem_text import entry_of
-from dpcompose.report import Bound, FilterRecord, Report, Verdict
+from dpcompose.report import FilterRecord, Report, Verdict
 from dpcompose.report.risk import right_guess
 
 _BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar on wide and narrow pages
@@ -73,8 +73,8 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     for each in told:
         why, _, way = each.partition(" Way out: ")
         if way:
-            rows.append(("way out", _styled_words(way, style)))
-        rows.append(("why", _styled_words(why, style)))
+            rows.append(("way out", literal(sentence(way), style)))
+        rows.append(("why", literal(sentence(why), style)))
     if len(report.reasons) > len(told):
         more = f"and {len(report.reasons) - len(told)} more; --full lists them"
         rows.append(("", literal(more, style, "weak")))
@@ -154,22 +154,18 @@ def _assumed_relations(report: Report) -> str:
     return f"{text}; if each statement holds for one row only: {words}"
 
 
-def _styled_words(text: str, style: Style) -> Text:
-    """Returns a sentence as styled text."""
-    return literal(sentence(text), style)
-
-
 def requested_text(report: Report, style: Style) -> Text:
     """Returns the number that was asked for, followed by the bound that it comes from."""
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")
     first = requested_number(report)
-    origin = None if report.bound is None else _bound_with_names(report.bound)
+    bound = report.bound
+    origin = None if bound is None else f"{bound_text(bound)} {bound.notion.facts.words}"
     if first is None:
         return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
     text = literal(at_text(first), style, "strong")
-    if origin is not None:
-        word = "from" if first.rule in _FROM_BOUND.get(_notion(report), ()) else "and"
+    if bound is not None:
+        word = "from" if first.rule in _FROM_BOUND.get(bound.notion.value, ()) else "and"
         text.append_text(literal(f"    {word} {origin}", style))
     return text
 
@@ -181,16 +177,6 @@ _FROM_BOUND = {
     "pure": ("optimal composition", "basic composition"),
     "approx": ("optimal composition", "basic composition"),
 }
-
-
-def _notion(report: Report) -> str:
-    """Returns the notion of a report's bound; empty without one."""
-    return "" if report.bound is None else report.bound.notion.value
-
-
-def _bound_with_names(bound: Bound) -> str:
-    """Returns a bound with the name of its notion."""
-    return f"{bound_text(bound)} {bound.notion.facts.words}"
 
 
 def _further(report: Report, style: Style) -> list[Text]:
@@ -278,7 +264,7 @@ def share_used(verdict: Verdict) -> Fraction:
 
 def percent(part: Fraction) -> str:
     """Returns a share in per cent, rounded up: `89 %`, `1417 %`."""
-    return f"{math.ceil(part * 100)} %"
+    return f"{decimal_up(Fraction(math.ceil(part * 100)), 15)} %"
 
 
 def share_text(part: Fraction) -> str:

@@ -92,7 +92,10 @@ def _figure(
     upright, top, foot, end, along, says = (style.plain(each) for each in names)
     lines = _lines(curve, 1, columns, style)
     below = _lines(other, 5, columns, style) if other else [" " * columns] * _ROWS
-    spots = {(_row(y), min(columns - 1, int(x * columns))) for x, y in marks}
+    spots = {
+        (_ROWS - 1 - min(_ROWS - 1, int(y * _ROWS)), min(columns - 1, int(x * columns)))
+        for x, y in marks
+    }
     text = Text(no_wrap=True)
     for row in range(_ROWS):
         name = (top, upright)[row] if row < 2 else foot if row == _ROWS - 1 else ""
@@ -111,19 +114,9 @@ def _figure(
     return text.append_text(literal(f"{'':>{_MARGIN}}{says}", style))
 
 
-def _row(height: float) -> int:
-    """Returns the row of a height, counted from above."""
-    return _ROWS - 1 - min(_ROWS - 1, int(height * _ROWS))
-
-
-def _has_braille(style: Style) -> bool:
-    """Returns whether the output can carry characters of braille."""
-    return style.plain("⠿") == "⠿"
-
-
 def _lines(points: Sequence[Place], apart: int, columns: int, style: Style) -> list[str]:
     """Returns a polyline as rows of characters; `apart`: every which dot is there."""
-    braille = _has_braille(style)
+    braille = style.plain("⠿") == "⠿"  # whether the output can carry it
     high, wide = (4 * _ROWS, 2 * columns) if braille else (_ROWS, columns)
     dots: set[tuple[int, int]] = set()
     for (x, y), (x_end, y_end) in pairwise(points):

@@ -39,7 +39,7 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
             str(each.node.number),
             _line(each.node, each.more, guide, width, style),
             _cost(each, style),
-            leading_to(each.node.theorem, literal(_in_column(each.node), style), style),
+            leading_to(each.node.theorem, literal(_cited(each.node, True), style), style),
             f":{each.node.spans[0].line}" if each.node.spans else "",
         )
         for each, guide in zip(shown, guides, strict=True)
@@ -66,10 +66,9 @@ def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
     if not node.name and not more:
         line.add_column()
         text = literal(sentence(node.says), style)
-        if len(_cited(node)) > _SHORT:  # too long for its column
-            text.append_text(
-                leading_to(node.theorem, literal(f"  {_cited(node)}", style, "weak"), style, 2)
-            )
+        if cited := _cited(node, False):
+            beside = literal(f"  {cited}", style, "weak")
+            text.append_text(leading_to(node.theorem, beside, style, 2))
         line.add_row(text)
         return line
     if guide:
@@ -91,14 +90,11 @@ def _name_width(nodes: Sequence[Node], guides: Sequence[str], style: Style) -> i
     return min(max(wanted, default=0), max(12, style.width * 2 // 5))
 
 
-def _cited(node: Node) -> str:
-    """Returns the short name of a line's theorem; empty without one."""
-    return in_short(node.theorem) if node.theorem else ""
-
-
-def _in_column(node: Node) -> str:
-    """Returns the short name of a line's theorem where it stands in the column for it."""
-    return _cited(node) if len(_cited(node)) <= _SHORT or node.name else ""
+def _cited(node: Node, in_column: bool) -> str:
+    """Returns the short name of a line's theorem where it stands: in the column for it, or, if it
+    is too long for that, after a sentence about the whole."""
+    short = in_short(node.theorem) if node.theorem else ""
+    return short if in_column == (len(short) <= _SHORT or bool(node.name)) else ""
 
 
 def _cost(shown: _Shown, style: Style) -> Text:

@@ -164,12 +164,12 @@ THEOREM = defined(
         place=optional(TEXT, "How the source names it."),
     )._replace(write=_write_theorem),
 )
-_SPAN = {"line": NUMBER, "column": NUMBER, "end_line": NUMBER, "end_column": NUMBER}
 
 
-def _position(name: str, shape: Shape) -> Shape:
+def _position(name: str) -> Shape:
     """Returns the shape of a part of the position of a finding, which may have none."""
-    return shape._replace(get=lambda each: each.span, write=lambda at: at and getattr(at, name))
+    schema = {"type": ["integer", "null"], "minimum": 1}
+    return Shape(schema, lambda span: span and getattr(span, name), LINE.get)
 
 
 _FIX = mapping(
@@ -178,7 +178,10 @@ _FIX = mapping(
     edits=array_of(
         mapping(
             "A stretch of the file, the end excluded, and what takes its place.",
-            **{name: shape.of(f"span.{name}") for name, shape in _SPAN.items()},
+            **{
+                name: NUMBER.of(f"span.{name}")
+                for name in ("line", "column", "end_line", "end_column")
+            },
             text=TEXT,
         )
     ).of("replacements"),
@@ -188,10 +191,7 @@ _FINDING = {
     "code": TEXT._replace(schema={**TEXT.schema, "pattern": "^DPC[0-9]{3}$"}),
     "message": TEXT,
     "line": LINE,
-    **{
-        name: _position(name, Shape({"type": ["integer", "null"], "minimum": 1}))
-        for name in ("column", "end_line", "end_column")
-    },
+    **{name: _position(name) for name in ("column", "end_line", "end_column")},
     "hint": maybe(TEXT, "What to do."),
     "label": Shape(TEXT.schema, optional=True).says("A few words on what stands there."),
     "fix": optional(_FIX),
@@ -345,14 +345,11 @@ def _parameters(says: str, rounded: Callable[[Fraction], float | None]) -> Shape
     )
 
 
-#: A verdict, beside the bound of the report.
-_Held = tuple[Verdict, Bound | None]
-
-
-def _exact_budget(held: _Held) -> dict[str, str | None]:
+def _exact_budget(owner: Any) -> dict[str, str | None]:
     """Returns the limit, and what is left where it is a difference of stated numbers, not rounded
-    or converted, as fractions."""
-    verdict, bound = held
+    or converted, as fractions; `owner`: a report or a total."""
+    verdict: Verdict = owner.verdict
+    bound = owner.bound if isinstance(owner, Report) else next(iter(owner.bounds), None)
     exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
     by, main = verdict.by or bound, verdict.limit.parameters[0][0]
     stated = by is not None and by.exact and by.notion.facts.symbol == main
@@ -361,19 +358,17 @@ def _exact_budget(held: _Held) -> dict[str, str | None]:
     return exact
 
 
-BUDGET = defined(
+_BUDGET = defined(
     "budget",
     mapping(
         "The budget, and whether it is met.",
         limit=_parameters("Its parameters, rounded down.", number_down).of(
-            lambda held: held[0].limit.parameters
+            "verdict.limit.parameters"
         ),
-        ok=FLAG.of(lambda held: held[0].ok),
-        slack=maybe(DOWN, "What is left, rounded down; negative: exceeded.").of(
-            lambda held: held[0].slack
-        ),
+        ok=FLAG.of("verdict.ok"),
+        slack=maybe(DOWN, "What is left, rounded down; negative: exceeded.").of("verdict.slack"),
         exact=EXACT.of(_exact_budget),
-        why=maybe(TEXT, "Why it cannot be compared, or is not met.").of(lambda held: held[0].why),
+        why=maybe(TEXT, "Why it cannot be compared, or is not met.").of("verdict.why"),
         at_delta=optional(
             mapping(
                 "The number at a delta that was held against it.",
@@ -381,15 +376,14 @@ BUDGET = defined(
                 epsilon=maybe(AMOUNT, TOO_LARGE).of("value"),
                 rule=TEXT,
             )
-        ).of(lambda held: held[0].at),
+        ).of("verdict.at"),
         of=optional(
-            Shape(
-                {"description": "Whom it is against, where not anybody.", "const": "adversary"},
-                lambda _: "adversary",
-            )
-        ).of(lambda held: held[0].of_adversary),
+            Shape({"const": "adversary"}, lambda _: "adversary"),
+            "Whom it is against, where not anybody.",
+        ).of("verdict.of_adversary"),
     ),
 )
+BUDGET = maybe(_BUDGET, "Null without one.").of(lambda owner: owner if owner.verdict else None)
 
 
 def _exact_record(record: FilterRecord) -> dict[str, str]:
@@ -639,9 +633,7 @@ RESULT = defined(
         ),
         findings=array_of(FINDING),
         ignored=optional(array_of(_IGNORED, "Where comments ignore findings.")),
-        budget=maybe(BUDGET, "Null without one.").of(
-            lambda report: report.verdict and (report.verdict, report.bound)
-        ),
+        budget=BUDGET,
         filter=optional(FILTER, "Where parameters are chosen along the way.").of("record"),
         attributes=optional(array_of(_ATTRIBUTE, "Who learns what, where that is asked.")),
         adversary=optional(_ADVERSARY, "Where the spec has one; weaker than the guarantee."),

@@ -254,9 +254,7 @@ _TOTAL = mapping(
         "assumed"
     ),
     reasons=array_of(TEXT, "Why there is no finite guarantee."),
-    budget=maybe(BUDGET, "Null without one.").of(
-        lambda total: total.verdict and (total.verdict, total.bounds[0] if total.bounds else None)
-    ),
+    budget=BUDGET,
 )
 TOTALS = document(
     "The totals of all populations.",

@@ -53,7 +53,8 @@ def _sentences(report: Report) -> Iterator[str]:
         yield f"No finite privacy bound is known for {name}."
         yield f"For {change}, {tool} certifies no bound, and nothing limits what an attacker"
         yield "learns."
-        yield from (_capital(quoted_names(each)) for each in report.reasons[:2])
+        for each in map(quoted_names, report.reasons[:2]):
+            yield each[:1].upper() + each[1:] + ("" if each.endswith(".") else ".")
         more = len(report.reasons) - 2
         if more > 0:
             yield f"There {'is 1 more reason' if more == 1 else f'are {more} more reasons'}."
@@ -132,8 +133,3 @@ def _spec(report: Report) -> Iterator[str]:
     entry = book().get(report.theorem) if report.theorem and is_bounded(report) else None
     if entry is not None and entry.source in sources():
         yield f"{entry.source}: {sources()[entry.source]}."
-
-
-def _capital(text: str) -> str:
-    """Returns a sentence with a capital letter at its start and a full stop at its end."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from rich.console import RenderableType
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS, Notion
@@ -50,7 +49,11 @@ _BAR = 14
 def text(found: Sum, style: Style) -> Iterator[str]:
     """Yields a section for each population, the findings, and the specs that were left out."""
     for index, total in enumerate(found.totals):
-        yield ("\n" if index else "") + printed(_parts(total, style), style)
+        rows = panel_rows(total, style)
+        parts = [framed(name_of(total), "", rows, not is_fine(total), style)]
+        for name, cells in sections(total, style):
+            parts += [ruled(name, style), grid(cells, style)]
+        yield ("\n" if index else "") + printed(parts, style)
     for file, lines, each in found.findings:
         yield "\n" + printed(print_findings([each], file, lines, style), style)
     left_out = sentence_on_left_out(found)
@@ -68,14 +71,6 @@ def sentence_on_left_out(found: Sum) -> str:
     )
 
 
-def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
-    """Yields the renderables of one total: its panel, then the sections that have content."""
-    yield framed(name_of(total), "", panel_rows(total, style), not is_fine(total), style)
-    for name, rows in sections(total, style):
-        yield ruled(name, style)
-        yield grid(rows, style)
-
-
 def is_fine(total: Total) -> bool:
     """Returns whether there is a number, within the budget if there is one, of a true record."""
     fine = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
@@ -85,11 +80,18 @@ def is_fine(total: Total) -> bool:
 def sections(total: Total, style: Style) -> list[tuple[str, Sequence[Sequence[str | Text]]]]:
     """Returns the sections below the panel that have content: their names and rows."""
     why = [total.refused] if total.refused else total.reasons
+    worst = [e if n == 1 else f"{e}, {n} times" for e, n in Counter(total.worst).items()]
+    # What releases protect is named once for a group.
+    groups = [
+        ("" if file != files[0] else protects, file)
+        for protects, files in total.groups
+        for file in files
+    ]
     found: tuple[tuple[str, Sequence[Sequence[str | Text]]], ...] = (
         ("Why", [(sentence(each),) for each in why]),
-        ("What they protect", _groups(total)),
+        ("What they protect", groups),
         ("Releases, each by itself", _releases(total, style)),
-        ("Worst change", [(sentence(each),) for each in _folded_lines(total.worst)]),
+        ("Worst change", [(sentence(each),) for each in worst]),
         ("What each mechanism costs there", _entries(total, style)),
         ("At a chosen δ", _at(total)),
         ("One more mechanism may have", _remaining(total)),
@@ -216,20 +218,6 @@ def _verdict(total: Total) -> str:
         held = f" by {at_text(verdict.at)}"
     left = f", {left_text(verdict.slack)} left" if verdict.ok else ""
     return f", {word} the budget {limit}{held}{left}"
-
-
-def _groups(total: Total) -> list[tuple[str, str]]:
-    """Returns each release after what it protects, which is named once for a group."""
-    return [
-        ("" if file != files[0] else protects, file)
-        for protects, files in total.groups
-        for file in files
-    ]
-
-
-def _folded_lines(lines: Sequence[str]) -> list[str]:
-    """Returns lines once each, with how often they were there."""
-    return [each if n == 1 else f"{each}, {n} times" for each, n in Counter(lines).items()]
 
 
 def _alone(bound: Bound | None) -> str:

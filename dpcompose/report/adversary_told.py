@@ -150,8 +150,7 @@ def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
 
 
 def _bound(found: Found) -> Bound:
-    """Returns a bound against the adversary as a `Bound`: pure DP where δ is 0, else approximate
-    DP."""
+    """Returns a bound against the adversary: pure where δ is 0, else approximate."""
     if not found.delta:
         return Bound(Notion.PURE, found.epsilon, None, False)
     return Bound(Notion.APPROX, found.epsilon, found.delta, False, False)

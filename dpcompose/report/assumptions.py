@@ -386,8 +386,7 @@ def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
 
 
 def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
-    """Yields an assumption for each dataset and mechanism with a reason, except the datasets in
-    `told`."""
+    """Yields an assumption for each entry with a reason, except the datasets in `told`."""
     datasets, mechanisms = source.at(("datasets",)), source.at(("mechanisms",))
     entries: list[tuple[str, Path, str]] = []
     if isinstance(datasets, dict):

@@ -190,8 +190,7 @@ def _worst_change_lines(flat: Counter[TracedCharge]) -> Iterable[str]:
 
 
 def _chain(chosen: Chosen) -> Iterable[str]:
-    """Yields the reasoning at a point: which change, what composes, which part of δ is used, the
-    number."""
+    """Yields the reasoning at a point: the change, what composes, the δ used, the number."""
     composition = chosen.worst.composition
     kinds = list(islice(_losses(composition), MOST_LISTED))
     if chosen.worst.pattern.loose:

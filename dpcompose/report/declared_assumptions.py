@@ -146,8 +146,7 @@ def _plain(
 
 
 def is_new(claim: Vouched, known: Vouched | None) -> bool:
-    """Returns whether a claim says more than the known one of the same entry (None: no such
-    one)."""
+    """Returns whether a claim says more than the known one of its entry, if there is one."""
     return known is None or not _follows(claim.content, known.content)
 
 
@@ -162,9 +161,9 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
         return True
     if isinstance(new, str) and isinstance(old, str):
         if key in _WEAKER_IF_LARGER:
-            return _number(new) >= _number(old)
+            return Fraction(new) >= Fraction(old)
         if key in _WEAKER_IF_SMALLER:
-            return _number(new) <= _number(old)
+            return Fraction(new) <= Fraction(old)
     return False
 
 
@@ -184,11 +183,6 @@ def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterat
                 yield name
         elif name not in old or not _follows(new[name], old[name], inner or name):
             yield name
-
-
-def _number(text: str) -> Fraction:
-    """Returns the exact value of an evaluated number."""
-    return Fraction(text)
 
 
 # --- in words ------------------------------------------------------------------------------------

@@ -64,8 +64,7 @@ def _descent(visit: Visit) -> Iterator[str]:
 
 
 def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
-    """Returns how often a change reaches each mechanism, by its name, dataset and the change
-    there."""
+    """Returns how often a change reaches each mechanism, by name, dataset and change."""
     found: Counter[tuple[str, str, str]] = Counter()
     for each in felt:
         visit = each.visit
@@ -75,8 +74,7 @@ def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
 
 
 def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
-    """Yields each partition that passes a visit's change on, the choice of blocks, and a sentence
-    on it."""
+    """Yields each partition on a visit's way, the choice of blocks, and a sentence on it."""
     place = visit.place
     choices = visit.answer.choices[len(place.derived) :]
     for partition, choice in zip(place.dataset.partitions, choices, strict=False):
@@ -306,8 +304,7 @@ def with_all_above(visits: Iterable[Visit]) -> set[int]:
 
 
 def draws_of(place: Place) -> int:
-    """Returns how many independent draws of samples a place stands for: the product of those above
-    it."""
+    """Returns how many independent draws a place stands for: the product of those above."""
     draws, edge = 1, place.edge
     while edge is not None:
         draws, edge = draws * edge.rounds, edge.parent.edge
@@ -315,8 +312,7 @@ def draws_of(place: Place) -> int:
 
 
 def profile_chain(at: At) -> tuple[Line, ...]:
-    """Returns the reasoning for a number that is known only at a chosen δ or ε, as numbered
-    sentences."""
+    """Returns the reasoning for a number at a chosen δ or ε, as numbered sentences."""
     lines = [
         Line(number, None, says, (number - 1,) if number > 1 else (), None, ())
         for number, says in enumerate([*at.worst, *at.chain[:-1]], start=1)

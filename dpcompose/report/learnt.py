@@ -49,8 +49,7 @@ def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterato
 
 
 def _uses_columns(dataset: Dataset, columns: frozenset[str]) -> bool:
-    """Returns whether some map or partition of a dataset is declared to depend on some columns
-    only."""
+    """Returns whether a map or partition of a dataset is declared to use some columns."""
     for partition in dataset.partitions:
         if partition.kind.where(columns).stays and not partition.kind.where(()).stays:
             return True

@@ -157,8 +157,7 @@ def _other(case: Case, limit: Budget) -> Verdict:
 def read(
     limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """Returns the guarantee as the ε at each δ, and as the δ at each ε, both by the filter's
-    limit."""
+    """Returns the guarantee as ε at each δ and as δ at each ε, by the filter's limit."""
     says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
     at_delta: list[At] = []
     for delta in dict.fromkeys(deltas):
@@ -173,8 +172,7 @@ def read(
 
 
 def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> str:
-    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as for what may still be
-    spent."""
+    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as what may be spent."""
     says = number_below if down else number
     return ", ".join(f"{SIGNS[name]} = {says(value)}" for name, value in parameters)
 
@@ -243,8 +241,7 @@ def passed(record: FilterRecord) -> str:
 
 
 def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iterator[Alternative]:
-    """Yields the bounds that need fixed parameters, and the sums that other filters would have
-    counted."""
+    """Yields the bounds that need fixed parameters, and the sums of the other filters."""
     for at in fixed.at_delta:
         if at.value is None:
             continue
@@ -329,8 +326,7 @@ class Counted:
     def _cost(
         self, delta: Fraction, fixed: Sequence[At]
     ) -> tuple[Fraction, Fraction, Fraction] | None:
-        """Returns a δ, the ε of what is spent, and the ε of the same releases planned in
-        advance."""
+        """Returns a δ, the ε of what is spent, and that of the same releases planned ahead."""
         spent = of_bound(self.spent, Point(delta=delta)).value
         if spent is None:
             return None
@@ -499,8 +495,7 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
 
 
 def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
-    """Returns the mechanisms on a sample's draw: names, number of releases, whether some have a
-    δ."""
+    """Returns the mechanisms on a sample's draw, how many releases, whether some have a δ."""
     releases, leaks = 0, False
     shared = not isinstance(sample.made_by, Sample) or sample.made_by.shared
     names: dict[str, None] = {}

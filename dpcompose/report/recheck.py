@@ -108,8 +108,7 @@ def with_gap(report: Report) -> Report:
 
 
 def unconfirmed(report: Report) -> str | None:
-    """Returns why the number that meets the budget of a rechecked report is not confirmed, or None
-    where it is."""
+    """Returns why the number that meets the budget is not confirmed, None where it is."""
     found, verdict = report.rechecked, report.verdict
     assert found is not None and verdict is not None
     if verdict.at is not None and verdict.at.wanted == "delta":

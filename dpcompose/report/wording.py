@@ -11,7 +11,6 @@ from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import NAMES as NAMES
 from dpcompose.curves.rounding import chance as chance
 from dpcompose.curves.rounding import count_text as count_text
@@ -42,17 +41,6 @@ def shortly(stated: Guarantee) -> str:
     unit = getattr(stated.noise, "unit", Fraction(1))  # the square of a unit of sensitivity
     moved = stated.shift if unit == 1 else sqrt_up(stated.shift * stated.shift * unit)
     return f"{text} ({key} {number(parameter)}, Δ {number(moved)})"
-
-
-def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
-    """Returns the parameters of a bound in words: `ε = 0.7`, or `ε = 6, δ = 0.00006`."""
-    text = f"{notion.facts.sign} = {number(value)}"
-    return text if delta is None else f"{text}, δ = {number(delta)}"
-
-
-def relation(which: Relation) -> str:
-    """Returns a relation as the adjective before "neighbours"."""
-    return str(which)
 
 
 def steps(count: int, which: Relation) -> str:

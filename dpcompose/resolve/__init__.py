@@ -20,7 +20,7 @@ from dpcompose.memory import without_garbage_collection
 from dpcompose.resolve.bind_datasets import Datasets
 from dpcompose.resolve.bind_mechanisms import Mechanisms
 from dpcompose.resolve.bind_relations import Relations, meaningless
-from dpcompose.resolve.blocks import Builder
+from dpcompose.resolve.blocks import fill, fits
 from dpcompose.resolve.forest import Names, SpecPlace, named_by_roots
 from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
@@ -121,12 +121,11 @@ class _Resolver:
             else:
                 mechanisms.look_at(index, self._source.at(("mechanisms", index)))
         mechanisms.check_post_processing(self._source.at(("mechanisms",)))
-        builder = Builder(faults)
-        if faults or goal is None or not builder.fits([*datasets.order, *mechanisms.selected]):
+        if faults or goal is None or not fits([*datasets.order, *mechanisms.selected], faults):
             return None
         everyone = frozenset(range(len(datasets.roots)))
         for place, root in datasets.roots:
-            builder.fill(root.dataset, place)
+            fill(root.dataset, place)
         problem = Problem(
             goal=goal,
             roots=[root for _, root in datasets.roots],
@@ -237,7 +236,7 @@ class _Resolver:
         if reason is None:
             return True
         relation = quoted(str(goal.relation))
-        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.why}"
+        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.says}"
         path: Path = ("datasets", name)
         lacks_unit = reason.code == "DPC147" and isinstance(self._spec.datasets.get(name), Table)
         self._faults.add(

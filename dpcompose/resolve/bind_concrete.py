@@ -99,7 +99,7 @@ class ConcreteMechanisms:
         if place is None or moved is None:
             return None
         fine = True
-        drawn = (each for each in place.lineage() if isinstance(each.made_by, Sample))
+        drawn = (each for each in place.dealt if isinstance(each.made_by, Sample))
         if form.over_steps and (sample := next(drawn, None)) is not None:
             fine = self._amplified(form, mechanism, sample, path)
             other |= {"participations": 1}  # they are copies, each on a sample of its own
@@ -160,16 +160,14 @@ class ConcreteMechanisms:
         self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Parameter] | None:
         """Returns the parameters of the noise, 0 for those left out; None after an error."""
-        found: list[Parameter | None] = []
+        found: list[Parameter] = []
         for key in form.numbers:
-            text = getattr(mechanism, key.name)
-            at = (*path, key.name)
-            read = (
-                _ZERO if text is None else self._numbers.read(text, at, place, key.need, key.safe)
-            )
-            found.append(read)
-        known = [each for each in found if each is not None]
-        return known if len(known) == len(found) else None
+            text, at = getattr(mechanism, key.name), (*path, key.name)
+            value: Parameter | None = _ZERO
+            if text is not None:
+                value = self._numbers.read(text, at, place, key.need, key.safe)
+            found += [] if value is None else [value]
+        return found if len(found) == len(form.numbers) else None
 
     def _moves(
         self,
@@ -214,21 +212,13 @@ class ConcreteMechanisms:
             where = (*path, "relation")
             relation = self._relations.relation(mechanism.relation, where)
             return None if relation is None else [_Moved(relation, True, where)]
-        default = self._default(place, at)
-        return None if default is None else [_Moved(*default, (*path, "reads"))]
-
-    def _default(self, place: SpecPlace, at: Path) -> tuple[Relation, bool] | None:
-        """Returns the relation that a plain sensitivity is for, and True if its form says so; None
-        after an error.
-
-        It is one row added or removed on a table, and the protected relation on a graph (then
-        False).
-        """
+        # One row added or removed on a table, and the protected relation on a graph.
         shape, goal = place.traits.shape, self._relations.goal
+        reads = (*path, "reads")
         if not place.sound or (shape is Shape.TABLE and not place.traits.fixed):
-            return UNBOUNDED, True
+            return [_Moved(UNBOUNDED, True, reads)]
+        name = quoted(place.name)
         if shape is Shape.TABLE:
-            name = quoted(place.name)
             message = f"this sensitivity is for one row added or removed, and the size of {name} is"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
             self._faults.add("DPC140", at, f"{message} public (Example III.4)", hint)
@@ -236,13 +226,11 @@ class ConcreteMechanisms:
         if goal is None:
             return None
         if shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
-            return goal.relation, False
-        hint = (
-            "write `relation: edge`, `node` or `node-rewired`"
-            if shape is Shape.GRAPH
-            else "write `relation: euclidean`, for one unit of distance"
-        )
-        message = f"{quoted(place.name)} is {shape}: for what change is the sensitivity?"
+            return [_Moved(goal.relation, False, reads)]
+        hint = "write `relation: euclidean`, for one unit of distance"
+        if shape is Shape.GRAPH:
+            hint = "write `relation: edge`, `node` or `node-rewired`"
+        message = f"{name} is {shape}: for what change is the sensitivity?"
         self._faults.add("DPC153", at, message, hint)
         return None
 

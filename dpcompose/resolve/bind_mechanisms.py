@@ -13,13 +13,13 @@ from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
-from dpcompose.core.model.problem import Derived, Path
+from dpcompose.core.model.problem import Derived, Mechanism, Path
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.forest import Draft, Names, SpecPlace, Varied, cycles, has_column
+from dpcompose.resolve.forest import BoundMechanism, Draft, Names, SpecPlace, cycles, has_column
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.resolve.selections import SELECT, selections
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
@@ -114,10 +114,12 @@ class Mechanisms:
     ) -> bool:
         """Returns whether the draws, batches or steps above a place are not those that a mechanism
         is stated or counted for, which is reported."""
-        above = list(place.lineage())
+        if not place.dealt:
+            return False
         for draft in drafts:
-            for each in above[: draft.up]:
-                if isinstance(each.made_by, Batches | Allocate):
+            for each in place.dealt:
+                below = each.depth > place.depth - draft.up
+                if below and isinstance(each.made_by, Batches | Allocate):
                     of_steps = isinstance(each.made_by, Allocate)
                     released = "in each step" if of_steps else "on each batch"
                     message = f"what reads {quoted(place.name)} is released {released}"
@@ -128,7 +130,7 @@ class Mechanisms:
         one_row = goal is None or (
             goal.relation.kind is RelationKind.UNBOUNDED and goal.distance == 1
         )
-        for each in above:
+        for each in place.dealt:
             if isinstance(each.made_by, Sample) and each.made_by.cycle > 1 and not one_row:
                 message = f"{quoted(each.name)} draws from groups in turn, for one row of one group"
                 hint = "protect one row: `unbounded` (it comes or goes) or `zero-out`"
@@ -136,7 +138,7 @@ class Mechanisms:
                 return True
         runs = (mechanism.runs.fixed or 1) if isinstance(mechanism, SELECT) else 1
         counted = ("runs", "fixed") if runs > 1 else ("count",)
-        for each in above:
+        for each in place.dealt:
             if isinstance(each.made_by, Allocate) and (runs if runs > 1 else mechanism.count) > 1:
                 steps = plural(each.made_by.steps * each.made_by.epochs, "step")
                 message = f"what reads {quoted(each.name)} is released in each of its {steps}"
@@ -144,7 +146,8 @@ class Mechanisms:
                 self._faults.add("DPC105", (*path, *counted), message, hint, key=True)
                 return True
         # Runs read one draw of a sample, and would be counted as copies that read one each.
-        drawn = fresh_sample(place.upwards()) if runs > 1 else None
+        above = ((quoted(each.name), each.made_by) for each in place.dealt)
+        drawn = fresh_sample(above) if runs > 1 else None
         if drawn is not None:
             message = f"all runs of a selection read one draw of {drawn}"
             hint = (
@@ -178,7 +181,7 @@ class Mechanisms:
             found = self._stated.drafts(mechanism, path, rows)
             if found is not None and not self._concrete.answers_every_row(rows, path, "local"):
                 return None
-        drawn = [each.made_by for each in rows.lineage() if isinstance(each.made_by, Sample)]
+        drawn = [each.made_by for each in rows.dealt if isinstance(each.made_by, Sample)]
         if any(each.size is None for each in drawn):
             message = f"{quoted(rows.name)} is of random size, and so is the number of reports"
             hint = "`reports` holds for every draw: shuffle the rows, or a sample of fixed size"
@@ -277,18 +280,19 @@ class Mechanisms:
             self._faults.add("DPC105", (*path, "tags"), message, "keep one of them", key=True)
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
-        made = [each.made_by for each in place.lineage()]
+        made = [each.made_by for each in place.dealt]
         count *= math.prod(each.epochs for each in made if isinstance(each, Batches | Allocate))
         sample = next((each for each in made if isinstance(each, Sample)), None)
         if sample is not None and sample.cycle > 1:
             # A row is in one group; the steps of a matrix in which it takes part are given.
             steps = getattr(mechanism, "participations", None)
             count = -(-count // sample.cycle) if steps is None else count * steps
-        bound = Varied(name, drafts, count, path, group, mechanism.interactive)
+        made_here = Mechanism(name, (), count, path, group, mechanism.interactive)
+        bound = BoundMechanism(made_here, drafts)
         if bound.parameters:
             assert place.scope is not None
             place.scope.varied.append(bound)
-        place.mechanisms.append((index, bound if bound.parameters else bound.on(None)))
+        place.mechanisms.append((index, bound))
 
     # what is computed from released outputs alone
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from dpcompose.core.change.kind_form import Refusal
 from dpcompose.core.change.neighbouring import (
     EUCLIDEAN,
     L1,
@@ -15,11 +15,9 @@ from dpcompose.core.change.neighbouring import (
 )
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.model.problem import Goal
-from dpcompose.errors import Path, meant, quoted
+from dpcompose.errors import Path, quoted
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import SpecPlace, has_column, named_by_roots, no_unit
-from dpcompose.source.rewriting import rewritten
-from dpcompose.spec import synonyms
 from dpcompose.spec.asked import Declared, LongRelation, Protected
 
 _PROTECTABLE = {
@@ -130,20 +128,13 @@ class Relations:
         if self._faults.full:
             self._faults.skip()
             return None
-        legal = [*built_in, *self._declared]
-        word = synonyms.relation(name)
-        if word is None or meant(name, legal, closed=True) is not None:
-            closed = not self._declared
-            self._faults.add("DPC129", path, message, wrong=name, legal=legal, closed=closed)
-        elif word.write is None:
-            self._faults.add("DPC129", path, message, word.says)
-        elif word.write in legal:
-            says = _MEANINGS.get(word.write)
-            hint = f"{quoted(word.write)}: {says}" if says else None
-            label, fix = f"write `{word.write}`", (rewritten, path, word.write)
-            self._faults.add("DPC129", path, message, hint, label=label, fix=fix)
-        else:
-            self._faults.add("DPC129", path, message, wrong=name, legal=legal)
+        # All that words a fault is loaded where there is one.
+        from dpcompose.spec.synonyms import relation as find
+        from dpcompose.spec.unions import unknown_word
+
+        about = {each: _MEANINGS.get(each, "") for each in (*built_in, *self._declared)}
+        closed = not self._declared
+        unknown_word(name, path, self._faults, "DPC129", message, about, find, closed)
         return None
 
     # where they have a meaning
@@ -171,7 +162,7 @@ class Relations:
             return True
         name = quoted(str(relation))
         subject = name if given else f"the relation protected, {name},"
-        message = f"{subject} has no meaning on {quoted(domain.name)}: {why.why}"
+        message = f"{subject} has no meaning on {quoted(domain.name)}: {why.says}"
         self._faults.add(why.code, at, message, why.hint)
         return False
 
@@ -217,15 +208,7 @@ _ON_GRAPHS = frozenset({RelationKind.EDGE, RelationKind.NODE, RelationKind.NODE_
 _GRAPH_NAMES = "`edge`, `node` or `node-rewired`"
 
 
-class Meaningless(NamedTuple):
-    """The reason why a relation has no meaning on a dataset: a code, a clause and a hint."""
-
-    code: str
-    why: str
-    hint: str
-
-
-def meaningless(relation: Relation, place: SpecPlace, movable: bool = True) -> Meaningless | None:
+def meaningless(relation: Relation, place: SpecPlace, movable: bool = True) -> Refusal | None:
     """Returns why `relation` has no meaning on a dataset, or None if it has one.
 
     `movable`: the statement may be made on another dataset.
@@ -238,15 +221,15 @@ def meaningless(relation: Relation, place: SpecPlace, movable: bool = True) -> M
         if place.parent is None:
             return meaningless(relation.within, place, movable)
         hint = f"{_instead(place.root.name, movable)}, or name a built-in relation"
-        return Meaningless("DPC151", "a declared relation is one between roots", hint)
+        return Refusal("DPC151", (), "a declared relation is one between roots", hint)
     if kind is RelationKind.EUCLIDEAN:
         if traits.shape is Shape.VALUE:
             if relation == L1 and traits.metric != "l1":
                 why = "its distance is Euclidean, and a point may move further in L1"
-                return Meaningless("DPC149", why, "write `metric: l1` in its map")
+                return Refusal("DPC149", (), why, "write `metric: l1` in its map")
             return None
         hint = "a distance is one between values: `map: {kind: value, sensitivity: …}`"
-        return Meaningless("DPC149", f"it is {traits.shape}", hint)
+        return Refusal("DPC149", (), f"it is {traits.shape}", hint)
     if kind in _ON_GRAPHS:
         return _off_graph(kind, place, movable)
     if traits.shape is Shape.VALUE or (
@@ -255,18 +238,18 @@ def meaningless(relation: Relation, place: SpecPlace, movable: bool = True) -> M
         return _no_rows(place, movable)
     if kind is RelationKind.USER and traits.unit is None:
         why, hint = no_unit(place)
-        return Meaningless("DPC147", why, f"{hint}; or name another relation")
+        return Refusal("DPC147", (), why, f"{hint}; or name another relation")
     if traits.fixed and kind is not RelationKind.BOUNDED:
         why = "its size is public, so that no two of its tables are neighbours (Example III.4)"
         hint = "say `bounded`: a row is replaced, and the size stays"
-        return Meaningless("DPC140", why, hint)
+        return Refusal("DPC140", (), why, hint)
     if relation.changes is not None and traits.others:
         why = "which columns it has is not known, so that it is not clear what may change there"
         hint = (
             f"say `relation: bounded` (any row replaced), or {_instead(place.root.name, movable)}; "
             "or select what is needed: `map: {kind: columns, only: […]}`"
         )
-        return Meaningless("DPC159", why, hint)
+        return Refusal("DPC159", (), why, hint)
     return None
 
 
@@ -275,7 +258,7 @@ def _instead(name: str, movable: bool) -> str:
     return f"say `stated_on: {name}`" if movable else f"read {quoted(name)} instead"
 
 
-def _off_graph(kind: RelationKind, place: SpecPlace, movable: bool) -> Meaningless | None:
+def _off_graph(kind: RelationKind, place: SpecPlace, movable: bool) -> Refusal | None:
     """Returns why a relation on edges or vertices has no meaning on a dataset; None if it has
     one."""
     traits = place.traits
@@ -284,17 +267,20 @@ def _off_graph(kind: RelationKind, place: SpecPlace, movable: bool) -> Meaningle
     why = f"it is {traits.shape}"
     if place.root.traits.shape is Shape.GRAPH:
         hint = f"{_instead(place.root.name, movable)}, or name a relation between tables"
-        return Meaningless("DPC146", f"{why}, made from a graph", hint)
-    return Meaningless(
-        "DPC146", why, "on tables: `unbounded`, `bounded` or `user`; a graph has `domain: graph`"
+        return Refusal("DPC146", (), f"{why}, made from a graph", hint)
+    return Refusal(
+        "DPC146",
+        (),
+        why,
+        "on tables: `unbounded`, `bounded` or `user`; a graph has `domain: graph`",
     )
 
 
-def _no_rows(place: SpecPlace, movable: bool) -> Meaningless:
+def _no_rows(place: SpecPlace, movable: bool) -> Refusal:
     """Returns why a relation between rows has no meaning on a dataset without rows."""
     why = f"it is {place.traits.shape} and has no rows"
     if place.traits.shape is Shape.GRAPH:
-        return Meaningless("DPC148", why, f"on graphs: {_GRAPH_NAMES}")
+        return Refusal("DPC148", (), why, f"on graphs: {_GRAPH_NAMES}")
     above = "None" if place.parent is None else place.parent.name
     hint = f"say `relation: euclidean` (per unit of distance), or {_instead(above, movable)}"
-    return Meaningless("DPC148", why, hint)
+    return Refusal("DPC148", (), why, hint)

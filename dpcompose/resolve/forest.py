@@ -7,13 +7,16 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.change.maps import form_of
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
@@ -56,28 +59,40 @@ class Draft(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Varied:
-    """A mechanism whose parameters may depend on the block of a partition."""
+class BoundMechanism:
+    """A mechanism whose parameters may depend on the block of a partition.
 
-    name: str
+    `made`: the mechanism without its statements, which the drafts give. `parameters`: those that
+    depend on the block, each as a mapping from blocks to values.
+    """
+
+    made: Mechanism
     drafts: list[Draft]
-    count: int
-    path: Path
-    group: str | None = None
-    interactive: bool = False
+    parameters: list[dict[Block, Fraction]] = field(init=False)
+    _on: dict[Block, Mechanism] | None = field(init=False, default=None)
 
-    @property
-    def parameters(self) -> list[dict[Block, Fraction]]:
-        """Returns the parameters that depend on the block, each as a mapping from blocks to
-        values."""
+    def __post_init__(self) -> None:
         given = (each for draft in self.drafts for each in draft.parameters)
-        return [each for each in given if isinstance(each, dict)]
+        self.parameters = [each for each in given if isinstance(each, dict)]
+        if self.parameters:
+            self._on = {}
+        else:
+            self.made, self.drafts = self._stated(None), []  # which take room
 
     def on(self, block: Block | None) -> Mechanism:
-        """Returns the mechanism on one block, with the parameters of that block."""
-        statements = tuple(draft.on(block) for draft in self.drafts)
-        of_spec = self.path, self.group, self.interactive
-        return Mechanism(self.name, statements, self.count, *of_spec)
+        """Returns the mechanism on one block, with the parameters of that block; the same object
+        wherever they are the same."""
+        if self._on is None:
+            return self.made
+        assert block is not None
+        known = self._on.get(block)
+        if known is None:
+            known = self._on[block] = self._stated(block)
+        return known
+
+    def _stated(self, block: Block | None) -> Mechanism:
+        """Returns the mechanism with its statements on one block."""
+        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
 
 
 # --- places ---------------------------------------------------------------------------------------
@@ -113,7 +128,8 @@ class SpecPlace:
     `traits`: what is known of its rows by the way it is made. `sound`: no error here or above; else
     errors of what is below are not reported. `scope`: the nearest partition of which each block has
     a copy of this place; None if there is none. `split`: the partition whose block, or blocks, it
-    is. `children` and `mechanisms`: those of this place, with their numbers in the spec.
+    is. `children` and `mechanisms`: those of this place, with their numbers in the spec. `dealt`:
+    the samples, batches and allocations that it is, or is made from, nearest first.
     """
 
     name: str
@@ -126,11 +142,15 @@ class SpecPlace:
     made_by: Map | None = None
     split: Splitting | None = None
     children: list[SpecPlace | Splitting] = field(default_factory=list)
-    mechanisms: list[tuple[int, Mechanism | Varied]] = field(default_factory=list)
-    depth: int = field(init=False)
+    mechanisms: list[tuple[int, BoundMechanism]] = field(default_factory=list)
+    depth: int = field(init=False, default=0)
+    dealt: tuple[SpecPlace, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        self.depth = 0 if self.parent is None else self.parent.depth + 1
+        if self.parent is not None:
+            self.depth, self.dealt = self.parent.depth + 1, self.parent.dealt
+        if isinstance(self.made_by, Sample | Batches | Allocate):
+            self.dealt = (self, *self.dealt)
 
     def lineage(self) -> Iterator[SpecPlace]:
         """Yields the place and the datasets that it is made from, nearest first."""
@@ -151,9 +171,14 @@ class SpecPlace:
         return ((quoted(each.name), each.made_by) for each in self.lineage())
 
 
+#: The names of blocks with equal content, and the place of a block that has its own, else None.
+BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
+
+
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition; `varied` are the mechanisms with a parameter for each of its blocks."""
+    """A partition; `varied` are the mechanisms with a parameter for each of its blocks, `classes`
+    the blocks with equal content, once all mechanisms are bound."""
 
     name: str
     path: Path
@@ -164,7 +189,8 @@ class Splitting:
     parent: SpecPlace
     star: SpecPlace
     named: dict[Block, SpecPlace] = field(default_factory=dict)
-    varied: list[Varied] = field(default_factory=list)
+    varied: list[BoundMechanism] = field(default_factory=list)
+    classes: list[BlocksAlike] = field(default_factory=list)
 
     def block(self, block: Block) -> SpecPlace:
         """Returns the place of one block."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
@@ -167,17 +167,19 @@ class StatedGuarantees:
         node = self._names.find(stated_on, at)
         if node is None or place is None:
             return None
-        above = list(place.lineage())
         split = node if isinstance(node, Splitting) else node.split
+        depth = node.depth if isinstance(node, SpecPlace) else node.star.depth
+        above = next(islice(place.lineage(), max(place.depth - depth, 0), None))
         if split is not None and node in (split, split.star):
             # Of the blocks of a partition, the one that each copy is made from.
-            if any(each.split is split for each in above):
+            if above.split is split:
                 return split.star
-        elif isinstance(node, SpecPlace) and node in above:
+        elif isinstance(node, SpecPlace) and above is node:
             return node
         message = f"{quoted(stated_on)} is neither {quoted(place.name)} nor what it is made from"
-        hint = f"possible: {listing([each.name for each in above[:_ANCESTORS_LISTED]])}"
-        if split is not None and split.star in above:
+        names = [each.name for each in islice(place.lineage(), _ANCESTORS_LISTED)]
+        hint = f"possible: {listing(names)}"
+        if split is not None and above is split.star:
             message = f"{quoted(place.name)} is not made from {quoted(stated_on)} alone"
             hint = f"write `stated_on: {split.name}.*` for the block that each copy is made from"
         self._faults.add("DPC128", at, message, hint)

@@ -173,19 +173,22 @@ def unknown_word(
     message: str,
     about: Mapping[str, str],
     find: Callable[[str], Word | None],
+    closed: bool = True,
 ) -> None:
     """Reports an unknown word, with the word that it probably stands for as a fix.
 
     `about`: all legal words with their meanings; `find`: returns the legal word for a synonym.
+    `closed`: they are words of the language alone.
     """
     found = None if meant(word, about, closed=True) else find(word)
-    if found is None:
-        faults.add(code, path, message, wrong=word, legal=about, closed=True)
+    if found is None or (found.write is not None and found.write not in about):
+        faults.add(code, path, message, wrong=word, legal=about, closed=closed)
     elif found.write is None:
         faults.add(code, path, message, found.says)
     else:
         label, fix = f"write `{found.write}`", (rewritten, path, found.write)
-        hint = f"{quoted(found.write)}: {as_hint(about[found.write])}"
+        says = as_hint(about[found.write])
+        hint = f"{quoted(found.write)}: {says}" if says else None
         faults.add(code, path, message, hint, label=label, fix=fix)
 
 

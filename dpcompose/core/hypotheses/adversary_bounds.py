@@ -329,8 +329,7 @@ def _couplings(question: Question) -> list[Found]:
     order = [_sorted(question, each) for each in (first, second)]
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
-        """Returns the ε and δ between the i-th set of blocks of one hypothesis and the j-th of the
-        other."""
+        """Returns the ε and δ between the i-th set of one hypothesis and the j-th of the other."""
         one, other = order[0][i], order[1][j]
         apart = [blocks[index] for index in one ^ other]
         epsilon, delta = epsilon_of(apart), delta_of(apart)
@@ -382,8 +381,7 @@ def _nested(question: Question) -> Found | None:
     total = delta_of(question.blocks)
 
     def cost(i: int, j: int) -> tuple[Fraction, Fraction]:
-        """Returns the ε and δ between the i-th set size of one hypothesis and the j-th of the
-        other."""
+        """Returns the ε and δ between the i-th set size of one and the j-th of the other."""
         apart = abs(sizes[0][i][0] - sizes[1][j][0])
         if not apart:
             return ZERO, ZERO

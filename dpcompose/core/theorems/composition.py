@@ -11,7 +11,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import Kind
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.notions.notion import Notion, Pair
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
 from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite
 from dpcompose.curves.rounding import ZERO, summed
 
@@ -35,24 +35,20 @@ APPROX = in_notion(Notion.APPROX, "every loss is a pair (ε, δ), with δ = 0 fo
 ZCDP = in_notion(Notion.ZCDP, "every loss is a ρ, or a pure ε or a μ that was converted to one")
 GDP = in_notion(Notion.GDP, "every loss is a μ, or a pure ε that was converted to one")
 
-INDEPENDENT = Hypothesis(
+INDEPENDENT = checked(
+    Setting,
     "independent",
     "no mechanism uses an output of another (`adaptivity: independent`)",
-    "declared",
-    check(
-        Setting,
-        lambda it: not it.problem.adaptive,
-        "mechanisms may use the outputs of others; `independent` is not declared",
-    ),
+    lambda it: not it.problem.adaptive,
+    "mechanisms may use the outputs of others; `independent` is not declared",
+    how="declared",
 )
-ONE_DATASET = Hypothesis(
+ONE_DATASET = checked(
+    Setting,
     "one dataset",
     "all mechanisms read the same dataset",
-    test=check(
-        Setting,
-        lambda it: it.on_root or not any(place.depth for place, _ in it.statements()),
-        "not every mechanism reads `{0.top.dataset.name}` itself",
-    ),
+    lambda it: it.on_root or not any(place.depth for place, _ in it.statements()),
+    "not every mechanism reads `{0.top.dataset.name}` itself",
 )
 BOUNDED_EACH = Hypothesis(
     "a loss for each input",
@@ -60,14 +56,12 @@ BOUNDED_EACH = Hypothesis(
     "dataset that it reads, or above it and brought down (IV.10)",
     test=lambda setting: finite(setting.algebra, setting.loss),
 )
-COMMON_DOMAIN = Hypothesis(
+COMMON_DOMAIN = checked(
+    Setting,
     "common domain",
     "every guarantee is stated on one common table (`stated_on`), from which the inputs are made",
-    test=check(
-        Setting,
-        lambda it: all(statement.up == place.depth for place, statement in it.statements()),
-        "it needs every guarantee stated on the whole table `{0.top.dataset.name}`",
-    ),
+    lambda it: all(statement.up == place.depth for place, statement in it.statements()),
+    "it needs every guarantee stated on the whole table `{0.top.dataset.name}`",
 )
 SEES_ONLY_INPUT = Hypothesis(
     "sees only its input",
@@ -140,19 +134,18 @@ def _protected_row(setting: Setting) -> Kind:
     return Kind.PAIR if replaced else Kind.SINGLE
 
 
-_ONE_STEP_CHECK = check(
-    Setting,
-    lambda it: it.goal.distance == 1,
-    "it is stated for one step, and {0.goal.distance} are protected",
-)
 ONE_EACH = Hypothesis(
     "one block each",
     "every mechanism reads one block; those on the same block count as one",
     test=Setting.only_partition,
 )
 DISJOINT = Hypothesis("disjoint blocks", "no row is in two blocks", "declared")
-ONE_STEP = Hypothesis(
-    "one step", "one step of the relation is protected, not several", test=_ONE_STEP_CHECK
+ONE_STEP = checked(
+    Setting,
+    "one step",
+    "one step of the relation is protected, not several",
+    lambda it: it.goal.distance == 1,
+    "it is stated for one step, and {0.goal.distance} are protected",
 )
 COMPATIBLE = Hypothesis(
     "compatible partition",
@@ -166,21 +159,18 @@ SAME_RELATION = Hypothesis(
 BLOCKS = (
     ONE_EACH,
     DISJOINT,
-    Hypothesis(
-        "one step stays one step",
-        "one step is protected, and it is at most one step of the same relation at the block that "
-        "changes",
-        test=_ONE_STEP_CHECK,
+    ONE_STEP._replace(
+        name="one step stays one step",
+        says="one step is protected, and it is at most one step of the same relation at the block "
+        "that changes",
     ),
     COMPATIBLE,
-    Hypothesis(
+    checked(
+        Setting,
         "stated on the input",
         "every guarantee is stated on the dataset that its mechanism reads",
-        test=check(
-            Setting,
-            lambda it: all(p.depth == 1 and not statement.up for p, statement in it.statements()),
-            "it needs every guarantee stated on the block that its mechanism reads",
-        ),
+        lambda it: all(p.depth == 1 and not statement.up for p, statement in it.statements()),
+        "it needs every guarantee stated on the block that its mechanism reads",
     ),
     SAME_RELATION,
 )
@@ -189,14 +179,12 @@ BOUNDED_BLOCKS = (
     ONE_EACH,
     DISJOINT,
     ONE_STEP,
-    Hypothesis(
+    checked(
+        Setting,
         "one row replaced",
         "bounded neighbours are protected",
-        test=check(
-            Setting,
-            lambda it: it.goal.relation.kind is RelationKind.BOUNDED,
-            "it is about bounded neighbours, not {0.goal.relation} ones",
-        ),
+        lambda it: it.goal.relation.kind is RelationKind.BOUNDED,
+        "it is about bounded neighbours, not {0.goal.relation} ones",
     ),
     Hypothesis(
         "blocks by value", "the value of a row alone decides which block it is in", test=_by_value
@@ -581,12 +569,12 @@ theorem(
     formula="ε = largest ln((P(S) - δ')/Q(S)) over the sets S of outcomes, "
     "δ' = 1 - (1 - δ)/Π (1 - δ_i)",
     hypotheses=(
-        APPROX._replace(
-            test=check(
-                Asked,
-                lambda it: all(block.delta < 1 for block in it.question.blocks),
-                "some block may give everything away",
-            )
+        checked(
+            Asked,
+            APPROX.name,
+            APPROX.says,
+            lambda it: all(block.delta < 1 for block in it.question.blocks),
+            "some block may give everything away",
         ),
         Hypothesis(
             "one change",

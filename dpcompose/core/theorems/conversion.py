@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Hypothesis, Role, Use, check, theorem
+from dpcompose.core.theorem import Hypothesis, Role, Use, checked, theorem
 from dpcompose.core.theorems.composition import INDEPENDENT
 from dpcompose.core.theorems.setting import ChargedStep
 
 
 def _reads_as(source: Notion, target: Notion, says: str) -> tuple[Hypothesis]:
     """Returns the hypothesis that a loss stated in `source` is read as one in `target`."""
-    test = check(
-        ChargedStep,
-        lambda it: (it.first.statement.guarantee.notion, it.notion) == (source, target),
-        "a guarantee of {0.first.statement.guarantee.notion.value} is read as one of "
-        "{0.notion.value}",
+    return (
+        checked(
+            ChargedStep,
+            source.facts.words,
+            says,
+            lambda it: (it.first.statement.guarantee.notion, it.notion) == (source, target),
+            "a guarantee of {0.first.statement.guarantee.notion.value} is read as one of "
+            "{0.notion.value}",
+        ),
     )
-    return (Hypothesis(source.facts.words, says, test=test),)
 
 
 theorem(

@@ -13,8 +13,8 @@ from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.cost import units_at
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, chain_pairs
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
+from dpcompose.core.notions.notion import Notion, Pair, at_distance, chain_pairs
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
 from dpcompose.core.theorems.composition import same_relation
 from dpcompose.core.theorems.setting import Bound, ChargedStep, Setting
 from dpcompose.curves.rounding import ZERO
@@ -26,48 +26,40 @@ ONE_MECHANISM = Hypothesis(
     "one guarantee of one mechanism, released once",
     test=Setting.only_statement,
 )
-OWN_NOTION = Hypothesis(
+OWN_NOTION = checked(
+    Setting,
     "the notion asked for",
     "the guarantee is stated in the notion of the loss",
-    test=check(
-        Setting,
-        lambda it: it.only_statement()[1].guarantee.notion is it.notion,
-        "the losses are those of {0.notion.facts.words}, and the guarantee is another one",
-    ),
+    lambda it: it.only_statement()[1].guarantee.notion is it.notion,
+    "the losses are those of {0.notion.facts.words}, and the guarantee is another one",
 )
-ON_THE_TABLE = Hypothesis(
+ON_THE_TABLE = checked(
+    Setting,
     "on the table",
     "the mechanism reads the table itself",
-    test=check(
-        Setting,
-        lambda it: not it.only_statement()[0].depth,
-        "the mechanism does not read `{0.top.dataset.name}` itself",
-    ),
+    lambda it: not it.only_statement()[0].depth,
+    "the mechanism does not read `{0.top.dataset.name}` itself",
 )
-ON_WHAT_IS_READ = Hypothesis(
+ON_WHAT_IS_READ = checked(
+    Setting,
     "on what is read",
     "the guarantee is stated on the dataset that the mechanism reads",
-    test=check(
-        Setting,
-        lambda it: not it.only_statement()[1].up,
-        "the guarantee is not stated on the dataset that the mechanism reads",
-    ),
+    lambda it: not it.only_statement()[1].up,
+    "the guarantee is not stated on the dataset that the mechanism reads",
 )
-SENSITIVITY = Hypothesis(
+SENSITIVITY = checked(
+    Setting,
     "finite sensitivity",
     "one step at the parent is at most Δf steps (or units of distance) at the dataset read",
-    test=check(
-        Setting, lambda it: it.steps() is not None, "no number of stated steps covers the change"
-    ),
+    lambda it: it.steps() is not None,
+    "no number of stated steps covers the change",
 )
-STATED_ABOVE = Hypothesis(
+STATED_ABOVE = checked(
+    ChargedStep,
     "stated above",
     "the guarantee is stated on what the input is made from",
-    test=check(
-        ChargedStep,
-        lambda it: it.first.statement.up,
-        "the guarantee is stated on the dataset that the mechanism reads",
-    ),
+    lambda it: it.first.statement.up,
+    "the guarantee is stated on the dataset that the mechanism reads",
 )
 
 #: The hypotheses of group privacy of a release, and those of theorems on one mechanism behind maps.
@@ -76,24 +68,24 @@ _OVER_STEPS = (
     OWN_NOTION,
     ON_THE_TABLE,
     Hypothesis("the relation protected", "the guarantee is for it", test=same_relation),
-    Hypothesis(
+    checked(
+        Setting,
         "several steps",
         "more than one step is protected",
-        test=check(Setting, lambda it: it.goal.distance != 1, "one step is protected, not several"),
+        lambda it: it.goal.distance != 1,
+        "one step is protected, not several",
     ),
 )
 _BEHIND_MAPS = (
     ONE_MECHANISM,
     OWN_NOTION,
     ON_WHAT_IS_READ,
-    Hypothesis(
+    checked(
+        Setting,
         "nothing drawn",
         "no map on the way draws a secret sample",
-        test=check(
-            Setting,
-            lambda it: not any(isinstance(edge.made_by, Sample) for edge in it.edges()),
-            "the mechanism reads what is drawn at random",
-        ),
+        lambda it: not any(isinstance(edge.made_by, Sample) for edge in it.edges()),
+        "the mechanism reads what is drawn at random",
     ),
     SENSITIVITY,
 )
@@ -152,21 +144,19 @@ def _units(setting: Setting, place: Place) -> Fraction:
 
 def _group(notion: Notion) -> tuple[Use, ...]:
     """Returns the uses of group privacy of a notion: for a release, and for one mechanism."""
-    loss = Hypothesis(
+    loss = checked(
+        ChargedStep,
         "the notion of the loss",
         "the loss is asked for in the notion of the theorem",
-        test=check(
-            ChargedStep, lambda it: it.notion is notion, "the loss is one of {0.notion.value}"
-        ),
+        lambda it: it.notion is notion,
+        "the loss is one of {0.notion.value}",
     )
-    steps = Hypothesis(
+    steps = checked(
+        ChargedStep,
         "more than a step",
         "the change is several steps of the guarantee",
-        test=check(
-            ChargedStep,
-            lambda it: any(steps and steps > 1 for steps in it.steps),
-            "the change is one step of the guarantee",
-        ),
+        lambda it: any(steps and steps > 1 for steps in it.steps),
+        "the change is one step of the guarantee",
     )
     return (
         Use(Role.GROUP, "release", _OVER_STEPS, over_distance),
@@ -174,48 +164,44 @@ def _group(notion: Notion) -> tuple[Use, ...]:
     )
 
 
-@theorem(
+def _at_distance(notion: Notion) -> Bound:
+    """Returns the function from a loss in a notion, and a number of steps, to the loss of these."""
+    return lambda amount, steps: at_distance(amount, notion, steps)
+
+
+def approximate_group(pair: Pair, distance: int) -> Pair | None:
+    """Returns the (ε, δ) of so many steps of one (ε, δ); None where δ reaches 1."""
+    return chain_pairs([(pair, distance)])
+
+
+theorem(
     "III.3",
     title="Group privacy",
     formula="ε(D, D') = ε · d(D, D')",
     notion=Notion.PURE,
     uses=_group(Notion.PURE),
-)
-def group_privacy(epsilon: Fraction, distance: int) -> Amount:
-    return at_distance(epsilon, Notion.PURE, distance)
-
-
-@theorem(
+)(_at_distance(Notion.PURE))
+theorem(
     "VI.3",
     title="Group privacy of approximate DP",
     formula="(ε, δ) at distance t = (t·ε, δ·(e^(tε) - 1)/(e^ε - 1)), and (0, t·δ) for ε = 0",
     notion=Notion.APPROX,
     uses=_group(Notion.APPROX),
-)
-def approximate_group(pair: Pair, distance: int) -> Pair | None:
-    return chain_pairs([(pair, distance)])
-
-
-@theorem(
+)(approximate_group)
+theorem(
     "VI.12",
     title="Group privacy of zCDP",
     formula="ρ at distance t = t² · ρ",
     notion=Notion.ZCDP,
     uses=_group(Notion.ZCDP),
-)
-def concentrated_group(rho: Fraction, distance: int) -> Amount:
-    return at_distance(rho, Notion.ZCDP, distance)
-
-
-@theorem(
+)(_at_distance(Notion.ZCDP))
+theorem(
     "VI.20",
     title="Group privacy of Gaussian DP",
     formula="μ at distance t = t · μ  (as squares: μ² at distance t = t² · μ²)",
     notion=Notion.GDP,
     uses=_group(Notion.GDP),
-)
-def gaussian_group(mu_squared: Fraction, distance: int) -> Amount:
-    return at_distance(mu_squared, Notion.GDP, distance)
+)(_at_distance(Notion.GDP))
 
 
 @theorem(
@@ -230,14 +216,12 @@ def gaussian_group(mu_squared: Fraction, distance: int) -> Amount:
             "release",
             (
                 *_BEHIND_MAPS,
-                Hypothesis(
+                checked(
+                    Setting,
                     "one map",
                     "one map makes what is read of the table",
-                    test=check(
-                        Setting,
-                        lambda it: len(it.edges()) == 1,
-                        "the mechanism does not read what one map makes of the table",
-                    ),
+                    lambda it: len(it.edges()) == 1,
+                    "the mechanism does not read what one map makes of the table",
                 ),
             ),
             by_steps,
@@ -246,14 +230,12 @@ def gaussian_group(mu_squared: Fraction, distance: int) -> Amount:
             Role.MAP,
             "touch",
             (
-                Hypothesis(
+                checked(
+                    ChargedStep,
                     "per distance",
                     "the guarantee is per unit of distance",
-                    test=check(
-                        ChargedStep,
-                        lambda it: it.first.statement.relation.kind is RelationKind.EUCLIDEAN,
-                        "the guarantee is for one step, not for a unit of distance",
-                    ),
+                    lambda it: it.first.statement.relation.kind is RelationKind.EUCLIDEAN,
+                    "the guarantee is for one step, not for a unit of distance",
                 ),
             ),
         ),
@@ -269,14 +251,12 @@ def preprocessing(epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     place="Proposition III.8",
     formula="Δ(g after f) = Δf · Δg",
     hypotheses=(
-        Hypothesis(
+        checked(
+            Setting,
             "chain of maps",
             "each map reads what the one before it has made",
-            test=check(
-                Setting,
-                lambda it: len(it.edges()) > 1,
-                "the mechanism does not read what several maps make of the table",
-            ),
+            lambda it: len(it.edges()) > 1,
+            "the mechanism does not read what several maps make of the table",
         ),
     ),
     notion=Notion.PURE,
@@ -286,7 +266,7 @@ def chained(sensitivities: Sequence[Fraction]) -> Fraction:
     return math.prod(sensitivities, start=Fraction(1))
 
 
-@theorem(
+theorem(
     "A.3",
     title="Change of relation",
     place="Proposition A.3",
@@ -307,24 +287,18 @@ def chained(sensitivities: Sequence[Fraction]) -> Fraction:
                 ONE_MECHANISM,
                 OWN_NOTION,
                 ON_THE_TABLE,
-                Hypothesis(
+                checked(
+                    Setting,
                     "another relation",
                     "the guarantee is for another relation than the one protected",
-                    test=check(
-                        Setting,
-                        lambda it: it.only_statement()[1].relation != it.goal.relation,
-                        "the guarantee is for the relation that is protected",
-                    ),
+                    lambda it: it.only_statement()[1].relation != it.goal.relation,
+                    "the guarantee is for the relation that is protected",
                 ),
             ),
             by_steps,
         ),
     ),
-)
-def change_of_relation(epsilon: Fraction, steps: int) -> Amount:
-    return at_distance(epsilon, Notion.PURE, steps)
-
-
+)(_at_distance(Notion.PURE))
 theorem(
     "IV.10",
     title="Minimum privacy",
@@ -339,23 +313,19 @@ theorem(
     place="Corollary IV.15",
     formula="ε(D, D') = ε · min( d_B(D, D'), max(rows removed, rows added) in f(D) )",
     hypotheses=(
-        Hypothesis(
+        checked(
+            ChargedStep,
             "bounded statement",
             "the guarantee is for one replaced row of the whole table",
-            test=check(
-                ChargedStep,
-                lambda it: it.first.statement.relation.kind is RelationKind.BOUNDED,
-                "the guarantee is not for replaced rows",
-            ),
+            lambda it: it.first.statement.relation.kind is RelationKind.BOUNDED,
+            "the guarantee is not for replaced rows",
         ),
-        Hypothesis(
+        checked(
+            ChargedStep,
             "rows picked by value",
             "the input is the rows with a value in a given set",
-            test=check(
-                ChargedStep,
-                lambda it: it.first.padded,
-                "what is read is not the rows with certain values, others being dropped",
-            ),
+            lambda it: it.first.padded,
+            "what is read is not the rows with certain values, others being dropped",
         ),
     ),
     specialises=("IV.10",),

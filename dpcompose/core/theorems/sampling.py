@@ -13,7 +13,7 @@ from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.amplification import mixed
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, Pair
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
 from dpcompose.core.theorems.composition import in_notion
 from dpcompose.core.theorems.one_mechanism import ON_WHAT_IS_READ, ONE_MECHANISM
 from dpcompose.core.theorems.setting import Bound, Setting
@@ -77,23 +77,19 @@ ON_SAMPLE = ON_WHAT_IS_READ._replace(
     says="the guarantee is for neighbouring samples, or for what is made of them; one stated above "
     "contains what is drawn already, and is not amplified",
 )
-IN_EPSILON = Hypothesis(
+IN_EPSILON = checked(
+    Setting,
     "an amplified loss",
     "the loss is an ε, or an (ε, δ): a ρ or a μ is not amplified",
-    test=check(
-        Setting,
-        lambda it: it.notion in (Notion.PURE, Notion.APPROX),
-        "there is no amplified ρ or μ",
-    ),
+    lambda it: it.notion in (Notion.PURE, Notion.APPROX),
+    "there is no amplified ρ or μ",
 )
-REPLACED = Hypothesis(
+REPLACED = checked(
+    Setting,
     "one row replaced",
     "bounded neighbours, for the sample and for the table",
-    test=check(
-        Setting,
-        lambda it: all(leaf.kind is Kind.PAIR for leaf in it.at_sample()),
-        "the change at the sample is not one of replaced rows",
-    ),
+    lambda it: all(leaf.kind is Kind.PAIR for leaf in it.at_sample()),
+    "the change at the sample is not one of replaced rows",
 )
 PUBLIC_SIZE = Hypothesis(
     "public size",

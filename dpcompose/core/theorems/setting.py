@@ -210,21 +210,25 @@ class Setting(NamedTuple):
 
     def first_sample(self) -> tuple[Place, Sample]:
         """Returns the dataset that the first sample makes, and the sample; `Refused` if none."""
-        edges = self.edges()
-        place, _ = self.only_statement()
-        for number, edge in enumerate(edges, start=1):
+        for place, edge in self._way():
             if isinstance(edge.made_by, Sample):
-                return place.up(len(edges) - number), edge.made_by
+                return place, edge.made_by
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
         """Returns the dataset that the first random limit of one row makes; `Refused` if none."""
-        edges = self.edges()
-        place, _ = self.only_statement()
-        for number, edge in enumerate(edges, start=1):
+        for place, edge in self._way():
             if edge.conduct is not None and edge.conduct.picks is RowSelection.ONE:
-                return place.up(len(edges) - number)
+                return place
         raise Refused("no map on the way draws one row of each key")
+
+    def _way(self) -> Iterator[tuple[Place, Edge]]:
+        """Yields the datasets from the root to the one mechanism, each with the map that made it;
+        `Refused` if it reads a block."""
+        edges = self.edges()
+        last, _ = self.only_statement()
+        for number, edge in enumerate(edges, start=1):
+            yield last.up(len(edges) - number), edge
 
     def at_sample(self) -> Counter[ChangeUnit]:
         """Returns the units of the worst change, counted, at the dataset that is first sampled."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, check, theorem
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
 from dpcompose.core.theorems.setting import Asked
 
 
@@ -33,14 +33,12 @@ ONE_ROW = Hypothesis(
     "one row added or removed is protected, and the blocks lose so much for it",
     test=Asked.protects_a_row,
 )
-ABSENT = Hypothesis(
+ABSENT = checked(
+    Asked,
     "nobody first",
     "one hypothesis is that the person is in no block",
-    test=check(
-        Asked,
-        lambda it: not (it.question.first.present and it.question.second.present),
-        "neither hypothesis is that the person is in no block",
-    ),
+    lambda it: not (it.question.first.present and it.question.second.present),
+    "neither hypothesis is that the person is in no block",
 )
 UNIFORM = Hypothesis(
     "the uniform hypothesis",
@@ -71,14 +69,12 @@ theorem(
     formula="ε = ln Σ w_b e^(ε_b);  δ = max(Σ w_b δ_b, Σ w_b e^(-ε_b) δ_b / Σ w_b e^(-ε_b))",
     hypotheses=(
         ONE_ROW,
-        Hypothesis(
+        checked(
+            Asked,
             "a point mass",
             "one hypothesis holds a single set of blocks possible",
-            test=check(
-                Asked,
-                lambda it: {it.question.first.point, it.question.second.point} != {None},
-                "both hypotheses hold several sets of blocks possible",
-            ),
+            lambda it: {it.question.first.point, it.question.second.point} != {None},
+            "both hypotheses hold several sets of blocks possible",
         ),
     ),
     specialises=("HBW.1",),
@@ -114,14 +110,12 @@ theorem(
         ONE_ROW,
         ABSENT,
         UNIFORM,
-        Hypothesis(
+        checked(
+            Asked,
             "equal blocks",
             "all blocks have the same (ε, δ)",
-            test=check(
-                Asked,
-                lambda it: len({(block.epsilon, block.delta) for block in it.question.blocks}) < 2,
-                "the blocks do not all lose the same",
-            ),
+            lambda it: len({(block.epsilon, block.delta) for block in it.question.blocks}) < 2,
+            "the blocks do not all lose the same",
         ),
     ),
     specialises=("HBW.6",),
@@ -165,10 +159,12 @@ theorem(
         used(
             "every outcome",
             hypotheses=(
-                Hypothesis(
+                checked(
+                    Asked,
                     "pure blocks",
                     "every block is ε_i-DP, without a δ",
-                    test=check(Asked, lambda it: not it.found.delta, "some block has a δ"),
+                    lambda it: not it.found.delta,
+                    "some block has a δ",
                 ),
             ),
         ),

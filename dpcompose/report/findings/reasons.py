@@ -122,8 +122,7 @@ def _only_replaced(place: Place) -> str:
 
 
 def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Iterator[Reason]:
-    """Yields a reason for each mechanism that has no finite loss at any δ, and for each sample that
-    causes it."""
+    """Yields a reason for each mechanism without a finite loss at any δ, and each sample."""
     accountant = Accountant(Patterns())
     none = accountant.algebra.none
     reached: list[Touched] = []
@@ -307,8 +306,7 @@ def _curve_alone(touched: Touched) -> bool:
 
 
 def _random_between(touched: Touched) -> Place | None:
-    """Returns the place of the random dataset below the dataset of an unusable statement, or
-    None."""
+    """Returns the random place below the dataset of an unusable statement, or None."""
     for each in touched.placed:
         home = touched.place.depth - each.statement.up
         if home < touched.place.given:

@@ -95,14 +95,14 @@ def _all(
                 or (place.edge is not None and id(place.edge.parent) in capped)
             ):
                 capped.add(id(place))
-                for mechanism, placed in place.mechanisms:
-                    yield from _taken_for_users(place, mechanism, placed)
+                for _, placed in place.mechanisms:
+                    yield from _taken_for_users(place, placed)
             if goal.relation.kind is not RelationKind.BOUNDED:
                 continue
             rows[id(place)] = _replaced(goal, place, rows)
-            for mechanism, placed in place.mechanisms:
-                yield from _bounded_below_filter(place, mechanism, placed, rows)
-                yield from _defaulted(root, place, mechanism, placed, rows)
+            for _, placed in place.mechanisms:
+                yield from _bounded_below_filter(place, placed, rows)
+                yield from _defaulted(root, place, placed, rows)
     if solution is None:
         return
     yield from _idle(tops, solution)
@@ -168,7 +168,7 @@ def _unread(place: Place) -> Iterator[Finding]:
 
 
 def _bounded_below_filter(
-    place: Place, mechanism: Mechanism, placed: tuple[Placed, ...], rows: Rows
+    place: Place, placed: tuple[Placed, ...], rows: Rows
 ) -> Iterator[Finding]:
     """Yields a remark (DPC201) for a bounded-only guarantee on a dataset below a filter.
 
@@ -246,8 +246,7 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
 
 
 def _as_part(place: Place, up: int) -> bool:
-    """Returns whether a statement `up` edges above holds: a sample between is part of the
-    release."""
+    """Returns whether a statement further up holds: a sample between is in the release."""
     for _ in range(up):
         if place.whole is not None:
             return True
@@ -259,7 +258,6 @@ def _as_part(place: Place, up: int) -> bool:
 def _defaulted(
     root: Root,
     place: Place,
-    mechanism: Mechanism,
     placed: tuple[Placed, ...],
     rows: Rows,
 ) -> Iterator[Finding]:
@@ -281,9 +279,7 @@ def _defaulted(
         )
 
 
-def _taken_for_users(
-    place: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
-) -> Iterator[Finding]:
+def _taken_for_users(place: Place, placed: tuple[Placed, ...]) -> Iterator[Finding]:
     """Yields a remark (DPC202) where the default relation is user, but one row may be meant."""
     unit = place.traits.unit
     for each in placed:

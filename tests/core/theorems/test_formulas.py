@@ -33,7 +33,7 @@ from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems import composition
 from dpcompose.core.theorems.book import BOOK
-from dpcompose.core.theorems.one_mechanism import chained, change_of_relation, preprocessing
+from dpcompose.core.theorems.one_mechanism import chained, preprocessing
 from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.setting import Setting, finite
 from dpcompose.resolve import resolve
@@ -60,7 +60,8 @@ def test_losses_add_up_or_the_largest_counts() -> None:
 
 def test_distances_multiply() -> None:
     assert preprocessing(F(1, 2), F(3)) == F(3, 2) and chained(LOSSES) == F(1, 3)
-    assert change_of_relation(F(1, 2), 4) == 2
+    change_of_relation = BOOK["A.3"].bound
+    assert change_of_relation is not None and change_of_relation(F(1, 2), 4) == 2
     assert no_neighbours() is None  # nothing to bound
 
 

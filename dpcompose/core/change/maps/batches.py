@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import MapOutcome, anything, one
+from dpcompose.core.change.effects import MapOutcome, anything, same
 from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
 from dpcompose.core.change.maps.sample import drawn_afresh
@@ -30,11 +30,8 @@ class Batches(Map):
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Returns the same replaced row, in its batch, or the same row that comes or goes where it
         leaves a null; else anything, since other rows move to other batches."""
-        if leaf.kind is Kind.SINGLE and traits.nulls and not leaf.displaced:
-            return [one(leaf._replace(ends=(0,), kept=()))]
-        if leaf.kind is Kind.PAIR and not leaf.displaced:
-            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
-        return [anything(leaf)]
+        in_its_place = leaf.kind is Kind.PAIR or (leaf.kind is Kind.SINGLE and traits.nulls)
+        return [same(leaf) if in_its_place and not leaf.displaced else anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits, without the number of rows and their order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import MapOutcome, agrees, one
+from dpcompose.core.change.effects import MapOutcome, agrees, one, same
 from dpcompose.core.change.kind_form import Declared, Form
 from dpcompose.core.change.maps.kind import (
     DROPS,
@@ -40,10 +40,9 @@ class Filter(RowByRow):
 
         Both if it agrees in the columns that the predicate uses.
         """
-        if leaf.kind is Kind.PAIR:
-            both = one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
-            return [both] if agrees(leaf, self.uses) else [both, one(OLD_END), one(NEW_END)]
-        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
+        if leaf.kind is Kind.PAIR and not agrees(leaf, self.uses):
+            return [same(leaf), one(OLD_END), one(NEW_END)]
+        return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits without the number of rows."""

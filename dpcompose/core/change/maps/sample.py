@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.change.effects import MapOutcome, anything, one
+from dpcompose.core.change.effects import MapOutcome, anything, one, same
 from dpcompose.core.change.kind_form import Contradiction, Declared, Form, Refusal, excluded
 from dpcompose.core.change.maps.kind import (
     Above,
@@ -71,8 +71,8 @@ class Sample(Map):
         if self.cycle > 1 and leaf.kind is not Kind.SINGLE:
             return [anything(leaf)]
         if leaf.kind is Kind.PAIR:
-            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
-        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
+            return [same(leaf), one(OLD_END), one(NEW_END)]
+        return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits with the sample's number of rows, public only without
@@ -90,20 +90,15 @@ class Sample(Map):
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields errors for one draw where each copy has its own table, and for a wrong `of`."""
-        yield from self._drawn_once_of_many(above)
+        if self.shared:
+            way_out = " too, or leave it out here"
+            yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
         if self.cycle > 1:
             yield from _several_of_a_row(above)
         if self.at_most is not None:
             yield from self._cut_of_unknown(above)
         else:
             yield from self._of_unknown(above)
-
-    def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if the sample is drawn once, but of a sample drawn afresh for each
-        copy."""
-        if self.shared:
-            way_out = " too, or leave it out here"
-            yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if `of` is not a public number of rows, or larger than the table."""
@@ -243,9 +238,7 @@ class AllRows(RowByRow):
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Returns the same unit."""
-        if leaf.kind is Kind.PAIR:
-            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
-        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
+        return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits without the number of rows: guarantees on a sample hold for
@@ -291,8 +284,8 @@ def _sample_from_keys(
         hint = "it cuts a Poisson sample of all rows: `poisson`, `at_most` and `of`"
         raise excluded("at_most", other, "at_most", hint)
     if poisson is not None:
-        given = {"replacement": replacement, "size": size, "of": at_most is None and of}
-        extra = next((key for key, value in given.items() if value), None)
+        given = {"replacement": replacement or None, "size": size, "of": None if at_most else of}
+        extra = next((key for key, value in given.items() if value is not None), None)
         if extra is not None:
             hint = "a Poisson sample is of random size; one of fixed size has `size` and `of`"
             raise excluded("poisson", extra, extra, hint)
