@@ -110,6 +110,9 @@ class Scalars(NumberAlgebra):
         """Returns a number to sort losses by: the loss itself."""
         return loss
 
+    def traced(self, loss: Amount, origin: Any) -> Amount:
+        return loss
+
     def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Amount:
         amount: Amount = coster.scalar(placed, state, self)
         return amount
@@ -345,6 +348,9 @@ class Pairs(NumberAlgebra):
         if not loss:
             return (math.inf, math.inf)
         return (loss[0][0], self.plain(loss[0][1]))
+
+    def traced(self, loss: Frontier, origin: Any) -> Frontier:
+        return loss
 
     def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Frontier:
         frontier: Frontier = coster.pairs(placed, state, self)
