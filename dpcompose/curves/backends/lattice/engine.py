@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -147,21 +147,6 @@ def least_log_delta(
         return None
     value = delta_of(law, epsilon)
     return Result(value.log_upper, value.log_lower if grid is None and not laws else None, grid)
-
-
-def log_deltas(
-    responses: Responses,
-    laws: Laws,
-    gaussian: Fraction,
-    epsilons: Sequence[Fraction],
-    rough: Ensemble,
-) -> list[float]:
-    """ln of a δ at each of some ε ≥ 0, ascending, that one tilt may do for."""
-    middle = float_of(epsilons[len(epsilons) // 2])
-    law, _ = _law(rough, responses, laws, gaussian, tilt_for_epsilon(rough, middle), middle)
-    if law is None:
-        return [tail_log_delta(rough, float_of(epsilon)) for epsilon in epsilons]
-    return [delta_of(law, epsilon).log_upper for epsilon in epsilons]
 
 
 @lru_cache(maxsize=1)

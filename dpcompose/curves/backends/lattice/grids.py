@@ -23,9 +23,7 @@ from dpcompose.curves.backends.lattice.engine import (
     dyadic,
     least_epsilon,
     least_log_delta,
-    log_deltas,
     rough_ensemble,
-    tail_bound,
 )
 from dpcompose.curves.backends.lattice.lattice import window
 from dpcompose.curves.backends.lattice.masses import Masses
@@ -57,15 +55,12 @@ _FINE = 32
 _COARSE_POINTS = 1 << 15
 #: The longest law has more than this where the answer there is the one that is asked for.
 _ROUGH_POINTS = 1 << 11
-#: A rough curve is known at so many ε for each of so many tilts, down to this ln δ.
-_KNOTS, _TILTS, _LAST_LOG = 8, 24, -115.0
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
 #: So many grids are kept of parts of which many questions are asked.
 _KEPT = 4
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
-PointCurve = tuple[tuple[Fraction, Fraction], ...]
 Others = Sequence[tuple[Part, int]]
 #: Puts a part on a grid, with the tables in one order.
 LawOf = Callable[[Part, Fraction, str], Masses]
@@ -102,27 +97,6 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
 
     at = float_of(epsilon)
     return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at)))
-
-
-@lru_cache(maxsize=16)
-def rough_curve(
-    parts: tuple[tuple[Part, int], ...], gaussian: Fraction, law_of: LawOf
-) -> PointCurve:
-    """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
-    asked = GridQuestion({}, parts, gaussian, law_of)
-    coarse = [Grid(asked, side).coarse() for side in sides(parts)]
-    top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
-    if not top < math.inf:
-        return ()
-    gap = Fraction(max(top, 1e-290)) / (_TILTS * _KNOTS)
-    knots = [i * gap for i in range(_TILTS * _KNOTS + 1)]
-    found: list[tuple[Fraction, Fraction]] = []
-    for start in range(0, len(knots), _KNOTS):
-        some = knots[start : start + _KNOTS]
-        logs = [log_deltas({}, laws, gaussian, some, rough) for laws, rough in coarse]
-        for epsilon, *each in zip(some, *logs, strict=True):
-            found.append((epsilon, Fraction(min(math.exp(max(each)) * (1 + 1e-13), 1.0))))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,12 @@ def far(part: Part) -> float:
     return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
 
 
+def composed_far(composition: Curve) -> float:
+    """Returns `far` of a composition."""
+    most = _DEVIATIONS * min(composed_scale(composition), 1e100)
+    return max([most, *(far(part) for part, _ in composition.parts)])
+
+
 def composed_scale(composition: Curve) -> float:
     """Returns `scale` of a composition."""
     square = double_of(composition.gaussian, 1e300)
