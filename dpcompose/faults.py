@@ -221,7 +221,8 @@ class Faults:
         if self._source.has_aliases:
             return None
         if fault.fix is not None:
-            replacements = fault.fix(self._source)
+            change, *rest = fault.fix
+            replacements = change(self._source, *rest)
             same = all(self._stands(each) for each in replacements)
             return None if same else Fix(replacements, fault.certain)
         if fault.wrong is None:

@@ -13,34 +13,14 @@ from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.notions.guarantee import FORMS, RISKS, AskedRisk, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
-from dpcompose.errors import Diagnostic, InvalidSpec, Span, in_order, quoted
+from dpcompose.errors import Diagnostic, InvalidSpec, quoted
 from dpcompose.faults import listing
 from dpcompose.report import Extent, Report
-from dpcompose.report.verdict import sharper
-from dpcompose.resolve import Resolved, resolve
+from dpcompose.resolve import resolve
 from dpcompose.source import Source, load
-
-if TYPE_CHECKING:
-    from dpcompose.core.search.solver import Solution
-    from dpcompose.report.outcomes import Case
-    from dpcompose.report.recheck import Proving
-
-
-class Terms(NamedTuple):
-    """What a bound is held against.
-
-    `limits`: the budgets for differential privacy, the verdict being on the first that is not met.
-    `ceilings`: what is allowed at most beside them. `against`: the budget against the adversary.
-    """
-
-    limits: tuple[Budget, ...]
-    ceilings: tuple[Budget, ...]
-    against: Budget | None
-
 
 #: A number as callers give it: a float stands for the decimal by which Python shows it.
 Number = Fraction | Decimal | int | float | str
@@ -104,32 +84,42 @@ def analyze(
             lines=invalid.lines,
             digest=digest,
         )
-    asked = limit if limit is not None else resolved.budget
-    limits = tuple(default) if asked is None else (asked,)
-    against = resolved.adversary_budget if limit is None else None
-    terms = Terms(limits, tuple(ceilings), against)
-    from dpcompose.report.recheck import Proving
+    # Imported here: an invalid spec needs neither.
+    from dpcompose.core.search.solver import Solver
+    from dpcompose.report.outcomes import Case, report_of
 
-    proving = Proving(certificate, recheck, text)
-    report = _report(source, resolved, name, terms, deltas, epsilons, risk, proving, extent, drawn)
-    if extent == "all" and (resolved.questions or by_attribute):
-        report = _with_attributes(
-            report, source, resolved, terms, deltas, risk, recheck, by_attribute
-        )
-    report = replace(
-        report,
-        place=_place(source),
-        population=resolved.population,
-        digest=digest,
-        again=partial(analyze, text, name, limit),
+    asked = limit if limit is not None else resolved.budget
+    case = Case(
+        source,
+        resolved,
+        name,
+        text,
+        Solver(resolved.problem),
+        limits=tuple(default) if asked is None else (asked,),
+        ceilings=tuple(ceilings),
+        against=resolved.adversary_budget if limit is None else None,
+        deltas=(*deltas, *resolved.deltas),
+        epsilons=(*epsilons, *resolved.epsilons),
+        risk=resolved.risk or risk,
+        certificate=certificate,
+        recheck=recheck,
+        extent=extent,
+        drawn=drawn,
     )
+    report = replace(report_of(case), again=partial(analyze, text, name, limit))
+    if extent == "all" and (resolved.questions or by_attribute):
+        from dpcompose.report.learnt import with_attributes
+
+        report = with_attributes(report, case, by_attribute)
     if accuracy is not None:
-        from dpcompose.report.answer_noise import noise_of_answers
+        from dpcompose.report.shares import noise_of_answers
 
         found = noise_of_answers(resolved.problem, level_of(accuracy), source.span)
         report = replace(report, accuracy=found)
     if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
-        report = _with_gap(report)
+        from dpcompose.report.recheck import with_gap
+
+        report = with_gap(report)
     return report if audit is None else audit(source, report)
 
 
@@ -248,156 +238,3 @@ def check(
             return False
         raise ValueError("the spec has no budget, and none was given")
     return report.verdict.ok
-
-
-def _report(
-    source: Source,
-    resolved: Resolved,
-    name: str,
-    terms: Terms,
-    deltas: Sequence[Fraction],
-    epsilons: Sequence[Fraction],
-    risk: AskedRisk | None,
-    proving: Proving,
-    extent: Extent,
-    drawn: bool,
-) -> Report:
-    if resolved.ledger:
-        from dpcompose.report.ledger import of_ledger
-
-        return of_ledger(
-            source,
-            resolved,
-            name,
-            terms.limits,
-            terms.ceilings,
-            deltas,
-            epsilons,
-            resolved.risk or risk,
-            proving,
-            extent,
-            drawn,
-        )
-    from dpcompose.report.certify import certify
-    from dpcompose.report.outcomes import Case, certified, no_guarantee, profile
-
-    asked = terms.limits[0] if terms.limits else None
-    of_adversary = () if resolved.adversary_budget is None else (resolved.adversary_budget,)
-    found = certify(
-        resolved.problem,
-        (*terms.limits, *terms.ceilings, *of_adversary),
-        [*deltas, *resolved.deltas],
-        [*epsilons, *resolved.epsilons],
-        resolved.risk or risk,
-        drawn=drawn,
-    )
-    finite, at_delta, at_epsilon = list(found.solutions), found.at_delta, found.at_epsilon
-    case = Case(source, resolved, name, asked, found.solver, terms.against)
-    if finite:
-        report = certified(case, finite, (*at_delta, *at_epsilon), extent)
-    elif any(at.value is not None for at in (*at_delta, *at_epsilon)):
-        from dpcompose.report.at_points import with_document_numbers
-
-        report = profile(case, (*at_delta, *at_epsilon), extent)
-        assert report.worst is not None
-        at_delta, at_epsilon = (
-            with_document_numbers(ats, report.worst.says) for ats in (at_delta, at_epsilon)
-        )
-    else:
-        points = (*at_delta, *at_epsilon)
-        report = no_guarantee(case, list(found.solved), points, found.chosen, extent)
-        return _with_adversary(report, case, finite)
-    decisions = [
-        found.held(asked)
-        if asked is not None and asked.of_risk
-        else sharper(report.verdict, asked, at_delta),
-        *map(found.held, terms.limits[1:]),
-    ]
-    certificate, rechecked = proving.of(found.solver, finite, at_delta)
-    report = replace(
-        report,
-        at_delta=at_delta,
-        at_epsilon=at_epsilon,
-        risk=found.risk,
-        drawn=found.drawn,
-        verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
-        ceilings=tuple(map(found.held, terms.ceilings)),
-        certificate=certificate,
-        rechecked=rechecked,
-    )
-    if report.verdict is not None and report.verdict.limit.of_risk:
-        report = _with_point_told(report, source, finite)
-    return _with_adversary(report, case, finite)
-
-
-def _with_point_told(report: Report, source: Source, finite: list[Solution]) -> Report:
-    """Returns the report, with a remark where a budget in risk is met by the whole curve alone."""
-    from dpcompose.report.risk import met_by_curve_alone
-
-    assert report.verdict is not None
-    bounds = finite[0].quantities if finite else ()
-    found = met_by_curve_alone(report.verdict, report.at_delta, bounds)
-    if found is None:
-        return report
-    message, hint = found
-    remark = Diagnostic("DPC213", message, _place(source), hint, "note")
-    return replace(report, findings=in_order((*report.findings, remark)))
-
-
-def _with_gap(report: Report) -> Report:
-    """Returns the report, with a remark where the checker does not confirm its verdict."""
-    from dpcompose.report.recheck import unconfirmed
-
-    why = unconfirmed(report)
-    if why is None:
-        return report
-    hint = "`--fail-on warning` fails where a number rests on the engine alone"
-    remark = Diagnostic("DPC214", why, report.place, hint, "warning")
-    return replace(report, findings=in_order((*report.findings, remark)))
-
-
-def _with_attributes(
-    report: Report,
-    source: Source,
-    resolved: Resolved,
-    terms: Terms,
-    deltas: Sequence[Fraction],
-    risk: AskedRisk | None,
-    recheck: bool,
-    by_attribute: bool,
-) -> Report:
-    """Returns the report, with the answers to the questions of the spec and about each of its
-    columns."""
-    from dpcompose.report.learnt import along_the_way, columns_of, learnt, unanswered
-
-    problem = resolved.problem
-    questions = [*resolved.questions, *(columns_of(problem) if by_attribute else ())]
-    wanted = [*deltas, *resolved.deltas]
-    if resolved.ledger:
-        return replace(report, attributes=tuple(map(along_the_way, questions)))
-    risk = resolved.risk or risk
-    found, claims = learnt(problem, questions, terms.limits, wanted, risk, recheck)
-    rechecked = None if report.rechecked is None else report.rechecked.plus(claims)
-    remarks = [
-        Diagnostic(each.code, each.message, source.span(each.path), each.hint, each.level)
-        for each in unanswered(problem, questions)
-    ]
-    findings = in_order((*report.findings, *remarks))
-    return replace(report, attributes=found, rechecked=rechecked, findings=findings)
-
-
-def _with_adversary(report: Report, case: Case, finite: list[Solution]) -> Report:
-    """Returns the report, with its part on the adversary where the spec has one."""
-    if case.resolved.adversary is None:
-        return report
-    from dpcompose.report.adversary_told import with_adversary
-
-    return with_adversary(report, case, finite)
-
-
-def _place(source: Source) -> Span | None:
-    """Returns the budget, or else what is protected."""
-    if not isinstance(source.value, dict):
-        return None
-    key = next((key for key in ("budget", "protect") if key in source.value), None)
-    return None if key is None else source.span((key,))

@@ -19,8 +19,16 @@ from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
 from dpcompose.commands.show_settings import toml
 from dpcompose.errors import LEVELS, nearest
-from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change, refused
-from dpcompose.planning.review_stops import EVENTS, Event
+from dpcompose.planning.comparison import (
+    EVENTS,
+    Change,
+    Event,
+    Invalid,
+    SameTerms,
+    Version,
+    change,
+    refused,
+)
 from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
 from dpcompose.render import diff_json, diff_text, github, review, sarif
 from dpcompose.render.inline import within_summary

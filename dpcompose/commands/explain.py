@@ -15,7 +15,7 @@ from dpcompose.commands.run import Run
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import folded, nearest, quoted
 from dpcompose.render.layout import Style
-from dpcompose.render.theorem_text import book, in_short, matching, shape
+from dpcompose.render.theorem_text import in_short, matching, shape
 from dpcompose.report.wording import listing
 
 #: The identifier of the page that lists all words.
@@ -98,12 +98,8 @@ def _write_site(folder: str, words: Sequence[str]) -> ExitCode:
 def _theorem(name: str, style: Style) -> str | None:
     """Returns the page of the theorem of that id or place (`corollary iv.13`), the table of several
     (`vi.*`), the page of a source (`cks20`), else None."""
-    from dpcompose.render.pages import source_page, theorem_page, theorem_table
-
-    for each in book().values():
-        if each.id.casefold() == name:
-            return theorem_page(each, style)
     from dpcompose.handbook import whole_book
+    from dpcompose.render.pages import source_page, theorem_page, theorem_table
 
     entries = whole_book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
@@ -144,7 +140,7 @@ def _example(name: str, style: Style) -> str | None:
 
 def _code(name: str, style: Style) -> str | None:
     """Returns the page of a code of a finding, else None."""
-    from dpcompose.render.rules import codes
+    from dpcompose.render.codes import codes
 
     code, meanings = name.upper(), codes()
     if code not in meanings:
@@ -196,7 +192,7 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
 
             return {key: example.title for key, example in printed_examples().items()}
         case "code":
-            from dpcompose.render.rules import codes
+            from dpcompose.render.codes import codes
 
             return codes()
         case _:
@@ -223,7 +219,7 @@ _SCHEMAS = {
 def print_schema(of: SchemaOf, draft: Draft) -> None:
     """Runs the command `schema`."""
     from dpcompose.render.json import dumped
-    from dpcompose.render.schema_parts import in_draft_7
+    from dpcompose.render.shapes import in_draft_7
 
     home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
     schema = getattr(import_module(f"dpcompose.{home}"), name)()

@@ -28,9 +28,8 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
-from dpcompose.planning.accuracies import wanted_accuracy, with_accuracy
 from dpcompose.planning.edits import Edit, KeyEdit, edits
-from dpcompose.planning.fitting import Fitted, Unfit, fit
+from dpcompose.planning.fitting import Fitted, Unfit, fit, wanted_accuracy, with_accuracy
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import BadSettings, Settings

@@ -1,13 +1,12 @@
 """What an entry of the theorem book is.
 
-A theorem that computes is a function of plain numbers, entered with what is known of it.
-`statement` is what `dpcompose explain` prints: data, since Python can be run without docstrings.
-How the entry is used is written in the entry itself: in which roles, and what has to hold there.
+A theorem that computes is a function of plain numbers, entered with what decides where it is used:
+its roles, and the hypotheses that are checked there. What readers are told beside is data of the
+handbook.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -22,22 +21,6 @@ class Refused(Exception):
 
 #: Returns where a hypothesis holds of a subject, and raises `Refused` where it does not.
 Test = Callable[[Any], object]
-
-
-_Subject = TypeVar("_Subject")
-
-
-def check(kind: type[_Subject], holds: Callable[[_Subject], object], why: str) -> Test:
-    """Returns the check that `holds` of a subject of a kind is true.
-
-    `why`: the reason that is given where it is not, a format string for the subject.
-    """
-
-    def refuse_unless(subject: Any) -> None:
-        if not holds(subject):
-            raise Refused(why.format(subject))
-
-    return refuse_unless
 
 
 class Role(StrEnum):
@@ -106,6 +89,29 @@ class Hypothesis(NamedTuple):
         return None
 
 
+_Subject = TypeVar("_Subject")
+
+
+def checked(
+    kind: type[_Subject],
+    name: str,
+    says: str,
+    holds: Callable[[_Subject], object],
+    why: str,
+    how: Literal["checked", "declared"] = "checked",
+) -> Hypothesis:
+    """Returns the hypothesis that `holds` of a subject of a kind is true.
+
+    `why`: the reason that is given where it is not, a format string for the subject.
+    """
+
+    def refuse_unless(subject: Any) -> None:
+        if not holds(subject):
+            raise Refused(why.format(subject))
+
+    return Hypothesis(name, says, how, refuse_unless)
+
+
 class Use(NamedTuple):
     """A role of an entry, and when the entry is used in it.
 
@@ -138,36 +144,36 @@ class Example(NamedTuple):
 class Theorem(NamedTuple):
     """An entry of the theorem book.
 
-    `bound` is None for an entry that is data. `place` is how the source names it ("Corollary
-    IV.13"), `source` its short name ("GMPS24"). `formula` is the bound in one line. `spec` is an
-    example spec that uses it, or None.
-    `departs` says where the entry departs from the print, and why. `specialises` lists the
-    theorems that it is a case of. `notion`, `adaptive`: what it is about, None for any notion, or
-    for mechanisms that see each other's outputs as well as for those that do not. `for_readers`:
-    why no bound of dpcompose is computed by its function. `routes`: the names of the routes to a
-    number at a chosen δ or ε that rest on it. `words`: how readers of other sources may call it, in
-    lower case. `module`: the name of the module that enters it.
+    `bound` is None for an entry that no function computes. `place` is how the source names it
+    ("Corollary IV.13"), `source` its short name ("GMPS24"). `formula` is the bound in one line.
+    `specialises` lists the theorems that it is a case of. `notion`, `adaptive`: what it is about,
+    None for any notion, or for mechanisms that see each other's outputs as well as for those that
+    do not. `routes`: the names of the routes to a number at a chosen δ or ε that rest on it.
+
+    For readers, from the handbook alone: all `hypotheses`, where the code has those that are
+    checked. `spec` is an example spec that uses it, or None. `departs` says where the entry departs
+    from the print, and why. `for_readers`: why no bound of dpcompose is computed by its function.
+    `words`: how readers of other sources may call it, in lower case.
     """
 
     id: str
     title: str
-    place: str
-    statement: str
     formula: str
-    hypotheses: tuple[Hypothesis, ...] = ()
-    bound: Callable[..., Any] | None = None
+    place: str
     source: str = "GMPS24"
-    example: Example | None = None
-    spec: str | None = None
-    departs: str | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()
     specialises: tuple[str, ...] = ()
     notion: Notion | None = None
     adaptive: bool | None = None
     uses: tuple[Use, ...] = ()
-    for_readers: str | None = None
     routes: tuple[str, ...] = ()
+    bound: Callable[..., Any] | None = None
+    statement: str = ""
+    example: Example | None = None
+    spec: str | None = None
+    departs: str | None = None
+    for_readers: str | None = None
     words: tuple[str, ...] = ()
-    module: str = ""
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
         """Returns the hypotheses that are checked in a use, in the order in which they are."""
@@ -192,55 +198,41 @@ def theorem(
     *,
     title: str,
     formula: str,
-    statement: str,
     place: str = "",
-    hypotheses: tuple[Hypothesis, ...] = (),
     source: str = "GMPS24",
-    example: Example | None = None,
-    spec: str | None = None,
-    departs: str | None = None,
+    hypotheses: tuple[Hypothesis, ...] = (),
     specialises: tuple[str, ...] = (),
     notion: Notion | None = None,
     adaptive: bool | None = None,
     uses: tuple[Use, ...] = (),
-    for_readers: str | None = None,
     routes: tuple[str, ...] = (),
-    words: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
     """Returns the function that enters an entry with its bound, and returns the bound.
 
-    The bound is a function, or None for an entry `for_readers`. `place`: empty for the theorem of
-    that number. Raises ValueError if the id is taken.
+    The bound is a function, or None for an entry that is cited and computes nothing. `hypotheses`:
+    those that are checked. `place`: empty for the theorem of that number. Raises ValueError if the
+    id is taken.
     """
-
-    module = str(sys._getframe(1).f_globals["__name__"])
+    entry = Theorem(
+        identifier,
+        title,
+        formula,
+        place or f"Theorem {identifier}",
+        source,
+        hypotheses,
+        specialises,
+        notion,
+        adaptive,
+        uses,
+        routes,
+    )
 
     def enter(bound: _Bound) -> _Bound:
         """Enters the theorem under its identifier and returns the function unchanged; `ValueError`
         if the identifier is taken."""
         if identifier in ENTERED:
             raise ValueError(f"theorem {identifier} is entered twice")
-        ENTERED[identifier] = Theorem(
-            id=identifier,
-            title=title,
-            source=source,
-            place=place or f"Theorem {identifier}",
-            statement=statement,
-            formula=formula,
-            hypotheses=hypotheses,
-            bound=bound,
-            example=example,
-            spec=spec,
-            departs=departs,
-            specialises=specialises,
-            notion=notion,
-            adaptive=adaptive,
-            uses=uses,
-            for_readers=for_readers,
-            routes=routes,
-            words=words,
-            module=module,
-        )
+        ENTERED[identifier] = entry._replace(bound=bound)
         return bound
 
     return enter

@@ -2,14 +2,14 @@
 
 What a code or a word means in one sentence stands where the program gives it. The files beside this
 one are for readers alone, and each is read when one asks: `codes.yaml` (`CodeEntry` by code),
-`words.yaml` (`Topic` by heading), `printed.yaml` (`PrintedExample` by number) and `theorems.yaml`
-(`Theorem` by id).
+`words.yaml` (`Topic` by heading), `printed.yaml` (`PrintedExample` by number), `theorems.yaml`
+(`Theorem` by id) and `sources.yaml` (the full reference by short name).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -127,37 +127,42 @@ def printed_examples() -> Mapping[str, PrintedExample]:
 
 @cache
 def whole_book() -> Mapping[str, Theorem]:
-    """Returns every theorem by id, those for readers alone included, in the order of the paper.
+    """Returns every theorem by id with what readers are told of it, in the order of the paper.
 
-    Raises KeyError for a hypothesis without words of its own that no theorem in the code has.
+    Raises KeyError for a hypothesis that neither the code nor the handbook has words for.
     """
-    known = {each.name: each for entry in BOOK.values() for each in entry.hypotheses}
-    follows: dict[str | None, Theorem] = {}
-    for identifier, data in _data("theorems").items():
-        after = data.pop("after", None)
-        hypotheses = tuple(
-            known[each] if isinstance(each, str) else Hypothesis(**each)
-            for each in data.pop("hypotheses", ())
-        )
-        example = data.pop("example")
-        numbers = {key: _exact(example.pop(key)) for key in ("arguments", "result")}
-        follows[after] = Theorem(
-            id=identifier,
-            hypotheses=hypotheses,
-            example=Example(**example, **numbers),
-            **_fields(data),
-        )
-    order: dict[str, Theorem] = {}
+    data = _data("theorems")
+    known = {each.name: each for entry in BOOK.values() for each in _in_code(entry)}
+    for name, says in data.pop("declared").items():
+        known[name] = Hypothesis(name, says, "declared")
+    return {identifier: _told(identifier, entry, known) for identifier, entry in data.items()}
 
-    def add(entry: Theorem | None) -> None:
-        while entry is not None:
-            order[entry.id] = entry
-            entry = follows.get(entry.id)
 
-    add(follows.get(None))
-    for entry in BOOK.values():
-        add(entry)
-    return order
+def _told(identifier: str, data: dict[str, Any], known: Mapping[str, Hypothesis]) -> Theorem:
+    """Returns the theorem of that id, its texts those of the file; `known`: hypotheses by name."""
+    own = BOOK.get(identifier)
+    known = known if own is None else {**known, **{each.name: each for each in own.hypotheses}}
+    hypotheses = tuple(
+        known[each] if isinstance(each, str) else Hypothesis(**each)
+        for each in data.pop("hypotheses", ())
+    )
+    example = data.pop("example")
+    numbers = {key: _exact(example.pop(key)) for key in ("arguments", "result")}
+    texts = {**_fields(data), "hypotheses": hypotheses, "example": Example(**example, **numbers)}
+    return Theorem(identifier, **texts) if own is None else own._replace(**texts)
+
+
+def _in_code(entry: Theorem) -> Iterator[Hypothesis]:
+    """Yields the hypotheses that the code has of a theorem, also those of its uses."""
+    for use in entry.uses:
+        yield from use.hypotheses
+    yield from entry.hypotheses
+
+
+@cache
+def sources() -> Mapping[str, str]:
+    """Returns the full reference for the short name of each source."""
+    return _data("sources")
 
 
 def _exact(value: Any) -> Any:

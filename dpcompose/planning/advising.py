@@ -18,8 +18,7 @@ from dpcompose.curves import COMPARED
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import chance
 from dpcompose.errors import InvalidSpec
-from dpcompose.planning.candidate import Candidate
-from dpcompose.planning.declarable import candidates
+from dpcompose.planning.candidates import Candidate, candidates
 from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify
@@ -54,30 +53,29 @@ def advised(
     if report.status not in ("ok", "no-guarantee"):
         return report
     source = load(data, name, lines_above)
-    found = advice(source, report, everything, delta)
-    return replace(report, advice=found, otherwise=_otherwise(source, report, delta))
+    resolved = resolve(source)
+    # To have spent less of a filter is no smaller bound.
+    asked = None if resolved.ledger else _number_to_lower(report, resolved, delta)
+    if asked is None:
+        return report
+    found = _advice(source, resolved.problem, asked, everything)
+    return replace(report, advice=found, otherwise=_otherwise(source, report, asked))
 
 
-def _otherwise(
-    source: Source, report: Report, delta: Fraction | None
-) -> tuple[str, Fraction | None] | None:
+def _otherwise(source: Source, report: Report, asked: _Asked) -> tuple[str, Fraction | None] | None:
     """Returns the number's name and its value if all statements without a relation hold for one row
     each.
 
     The value is None if not finite. None instead of both if every statement has a relation.
     """
     spans = {each.span for each in report.assumed_relations}
-    tree, resolved = source.value, resolve(source)
-    asked = _number_to_lower(report, resolved, delta)
-    if not spans or asked is None or resolved.ledger or not isinstance(tree, dict):
-        return None
-    mechanisms = tree.get("mechanisms")
+    mechanisms = source.at(("mechanisms",))
     puts = [
         Put(("mechanisms", at, "relation"), "unbounded")
         for at, mechanism in enumerate(mechanisms if isinstance(mechanisms, list) else ())
         if isinstance(mechanism, dict) and source.span(("mechanisms", at)) in spans
     ]
-    if len(puts) < len(spans):  # a guarantee in a list: it is not looked into
+    if not spans or len(puts) < len(spans):  # a guarantee in a list: it is not looked into
         return None
     try:
         found = replace(asked, before=_ANY).number_of(what_if(source, puts))
@@ -86,27 +84,16 @@ def _otherwise(
     return (asked.name, None) if found is None else found
 
 
-def advice(
-    source: Source, report: Report, everything: bool = False, delta: Fraction | None = None
+def _advice(
+    source: Source, problem: Problem, asked: _Asked, everything: bool
 ) -> tuple[Advice, ...]:
-    """Returns the declarations that would lower the number of a valid spec, the largest saving
-    first.
+    """Returns the declarations that would lower the number of a spec, the largest saving first.
 
-    `report`: that of the spec. `everything`: also those that take long to try. `delta`: the δ at
-    which ε is to be lowered, if the caller asked for one.
+    `everything`: also those that take long to try.
     """
-    resolved = resolve(source)
-    if resolved.ledger:  # to have spent less is no smaller bound
-        return ()
-    asked = _number_to_lower(report, resolved, delta)
-    if asked is None:
-        return ()
     left = MOST_EFFORT if everything else EFFORT
-    cost = _effort(resolved.problem, asked.delta is not None)
-    trials = _Trials(source, asked, left // cost)
-    found: list[Advice] = []
-    for candidate in candidates(source, resolved.problem):
-        found += trials.of(candidate)
+    trials = _Trials(source, asked, left // _effort(problem, asked.delta is not None))
+    found = [each for candidate in candidates(source, problem) for each in trials.of(candidate)]
     found.sort(key=lambda each: each.after)
     least: dict[tuple[str, Fraction], Advice] = {}
     for each in found:  # of the same kind, what asks for less and brings as much
@@ -129,8 +116,7 @@ class _Asked:
     compared: bool = False
 
     def number_of(self, problem: Problem) -> tuple[str, Fraction] | None:
-        """Returns the name and the value of the number for another problem; None if it is not
-        finite."""
+        """Returns the name and value of the number for another problem, None if not finite."""
         if self.delta:
             at = next(
                 iter(certify(problem, (), [self.delta], compared=self.compared).at_delta), None
@@ -220,8 +206,7 @@ class _Trials:
             yield best
 
     def _tried(self, candidate: Candidate) -> Advice | None:
-        """Returns the advice of a candidate; None if it saves too small a share, or no analysis is
-        left."""
+        """Returns the advice of a candidate, None if it saves too little or none is left."""
         if self._left <= 0:
             return None
         self._left -= 1

@@ -6,29 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal, get_args
 
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
+from dpcompose.curves.rounding import chance
 from dpcompose.errors import LEVELS, Diagnostic, Level
 from dpcompose.pipeline import analyze
 from dpcompose.planning.edits import Edit, edits
-from dpcompose.planning.review_stops import (
-    EVENTS,
-    Event,
-    budget_raised,
-    newly_assumed,
-    newly_free,
-    population_changed,
-)
-from dpcompose.report import Bound, Report, Share
-from dpcompose.report.bound_changes import (
-    Direction,
-    NumberChange,
-    compared,
-    from_nothing,
-    named_parameters,
-    to_nothing,
-)
-from dpcompose.report.declared_assumptions import claims
+from dpcompose.report import At, Bound, Report, Share, relation_words
+from dpcompose.report.declared_assumptions import Vouched, claims, difference, is_new
+from dpcompose.report.verdict import implies
 from dpcompose.report.wording import number
 from dpcompose.source import Source, load
 
@@ -124,11 +112,12 @@ class Change:
     @property
     def events(self) -> tuple[Event, ...]:
         """Returns the events that this change is, among those that a review may stop at."""
+        old, new = self.old, self.new
         found: dict[Event, bool] = {
             "increase": self.raises,
             "new-assumption": bool(self.assumed or self.free),
-            "budget-raised": budget_raised(self.old, self.new),
-            "population-changed": population_changed(self.old, self.new),
+            "budget-raised": _budget_raised(self.old, self.new),
+            "population-changed": bool(old and new and old.population != new.population),
             "removed-spec": self.new is None,
             "settings-changed": bool(self.settings),
         }
@@ -143,8 +132,7 @@ class Change:
 
     @property
     def label(self) -> str:
-        """Returns the name of the spec: `old → new` where its name in a revision was another
-        one."""
+        """Returns the name of the spec: `old → new` where it had another one in a revision."""
         was, now = self.files
         name = now or was or self.source_to_show.file
         if was and now and was != now and self.old is not None and self.old.file != was:
@@ -187,7 +175,7 @@ def change(
     if after is None or new is None:  # what was wrong with it is no fault any more
         assert before is not None
         gone = ("the spec is gone",)
-        return Change(before, None, files, "decreased", tuple(to_nothing(before)), None, gone)
+        return Change(before, None, files, "decreased", alone(before, gone=True), None, gone)
     bad = tuple(each for each in (before, after) if each is not None and each.status == "invalid")
     if bad:
         return Invalid(bad, files)
@@ -201,7 +189,7 @@ def change(
             after,
             files,
             "increased",
-            tuple(from_nothing(after)),
+            alone(after),
             because=(f"the spec is new{endless}",),
             assumed=newly_assumed(None, after, (), claims(now)),
             findings=tuple(_new_findings(None, after, terms.least)),
@@ -280,8 +268,7 @@ def _grown(moved: Moved) -> Fraction:
 
 
 def _because(found: Change) -> Iterator[str]:
-    """Yields sentences on why the bound changed: shares that moved in its direction, or other
-    edits."""
+    """Yields sentences on why the bound changed: by shares that moved so, or other edits."""
     by_name = {(each.kind, each.name): each for each in found.edits}
     yield from found.source_to_show.reasons
     down = found.direction == "decreased"
@@ -302,15 +289,13 @@ def _because(found: Change) -> Iterator[str]:
 
 
 def _comparable(moved: Moved) -> bool:
-    """Returns whether a mechanism's shares before and now are in one notion, or one of them is
-    missing."""
+    """Returns whether a mechanism's shares are in one notion, or one of them is missing."""
     both = moved.old is None or moved.new is None
     return both or moved.old.bound.notion is moved.new.bound.notion  # type: ignore[union-attr]
 
 
 def _reason(moved: Moved, edit: Edit | None) -> str:
-    """Returns the sentence on a mechanism whose share changed, with the edit of its entry (if
-    any)."""
+    """Returns the sentence on a mechanism whose share changed, with the edit of its entry."""
     name = f"`{moved.mechanism}`"
     was = None if moved.old is None else _text(moved.old.bound)
     now = None if moved.new is None else _text(moved.new.bound)
@@ -354,3 +339,239 @@ def _edit_sentence(edit: Edit) -> str | None:
     if edit.how != "changed":
         return f"{name} was {edit.how}"
     return f"{name} changed: {_keys_of(edit)}"
+
+
+# ---------------------------------------------------------------------------------------------
+# What a review may want to stop at: what a change of a spec newly assumes, frees or allows
+
+
+Event = Literal[
+    "increase",
+    "new-assumption",
+    "budget-raised",
+    "population-changed",
+    "removed-spec",
+    "settings-changed",
+]
+EVENTS: tuple[Event, ...] = get_args(Event)
+
+#: The parts of a spec whose assumptions are told by what they declare.
+_TOLD_BY_CLAIM = ("mechanisms", "reasons")
+_CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "filter", "adversary")
+
+
+def newly_assumed(
+    old: Report | None,
+    new: Report,
+    before: Sequence[Vouched],
+    now: Sequence[Vouched],
+    gone: bool = False,
+) -> tuple[str, ...]:
+    """Returns the assumptions of `new` that `old` does not have, as sentences.
+
+    `before` and `now`: the claims of both specs. A claim that follows from an old one is left out:
+    a weaker guarantee assumes nothing new. Of mechanisms only claims are listed. `gone`: `new` is
+    the former version, so that its assumptions are those no longer made.
+    """
+    known = {each.says for each in (old.assumptions if old else ())}
+    facts = [
+        each.says
+        for each in new.assumptions
+        if each.span is not None and each.says not in known and each.of not in _TOLD_BY_CLAIM
+    ]
+    claimed = {each.of: each for each in before}
+    for each in now:
+        known_claim = claimed.get(each.of)
+        if each.path[0] in _CLAIMED and is_new(each, known_claim):
+            facts.append(difference(each, known_claim, gone)[0])
+    return tuple(dict.fromkeys(facts))
+
+
+def _budget_raised(old: Report | None, new: Report | None) -> bool:
+    """Returns whether the budget of a spec may allow more than before, or was removed."""
+    if old is None or new is None or old.verdict is None:
+        return False
+    was, now = old.verdict, new.verdict
+    if now is None or now.of_adversary != was.of_adversary:
+        return True
+    return not implies(now.limit, was.limit)
+
+
+def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
+    """Returns the mechanisms that only post-process released outputs now, and did not before."""
+    was = {each.of for each in before if "post_processes" in each.content}
+    free = (each.of for each in now if "post_processes" in each.content)
+    return tuple(each.removeprefix("mechanism ") for each in free if each not in was)
+
+
+# ---------------------------------------------------------------------------------------------
+# The comparison of two reports: which numbers increased or decreased, and which are comparable
+
+
+Direction = Literal["same", "decreased", "increased", "incomparable"]
+#: Numbers at a δ are found by search: a smaller relative difference counts as unchanged.
+NEARLY = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberChange:
+    """One number before and after a change; None where it is not finite, or there is no spec.
+
+    `name`: `ε`, `δ`, `ρ`, `μ`, or `ε at δ = 1e-6`.
+    """
+
+    name: str
+    old: Fraction | None
+    new: Fraction | None
+    direction: Direction
+
+
+def alone(report: Report, gone: bool = False) -> tuple[NumberChange, ...]:
+    """Returns the numbers of a spec that is new, each as an increase from nothing, or of one that
+    is `gone`, as a decrease to nothing."""
+    named = [] if report.bound is None else named_parameters(report.bound)
+    numbers = [*named, *((_at_name(at), at.value) for at in report.at_delta)]
+    if gone:
+        return tuple(NumberChange(name, value, None, "decreased") for name, value in numbers)
+    return tuple(NumberChange(name, None, value, "increased") for name, value in numbers)
+
+
+def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, ...], str | None]:
+    """Returns the direction in which the bound moved, each number's change, and a reason.
+
+    The reason says why two bounds are "incomparable"; for the other directions it is None.
+    """
+    numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
+    if _protection_words(old) != _protection_words(new):
+        why = f"what is protected changed from {_protection_words(old)} to {_protection_words(new)}"
+        return (
+            "incomparable",
+            tuple(replace(each, direction="incomparable") for each in numbers),
+            (why),
+        )
+    if old.record and new.record and old.record.notion is not new.record.notion:
+        why = (
+            f"the budget was counted in {old.record.notion.facts.sign} and is in "
+            f"{new.record.notion.facts.sign}: a filter is chosen before the first output"
+        )
+        return "incomparable", tuple(numbers), why
+    if old.status != new.status:
+        return ("increased" if new.status == "no-guarantee" else "decreased"), tuple(numbers), None
+    directions = {each.direction for each in numbers}
+    if old.bound is not None and new.bound is not None and old.bound.notion != new.bound.notion:
+        directions.add(_across(old.bound, new.bound))
+    if old.status == "ok" and not directions:
+        directions.add("incomparable")
+    if "increased" in directions:
+        return "increased", tuple(numbers), None
+    if "incomparable" in directions:
+        at_deltas = {each.direction for each in numbers if " at " in each.name}
+        # Comparable ε's at a δ decide where the bounds are not comparable.
+        if not at_deltas or "incomparable" in at_deltas:
+            return "incomparable", tuple(numbers), _no_comparison(old, new)
+    return ("decreased" if "decreased" in directions else "same"), tuple(numbers), None
+
+
+def _no_comparison(old: Report, new: Report) -> str:
+    """Returns the sentence on why two bounds cannot be compared, with the way out."""
+    terms = ["a profile", "a profile"]
+    for i, bound in enumerate((old.bound, new.bound)):
+        if bound is not None:
+            symbols = " and ".join(name for name, _ in named_parameters(bound))
+            terms[i] = f"{symbols} ({bound.notion.value})"
+    if terms[0] == terms[1]:
+        return "one of ε and δ increased, the other one decreased; --delta compares ε at one δ"
+    return f"the bound was in {terms[0]} and is in {terms[1]}; --delta compares ε at one δ"
+
+
+def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
+    """Yields the changes of what two records spend of one budget, where counted in one notion."""
+    was, now = old.record, new.record
+    if was is None or now is None or was.notion is not now.notion:
+        return
+    for (name, before), (_, after) in zip(was.spent or (), now.spent or (), strict=False):
+        yield NumberChange(f"{SIGNS[name]} spent", before, after, _way(before, after))
+
+
+def _protection_words(report: Report) -> str:
+    """Returns the protected relation of a report in words, with its distance."""
+    distance = f" at distance {report.distance}" if report.distance > 1 else ""
+    return f"{relation_words(report)} neighbours{distance}"
+
+
+def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
+    """Returns the parameters of a bound as pairs of symbol and value, such as `("ε", 1/2)`."""
+    return [(SIGNS[name], value) for name, value, _ in bound.parameters]
+
+
+def _of_bounds(old: Report, new: Report) -> Iterator[NumberChange]:
+    """Yields the changes of the bounds' parameters, if both are in one notion or one is missing."""
+    if old.bound is None or new.bound is None:
+        known = old.bound or new.bound
+        if known is not None and old.status != new.status:
+            for name, value in named_parameters(known):
+                was = value if old.bound is not None else None
+                now = value if new.bound is not None else None
+                yield NumberChange(name, was, now, _way(was, now))
+        return
+    if old.bound.notion is not new.bound.notion:
+        return
+    pairs = zip(named_parameters(old.bound), named_parameters(new.bound), strict=True)
+    found = [NumberChange(name, was, now, _way(was, now)) for (name, was), (_, now) in pairs]
+    mixed = {each.direction for each in found} >= {"increased", "decreased"}
+    for each in found:
+        yield replace(each, direction="incomparable") if mixed else each
+
+
+def _across(old: Bound, new: Bound) -> Direction:
+    """Returns the direction between bounds in different notions, where a conversion decides it."""
+    if old.delta is not None or new.delta is not None:
+        return _with_delta(old, new)
+    if old.notion in CONVERTS[new.notion]:
+        if convert(_amount(new), new.notion, old.notion) <= _amount(old):
+            return "decreased"
+    elif new.notion in CONVERTS[old.notion] and (
+        convert(_amount(old), old.notion, new.notion) <= _amount(new)
+    ):
+        return "increased"
+    return "incomparable"
+
+
+def _with_delta(old: Bound, new: Bound) -> Direction:
+    """Returns the direction between two bounds of which at least one has a δ."""
+    epsilons = {"pure", "approx"}
+    if old.notion.value in epsilons and new.notion.value in epsilons:
+        if old.delta is None and new.value >= old.value:
+            return "increased"
+        if new.delta is None and new.value <= old.value:
+            return "decreased"
+    return "incomparable"
+
+
+def _amount(bound: Bound) -> Fraction:
+    """Returns a bound in the unit in which its notion adds up: μ² for GDP, else its parameter."""
+    return bound.value**2 if bound.notion.value == "gdp" else bound.value
+
+
+def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(0)) -> Direction:
+    """Returns in which direction a number moved; None counts as larger than every number."""
+    if old is None or new is None:
+        return "same" if old is new else "increased" if new is None else "decreased"
+    if abs(new - old) <= slack * old:
+        return "same"
+    return "increased" if new > old else "decreased"
+
+
+def _at_name(at: At) -> str:
+    """Returns the name of the number at a δ: `ε at δ = 1e-6`."""
+    return f"ε at δ = {chance(number(at.given))}"
+
+
+def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:
+    """Yields the changes of the ε's at the δ's that both reports have."""
+    before = {at.given: at for at in old.at_delta}
+    for at in new.at_delta:
+        was = before.get(at.given)
+        if was is not None:
+            way = _way(was.value, at.value, NEARLY)
+            yield NumberChange(_at_name(at), was.value, at.value, way)

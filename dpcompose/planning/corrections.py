@@ -83,23 +83,23 @@ def _disjoint_fixes(fixes: Iterable[Fix]) -> list[Fix]:
         if fix in taken:
             continue
         spans = [each.span for each in fix.replacements]
-        if not any(_touch(one, other) for one in spans for other in places):
+        if not any(
+            one[1] >= other[0] and other[1] >= one[0]
+            for one in map(_ends, spans)
+            for other in map(_ends, places)
+        ):
             taken.append(fix)
             places += spans
     return taken
 
 
-def _touch(one: Span, other: Span) -> bool:
-    """Returns whether two places have a character or an end in common."""
-    (start, end), (begin, stop) = (
-        ((each.line, each.column), (each.end_line, each.end_column)) for each in (one, other)
-    )
-    return end >= begin and stop >= start
+def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns where a place starts and ends."""
+    return (span.line, span.column), (span.end_line, span.end_column)
 
 
 def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]:
-    """Returns the lines of a file before its corrections, and what replaces whole stretches of
-    them."""
+    """Returns the lines of a file before its corrections, and what replaces some of them."""
     old, new = LINE_END.split(found.before), LINE_END.split(found.after)
     head = next((i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
     blocks = SequenceMatcher(None, old[head:], new[head:], autojunk=len(old) > 5000)
@@ -112,8 +112,7 @@ def changed_lines(found: Corrected) -> tuple[list[str], tuple[Replacement, ...]]
 
 
 def _stretch(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> Replacement:
-    """Returns the replacement of the old lines `a` to `b` by the new ones `c` to `d`, ends
-    excluded."""
+    """Returns the replacement of the old lines `a` to `b`, excluded, by the new `c` to `d`."""
     texts = new[c:d]
     if a == b:  # inserted below the line before
         if a == 0:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, Span
+from dpcompose.report.declared_assumptions import flow
 from dpcompose.source import Source, Value
 
 #: The parts of a spec whose entries have names.
@@ -42,8 +43,7 @@ class Edit:
 
 
 def edits(old: Source, new: Source) -> tuple[Edit, ...]:
-    """Returns the entries that differ between two specs, in the order of the new one; removed ones
-    last."""
+    """Returns the entries that differ between two specs, as in the new one; removed last."""
     before, after = _entries(old), _entries(new)
     found: list[Edit] = []
     for entry, (path, value) in after.items():
@@ -91,20 +91,9 @@ def _flat(value: Value) -> dict[str, str]:
         elif isinstance(each, list) and any(isinstance(item, dict | list) for item in each):
             below = [(str(index), item) for index, item in enumerate(each)]
         else:
-            found[path] = _text(each)
+            found[path] = flow(each)
         stack.extend((f"{path}.{key}" if path else key, item) for key, item in reversed(below))
     return found
-
-
-def _text(value: Value) -> str:
-    """Returns a scalar, a list of scalars or an empty mapping as text."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, dict):
-        return "{}"
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    return value
 
 
 def _keys(old: dict[str, str], new: dict[str, str]) -> Iterator[KeyEdit]:

@@ -7,21 +7,35 @@ only chooses where to look, so that no result is ever above the budget.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NamedTuple
 
+from dpcompose.core.mechanisms import form_of
+from dpcompose.core.mechanisms.accuracy import HIGHEST, accuracy_of
+from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves import COMPARED
 from dpcompose.curves.rounding import sqrt_up
-from dpcompose.errors import DpcomposeError
+from dpcompose.errors import DpcomposeError, nearest, quoted
 from dpcompose.faults import listing
-from dpcompose.planning.scaling import Parameter, parameters, rounded_down, scaled, scaled_values
+from dpcompose.planning.scaling import (
+    Parameter,
+    largest,
+    parameters,
+    rounded_down,
+    scaled,
+    scaled_values,
+)
 from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import certify
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
-from dpcompose.source import Source
+from dpcompose.source import Source, load
 
 #: Scales are looked for in between, or so far from the one that proportion suggests.
 SMALLEST, LARGEST = Fraction(1, 10**9), Fraction(10**9)
@@ -166,8 +180,7 @@ class _Search:
 
     @property
     def high(self) -> Fraction | None:
-        """Returns the least larger scale known not to meet the budget; None if there is none
-        yet."""
+        """Returns the least larger scale known not to meet the budget; None for none yet."""
         low = self.low or 0
         return min((scale for scale in self.tried if scale > low), default=None)
 
@@ -189,8 +202,7 @@ class _Search:
         return self.tried[scale][1]
 
     def value(self, scale: Fraction) -> Fraction | None:
-        """Returns the amount that the spec at this scale spends, in the budget's main parameter;
-        None: not finite."""
+        """Returns what is spent at this scale, in the budget's main parameter, if finite."""
         self.fits(scale)
         return self.tried[scale][0]
 
@@ -226,8 +238,7 @@ class _Search:
         return self.low, False
 
     def _spends_all(self, scale: Fraction) -> bool:
-        """Returns whether a scale spends exactly the budget; False, untested, for a scale with many
-        digits."""
+        """Returns whether a scale spends exactly the budget; False for one of many digits."""
         bits = scale.numerator.bit_length() + scale.denominator.bit_length()
         if bits > _SHORT or not self.weights or scale <= 0:
             return False
@@ -245,8 +256,7 @@ class _Search:
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
     def _candidate(self, low: Fraction | None, high: Fraction | None) -> Fraction:
-        """Returns a scale to try next, between the largest that is known to fit and the least that
-        does not."""
+        """Returns a scale to try next, between the largest that fits and the least that fails."""
         guess = self._guess()
         if guess is not None:
             if low is not None and guess <= low:
@@ -270,8 +280,7 @@ class _Search:
         return guess if low < guess < high else _next(low)
 
     def _scale_beyond(self, scale: Fraction, side: int) -> Fraction:
-        """Returns a scale a little above (`side` 1) or below (-1) another one; further away at each
-        call."""
+        """Returns a scale above (`side` 1) or below (-1) another, further away at each call."""
         self.away *= 4
         return rounded_down(scale + side * self.away * (_next(scale) - scale) / 4, _DIGITS)
 
@@ -302,8 +311,7 @@ class _Search:
         )
 
     def _line(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """Returns the scale at which the budget is spent if the value is linear between two scales,
-        or None."""
+        """Returns where the budget is spent if the value is linear between two scales, or None."""
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
@@ -322,3 +330,89 @@ def _next(scale: Fraction) -> Fraction:
 
 def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
+
+
+# ---------------------------------------------------------------------------------------------
+# Noise that has a wanted accuracy: the most with which answers are so near to the true ones
+
+
+_FORM = re.compile(
+    r"(?P<name>.+?)\s*(?:±|\+/?-)\s*(?P<within>[^ ]+)(?:\s+at\s+(?P<level>[^ ]+(?: %)?))?"
+)
+#: The chance where none is named, and the digits of a parameter that is found.
+_USUAL, _LONG = Fraction(95, 100), 10
+_DUE = "`NAME ± 50`, or `NAME ± 50 at 99%`, is due"
+
+
+class WantedAccuracy(NamedTuple):
+    """A mechanism whose noise is at most `within`, in its units, with the chance `level`."""
+
+    mechanism: str
+    within: Fraction
+    level: Fraction
+
+
+def wanted_accuracy(text: str) -> WantedAccuracy:
+    """Returns what `NAME ± 50 at 99%` asks for. Raises Unfit."""
+    found = _FORM.fullmatch(text.strip())
+    if found is None:
+        raise Unfit(f"--accuracy {text}: {_DUE}")
+    level = found["level"]
+    share = 1 if level is None or not level.endswith("%") else 100
+    try:
+        within = parse(found["within"], {})
+        chance = _USUAL if level is None else parse(level.removesuffix("%").strip(), {}) / share
+    except ExpressionError as error:
+        raise Unfit(f"--accuracy {text}: {error.message}; {_DUE}") from error
+    if within <= 0 or not 0 < chance <= HIGHEST:
+        raise Unfit(f"--accuracy {text}: a half-width above 0, at a chance below 1; {_DUE}")
+    return WantedAccuracy(found["name"], within, chance)
+
+
+def with_accuracy(source: Source, wanted: Iterable[WantedAccuracy]) -> Source:
+    """Returns a valid spec with the most noise that has the wanted accuracies. Raises Unfit, and
+    Unscalable where the noise cannot be changed in the text."""
+    for each in wanted:
+        noise = _noise_of(resolve(source).problem, each.mechanism)
+        key = form_of(noise).key.name
+        factor = getattr(noise, key) / _largest(noise, key, each)
+        source = load(scaled(source, {each.mechanism: factor}), source.name)
+    return source
+
+
+def _noise_of(problem: Problem, name: str) -> Family:
+    """Returns the noise of a mechanism, the same in all blocks that it reads. Raises Unfit."""
+    names = dict.fromkeys(each.name for each in problem.mechanisms())
+    if name not in names:
+        near = nearest(name, list(names))
+        meant = f"; did you mean {quoted(near)}?" if near else ""
+        raise Unfit(f"--accuracy: no mechanism that reads data is called {quoted(name)}{meant}")
+    noises = {
+        getattr(statement.guarantee.noise, "noise", statement.guarantee.noise)
+        for each in problem.mechanisms()
+        if each.name == name
+        for statement in each.statements
+    } - {None}
+    found = next(iter(noises), None)
+    if found is None or accuracy_of(found, _USUAL) is None:
+        raise Unfit(f"--accuracy: {quoted(name)} adds no noise to a number that is known here")
+    if len(noises) > 1:
+        raise Unfit(f"--accuracy: {quoted(name)} has other noise on other blocks: name one by one")
+    return found
+
+
+def _largest(noise: Family, key: str, wanted: WantedAccuracy) -> Fraction:
+    """Returns the largest parameter of noise, of ten digits, that has an accuracy. Raises Unfit."""
+
+    def is_within(value: Fraction) -> bool:
+        changed: Family = replace(noise, **{key: value})  # type: ignore[type-var]
+        found = accuracy_of(changed, wanted.level)
+        return found is not None and found.within <= wanted.within
+
+    most = wanted.within
+    while is_within(most) and most <= 10**30 * wanted.within:
+        most *= 2
+    found = largest(is_within, most, Fraction(1, 10**12))
+    if not found:
+        raise Unfit(f"--accuracy: no noise of {quoted(wanted.mechanism)} is within the half-width")
+    return rounded_down(found, _LONG)

@@ -81,8 +81,7 @@ def _units(release: Release) -> Iterator[str]:
 
 
 def by_protection(releases: Sequence[Release]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Returns pairs (what is protected, labels), the largest group first; () if all protect the
-    same."""
+    """Returns pairs (what is protected, labels), the largest first; () for one alone."""
     found: dict[str, list[str]] = {}
     for each in releases:
         units = sorted(set(_units(each)))
@@ -95,8 +94,7 @@ def by_protection(releases: Sequence[Release]) -> tuple[tuple[str, tuple[str, ..
 
 
 def _clash(releases: Sequence[Release]) -> str | None:
-    """Returns the sentence that two releases protect different relations; None if all protect the
-    same."""
+    """Returns the sentence that two releases protect different relations, or None."""
     first = releases[0]
     for each in releases:
         if goal_of(each) != goal_of(first):
@@ -108,8 +106,7 @@ def _clash(releases: Sequence[Release]) -> str | None:
 
 
 def _other_units(releases: Sequence[Release]) -> str | None:
-    """Returns the sentence that two releases protect units of differently named columns; else
-    None."""
+    """Returns the sentence that two releases protect units of other names, or None."""
     kind = releases[0].resolved.problem.goal.relation
     if (kind.within or kind).kind is not RelationKind.USER:
         return None

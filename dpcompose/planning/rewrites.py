@@ -37,8 +37,7 @@ class Recorded:
 
     @property
     def counted(self) -> Release:
-        """Returns the release that counts: the present one unless it is removed or declares
-        less."""
+        """Returns the release that counts: that of now, unless it is removed or says less."""
         return self.old if self.new is None or self.less else self.new
 
 
@@ -69,8 +68,7 @@ def since(
     found: dict[int, int] = {}
 
     def pair(wanted: Sequence[object], there: Sequence[object]) -> None:
-        """Pairs each old release without a partner with the first new one left of an equal key, in
-        `found`."""
+        """Pairs each old release left with the first new one left of an equal key, in `found`."""
         places: dict[object, list[int]] = {}
         for at in reversed(left):
             places.setdefault(there[at], []).append(at)
@@ -119,7 +117,12 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
         return  # every mechanism would say it again
     was, now = old.resolved, new.resolved
     yield from _of_the_spec(was, now)
-    filters = [_filter(each, limit) for each in (new, old)]
+    filters: list[str | None] = []  # the notions in which the budget is counted
+    for each in (new, old):
+        budget = limit or next(iter(each.limits), each.resolved.budget)
+        usual = None if budget is None else default_notion(budget)
+        notion = each.resolved.filter or usual
+        filters.append(None if notion is None else notion.value)
     if filters[0] != filters[1]:
         yield f"`filter` is {_quoted(filters[0])}, and was {_quoted(filters[1])}", ("filter",)
     before, after = ({each.of: each for each in claims(one.source)} for one in (was, now))
@@ -130,7 +133,8 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
             elif _times(after[of]) < _times(told):
                 says = f"{quoted(of)} is released {_times(after[of])} times, and was "
                 yield f"{says}{_times(told)} times", (*after[of].path, "count")
-    there = _datasets(was) & _datasets(now)
+    declared = [one.source.at(("datasets",)) for one in (was, now)]
+    there = set.intersection(*(set(each if isinstance(each, dict) else ()) for each in declared))
     for of in dict.fromkeys([*after, *(f"dataset {name}" for name in there)]):
         known: Vouched | None = before.get(of)
         claim: Vouched | None = after.get(of)
@@ -151,12 +155,13 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
 
 
 def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
-    """Yields such differences in the spec as a whole: its population, its adaptivity, and its
-    budget."""
+    """Yields such differences in the spec as a whole: population, adaptivity, budget."""
     if was.population != now.population:
         says = f"`population` is {_quoted(now.population)}, and was {_quoted(was.population)}"
         yield says, ("population",)
-    if _freedom(now) < _freedom(was):
+    # Nothing may depend on earlier outputs, the releases, or also their parameters.
+    free = [2 if each.ledger else int(each.problem.adaptive) for each in (was, now)]
+    if free[1] < free[0]:
         yield "less is said to depend on earlier outputs than before", ("adaptivity",)
     if now.planned is not None and now.planned != was.planned:
         yield f"`because` is {_quoted(now.planned)}, and was {_quoted(was.planned)}", ("because",)
@@ -167,31 +172,9 @@ def _of_the_spec(was: Resolved, now: Resolved) -> Iterator[tuple[str, Path]]:
             yield f"the budget is {told}, and was {amounts([was.budget])}", ("budget",)
 
 
-def _filter(release: Release, limit: Budget | None) -> str | None:
-    """Returns the notion in which a budget is counted, as far as one release determines it,
-    else None."""
-    named = release.resolved.filter
-    if named is not None:
-        return named.value
-    budget = limit or next(iter(release.limits), release.resolved.budget)
-    return None if budget is None else default_notion(budget).value
-
-
-def _freedom(resolved: Resolved) -> int:
-    """Returns how much may depend on earlier outputs: 0 nothing, 1 the releases, 2 also
-    parameters."""
-    return 2 if resolved.ledger else int(resolved.problem.adaptive)
-
-
 def _times(claim: Vouched) -> int:
     """Returns how many copies of a mechanism are released."""
     return int(claim.content.get("count", 1))
-
-
-def _datasets(resolved: Resolved) -> set[str]:
-    """Returns the names of all datasets that are declared."""
-    declared = resolved.source.at(("datasets",))
-    return set(declared) if isinstance(declared, dict) else set()
 
 
 def _quoted(text: str | None) -> str:

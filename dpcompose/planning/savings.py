@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
@@ -19,7 +18,7 @@ from dpcompose.planning.what_if import Put, what_if
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import number
-from dpcompose.resolve import Resolved, resolve
+from dpcompose.resolve import resolve
 from dpcompose.source import Source
 
 
@@ -75,104 +74,72 @@ def savings_of(
             "spent: `dpcompose analyze` says what each mechanism has spent"
         )
     if delta is None:
-        delta = next(_deltas(resolved, default, required), None)
-    if delta is None:
-        whole = certify(resolved.problem)
-        if not whole.bounds:
-            raise NoBound("there is no finite bound; with --delta there may be an ε")
-    else:
-        whole = certify(resolved.problem, (), [delta])
+        own = resolved.budget or resolved.adversary_budget
+        wanted = [*deltas_of(own), *resolved.deltas, *(deltas_of(default) if own is None else ())]
+        delta = next(iter(wanted), required)
+    whole = certify(resolved.problem, (), () if delta is None else [delta])
     total = _number(whole, delta)
+    if total is None and delta is None:
+        raise NoBound("there is no finite bound; with --delta there may be an ε")
     if total is None:
-        raise NoBound(f"there is no finite {'bound' if delta is None else 'ε at this δ'}")
+        raise NoBound("there is no finite ε at this δ")
     known = parameters(source)
-    shares = _mechanisms_in_worst_change(whole) if delta is None else None
+    shares: tuple[str, ...] | None = None  # the mechanisms of the worst change, if only they matter
+    # Of (ε, δ) one change may have the largest ε, and another one the largest δ.
+    if delta is None and whole.solutions[0].notion is not Notion.APPROX:
+        shares = tuple(dict.fromkeys(felt.mechanism.name for felt in whole.solutions[0].felt))
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
-    slack = Fraction(0) if delta is None else total * _NOTHING
-    halved = _halves(source, known, whole, delta, step)
-    found = list(_savings(source, known, order, shares, (total, slack), halved, most))
-    found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
-    return Savings(_name(whole, delta), total, tuple(found))
-
-
-def _halves(
-    source: Source,
-    known: Mapping[str, tuple[Parameter, ...]],
-    whole: CertifiedRelease,
-    delta: Fraction | None,
-    step: Callable[[], None],
-) -> Callable[[str], Fraction | None]:
-    """Returns the function that gives the number with a mechanism halved; None: not finite.
-
-    Mechanisms whose entries differ in their names alone have one number. Routes to an ε that are
-    there for comparison are tried where one of them wins for the whole.
-    """
-    notion = next((each.notion for each in whole.solutions), Notion.APPROX)
-    compared = any(each.rule in COMPARED for each in whole.at_delta)
     numbers: dict[str, Fraction | None] = {}
-
-    def number_of(problem: Problem) -> Fraction | None:
-        """Returns the bound of a problem in the notion, or its ε at the δ; None if there is
-        none."""
-        solver = Solver(problem, whole.solver)
-        if delta is None and notion is not Notion.APPROX:
-            # Halving leaves the notions in which there is a bound as they are.
-            found = solver.least_bound(notion)
-            return None if found is None else bound_of(found).value
-        deltas = () if delta is None else [delta]
-        return _number(certify(problem, (), deltas, solver=solver, compared=compared), delta)
-
-    def halved(name: str) -> Fraction | None:
-        """Returns the number with the costs of a mechanism halved, or its noise doubled; None if
-        not finite."""
-        entry = source.at(known[name][0].path[:2])
-        assert isinstance(entry, dict)
-        key = json.dumps({**entry, "name": None}, sort_keys=True)
-        if key not in numbers:
-            puts = [
-                Put(each.path, f"({each.text}){'*' if each.noise else '/'}2")
-                for each in known[name]
-            ]
-            numbers[key] = number_of(what_if(source, puts))
-            step()
-        return numbers[key]
-
-    return halved
-
-
-def _savings(
-    source: Source,
-    known: Mapping[str, tuple[Parameter, ...]],
-    order: list[str],
-    shares: tuple[str, ...] | None,
-    total: tuple[Fraction, Fraction],
-    halved: Callable[[str], Fraction | None],
-    most: int,
-) -> Iterator[Saving]:
-    """Yields what halving each mechanism in `order` saves.
-
-    `shares`: the mechanisms of the worst change, None if all matter. `total`: the number, and the
-    largest saving that counts as none. At most `most` are tried.
-    """
+    found: list[Saving] = []
     tried = 0
     for name in order:
         if not known[name]:
             continue
-        span = source.span(known[name][0].path[:2])
+        path = known[name][0].path[:2]
         if shares is not None and name not in shares:
-            yield Saving(name, Fraction(0), span, "it is not in the worst change")
+            why = "it is not in the worst change"
+            found.append(Saving(name, Fraction(0), source.span(path), why))
             continue
         tried += 1
         if tried > most:
-            yield Saving(name, None, span, "not tried: see --most")
+            found.append(Saving(name, None, source.span(path), "not tried: see --most"))
             continue
-        now = halved(name)
-        saves = Fraction(0) if now is None else max(Fraction(0), total[0] - now)
-        if saves > total[1]:
-            yield Saving(name, saves, span)
+        # Mechanisms whose entries differ in their names alone have one number.
+        entry = source.at(path)
+        assert isinstance(entry, dict)
+        key = json.dumps({**entry, "name": None}, sort_keys=True)
+        if key not in numbers:
+            numbers[key] = _halved(source, known[name], whole, delta)
+            step()
+        now = numbers[key]
+        saves = Fraction(0) if now is None else max(Fraction(0), total - now)
+        if saves > (0 if delta is None else total * _NOTHING):
+            found.append(Saving(name, saves, source.span(path)))
         else:
             why = "another change is as bad" if shares is not None else "it does not decide"
-            yield Saving(name, Fraction(0), span, why)
+            found.append(Saving(name, Fraction(0), source.span(path), why))
+    found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
+    at = "" if delta is None else f"ε at δ = {chance(number(delta))}"
+    return Savings(at or whole.bounds[0].notion.facts.sign, total, tuple(found))
+
+
+def _halved(
+    source: Source, halves: Sequence[Parameter], whole: CertifiedRelease, delta: Fraction | None
+) -> Fraction | None:
+    """Returns the number with parameters halved, noise doubled; None where it is not finite.
+
+    Routes to an ε that are there for comparison are tried where one of them wins for the whole.
+    """
+    puts = [Put(each.path, f"({each.text}){'*' if each.noise else '/'}2") for each in halves]
+    solver = Solver(what_if(source, puts), whole.solver)
+    notion = next((each.notion for each in whole.solutions), Notion.APPROX)
+    if delta is None and notion is not Notion.APPROX:
+        # Halving leaves the notions in which there is a bound as they are.
+        found = solver.least_bound(notion)
+        return None if found is None else bound_of(found).value
+    compared = any(each.rule in COMPARED for each in whole.at_delta)
+    deltas = () if delta is None else [delta]
+    return _number(certify(solver.problem, (), deltas, solver=solver, compared=compared), delta)
 
 
 def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
@@ -180,34 +147,3 @@ def _number(found: CertifiedRelease, delta: Fraction | None) -> Fraction | None:
     if delta is None:
         return found.bounds[0].value if found.bounds else None
     return found.at_delta[0].value if found.at_delta else None
-
-
-def _deltas(
-    resolved: Resolved, default: Budget | None, required: Fraction | None
-) -> Iterator[Fraction]:
-    """Yields the δ's of the spec's budget, of the spec, of the default budget (if it has none), and
-    `required`."""
-    own = resolved.budget or resolved.adversary_budget
-    yield from deltas_of(own)
-    yield from resolved.deltas
-    if own is None:
-        yield from deltas_of(default)
-    if required is not None:
-        yield required
-
-
-def _name(found: CertifiedRelease, delta: Fraction | None) -> str:
-    """Returns the name of the number: `ε at δ = 1e-6`, or the sign of the notion."""
-    if delta is not None:
-        return f"ε at δ = {chance(number(delta))}"
-    return found.bounds[0].notion.facts.sign
-
-
-def _mechanisms_in_worst_change(found: CertifiedRelease) -> tuple[str, ...] | None:
-    """Returns the names of the mechanisms that the worst change reaches; None for (ε, δ).
-
-    There one change may have the largest ε, and another one the largest δ.
-    """
-    if found.solutions[0].notion is Notion.APPROX:
-        return None  # one change may have the largest ε, another one the largest δ
-    return tuple(dict.fromkeys(felt.mechanism.name for felt in found.solutions[0].felt))

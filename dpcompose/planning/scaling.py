@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
@@ -28,6 +28,8 @@ DIGITS = 12
 _LONGEST_FRACTION = 24
 #: A fraction with a larger denominator reads no better than a decimal.
 _LARGE_DENOMINATOR = 1000
+#: So many numbers are tried where the largest one is looked for.
+_MOST_TRIES = 60
 _LOSSES = ("epsilon", "rho", "mu")
 
 
@@ -37,8 +39,7 @@ class Unscalable(DpcomposeError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number of a mechanism as it is written at `path`; `noise`: scaling divides it by the
-    factor."""
+    """A number of a mechanism as written at `path`; `noise`: scaling divides it."""
 
     path: Path
     text: str
@@ -208,8 +209,7 @@ def _factor_of(text: str) -> str:
 
 
 def _is_exact(parameter: Parameter, factor: Fraction) -> bool:
-    """Returns whether a scaled number is written with its exact value; False for an expression with
-    names."""
+    """Returns whether a scaled number is written exactly; False for one with names."""
     try:
         value = parse(parameter.text, {}) * (1 / factor if parameter.noise else factor)
         return parse(written(parameter, factor), {}) == value
@@ -310,8 +310,7 @@ def _terminates(value: Fraction) -> bool:
 
 
 def rounded_down(value: Fraction, digits: int) -> Fraction:
-    """Returns the largest number with at most `digits` significant digits that is not above
-    `value`."""
+    """Returns the largest number of at most `digits` digits that is not above `value`."""
     return Fraction(_decimal(value, False, digits))
 
 
@@ -325,3 +324,26 @@ def _decimal(value: Fraction, up: bool, digits: int = DIGITS) -> str:
     if -7 <= plain.adjusted() <= DIGITS:
         return format(plain, "f")
     return str(plain).replace("E", "e").replace("e+", "e")
+
+
+def largest(
+    holds: Callable[[Fraction], bool], most: Fraction, close: Fraction = Fraction(1, 10**9)
+) -> Fraction:
+    """Returns nearly the largest number up to `most` for which `holds` is true; 0 if it is for
+    none.
+
+    `holds` must be true below each number for which it is true; it was tested at the number
+    returned, which is relatively as `close` to the largest, or one of many tries.
+    """
+    if holds(most):
+        return most
+    low, high = Fraction(0), most
+    for _ in range(_MOST_TRIES):
+        middle = (low + high) / 2 if low else high / 2**10
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+        if high - low <= low * close:
+            break
+    return low

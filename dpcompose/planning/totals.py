@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpcompose.core.at_delta.filters import default_notion
-from dpcompose.core.model.problem import Path
-from dpcompose.core.notions.guarantee import Budget, bound_of
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.model.problem import Mechanism, Path, Statement
+from dpcompose.core.notions.guarantee import Budget, Guarantee, bound_of
+from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert, convert_over_steps
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
+from dpcompose.curves.rounding import sqrt_down
 from dpcompose.errors import Diagnostic, Span, printable
-from dpcompose.planning.ledgers import LedgerSum, Remaining, summed
-from dpcompose.planning.merging import Merged, drawn_apart, merge
+from dpcompose.planning.merging import Merged, MergedSolver, drawn_apart, merge, name_assumptions
 from dpcompose.planning.releases import Release, by_protection, disagreement, protected
 from dpcompose.planning.rewrites import RecordCheck
-from dpcompose.planning.together import MergedSolver, remaining_if_fixed
+from dpcompose.planning.scaling import largest
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
+from dpcompose.report.ledger import Counted, NoFilter, count, decision, guarantee, passed, read
 from dpcompose.report.shares import of_solution as shares_of
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import listing
@@ -158,7 +159,13 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     """Returns the total of the releases on one population, or why they cannot be added up."""
     files = tuple(each.label for each in releases)
     total = Total(population, files, protected(releases[0]))
-    releases = [_with_own_budget(each) for each in releases]
+    # A release of a ledger without a total budget has its own budget as the limit.
+    releases = [
+        replace(each, limits=(each.resolved.budget,))
+        if each.resolved.ledger and each.resolved.budget is not None and not each.limits
+        else each
+        for each in releases
+    ]
     limits = next((each.limits for each in releases if each.limits), ())
     if asked.limit is not None:
         limits = (asked.limit,)
@@ -172,7 +179,10 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     )
     if why is not None:
         return replace(total, refused=why, groups=by_protection(releases))
-    deltas = [*asked.deltas, *(delta for each in releases for delta in _deltas(each))]
+    deltas = [*asked.deltas]
+    for each in releases:
+        own = each.resolved
+        deltas += [*each.deltas, *own.deltas, *deltas_of(own.budget)]
 
     def certified(merged: Merged) -> tuple[MergedSolver, CertifiedRelease]:
         """Returns a solver of the merged problem and its certified bounds."""
@@ -211,7 +221,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         verdict=next((each for each in verdicts if not each.ok), next(iter(verdicts), None)),
         assumed=(
             "maps, blocks, parameters and their number were fixed before the first output",
-            *_name_assumptions(merged, files, world and population is not None),
+            *name_assumptions(merged, files, world and population is not None),
         ),
         planned=planned,
         remaining=remaining_if_fixed(merged, limits) if asked.rest and limits else None,
@@ -219,17 +229,8 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
     return _total_with_reasoning(total, found, solver, releases)
 
 
-def _with_own_budget(release: Release) -> Release:
-    """Returns a release of a ledger with its own budget as the limit, if it has no total budget."""
-    own = release.resolved.budget
-    if release.limits or own is None or not release.resolved.ledger:
-        return release
-    return replace(release, limits=(own,))
-
-
 def _reason_for_fixed(releases: Sequence[Release], asked: TotalAsked) -> str | None:
-    """Returns why all parameters were fixed before the first output; None unless all releases
-    say so."""
+    """Returns why all parameters were fixed in advance; None unless all releases say so."""
     if asked.fixed is not None or asked.part:
         return asked.fixed
     reasons = [each.resolved.planned for each in releases]
@@ -255,49 +256,34 @@ def _ledger(
     wanted = asked.filter or next(
         (each.resolved.filter for each in releases if each.resolved.filter is not None), None
     )
-    points = [*(delta for each in limits for delta in deltas_of(each)), *deltas]
-
-    def counted(merged: Merged) -> LedgerSum:
-        """Returns the sum that the filters count for a merged problem."""
-        problem, more = merged.problem, (asked.rest, asked.part)
-        return summed(problem, lambda: MergedSolver(merged), limits, wanted, points, *more)
-
-    found, used = counted(merged), merged
+    points = dict.fromkeys([*(delta for each in limits for delta in deltas_of(each)), *deltas])
+    found, solution = _counted(total, merged, asked, limits, wanted, [*points])
     if apart is not None:
-        other = counted(apart)
+        other, other_solution = _counted(total, apart, asked, limits, wanted, [*points])
         if _spent(other) < _spent(found):
-            found, used = other, apart
-    total = replace(
-        total,
-        bounds=found.bounds,
-        at_delta=found.at_delta,
-        verdict=found.verdict,
-        reasons=found.reasons,
-        record=found.record,
-        realised=found.realised,
-        remaining=found.remaining,
-    )
+            found, solution, merged = other, other_solution, apart
     if asked.part:
-        return total
-    notion = None if found.solution is None else found.solution.notion
+        return found
     world = not asked.apart and total.population is not None
-    assumed = [
-        *(each.says for each in OF_FILTERS),
-        _record_assumption(asked),
-        *_name_assumptions(used, total.files, world),
-    ]
-    alone = tuple(_alone(releases, notion))
-    total = replace(total, alone=alone, assumed=tuple(assumed))
-    if found.solution is None:
-        return total
-    theorem = in_role(Role.FILTER, found.solution.notion).id if found.bounds else None
-    added = _with_additions(total, found.solution, MergedSolver(used), releases)
+    notion = None if solution is None else solution.notion
+    found = replace(
+        found,
+        alone=tuple(_alone(releases, notion)),
+        assumed=(
+            *(each.says for each in OF_FILTERS),
+            _record_assumption(asked),
+            *name_assumptions(merged, total.files, world),
+        ),
+    )
+    if solution is None:
+        return found
+    theorem = in_role(Role.FILTER, solution.notion).id if found.bounds else None
+    added = _with_additions(found, solution, MergedSolver(merged), releases)
     return replace(added, theorem=theorem)
 
 
 def _record_assumption(asked: TotalAsked) -> str:
-    """Returns the sentence on the assumption that recorded releases were not changed or removed
-    later."""
+    """Returns the assumption that recorded releases were not changed or removed later."""
     if asked.since is None:
         return (
             "each release stands here as it was made: none was changed or taken out afterwards "
@@ -317,8 +303,7 @@ def _over_time(
     asked: TotalAsked,
     limits: Sequence[Budget],
 ) -> Total:
-    """Returns the total with the record before the new releases, and after each release if
-    asked for."""
+    """Returns the total with the record before the new releases, and over time if asked."""
     if found.record is None:
         return found
     alone = replace(asked, rest=False, over_time=False, part=True, filter=found.record.notion)
@@ -346,9 +331,8 @@ def _over_time(
     return replace(found, before=before, steps=steps)
 
 
-def _spent(found: LedgerSum) -> Fraction:
-    """Returns the number by which sums of the same releases are compared: the share of the limit
-    spent."""
+def _spent(found: Total) -> Fraction:
+    """Returns what sums of the same releases are compared by: the share of the limit."""
     if found.record is not None:
         return found.record.share
     return Fraction(10**9) if found.realised is None else found.realised.value
@@ -361,13 +345,6 @@ def _comparison_key(found: CertifiedRelease) -> tuple[int, Fraction]:
     values = [at.value for at in found.at_delta]
     known = [value for value in values if value is not None]
     return 1 + len(values) - len(known), sum(known, Fraction(0))
-
-
-def _deltas(release: Release) -> Iterator[Fraction]:
-    """Yields the δ's at which ε is stated: those of settings, of the spec, and of its budget."""
-    yield from release.deltas
-    yield from release.resolved.deltas
-    yield from deltas_of(release.resolved.budget)
 
 
 def _alone(
@@ -386,38 +363,6 @@ def _alone(
         yield each.label, bounds[0] if bounds else None
 
 
-def _name_assumptions(merged: Merged, labels: Sequence[str], world: bool) -> Iterator[str]:
-    """Yields the assumptions that follow from equal names, in sentences.
-
-    `world`: whether equal names mean the same in all specs.
-    """
-    if len(labels) < 2:
-        return
-    about = "all of these specs are about the same people"
-    if not merged.apart:
-        yield f"{about}, each of whom may be in every root"
-    else:
-        yield f"{about}, each of whom may be in every root but for what the specs say:"
-    told: dict[tuple[str, ...], list[str]] = {}
-    for part, names in merged.apart:
-        told.setdefault(names, []).append(labels[part])
-    for names, said in told.items():
-        yield f"nobody is in two of {listing(names)} (`roots: disjoint` in {listing(said)})"
-    for part in merged.contested:
-        yield (
-            f"that nobody is in two roots of {labels[part]} is used for it alone, if at all: "
-            "another spec reads some of these roots and does not say so"
-        )
-    fresh = (
-        "each release draws fresh noise, and samples, random limits and caps of its own, whatever "
-        "they are called"
-    )
-    once = "; but a sample with `draws: one` is one draw wherever it has the same name"
-    yield fresh + once if world else fresh
-    for name, parts in merged.same:
-        yield f"`{name}` is one and the same in {listing(labels[part] for part in parts)}"
-
-
 def _total_with_reasoning(
     total: Total,
     found: CertifiedRelease,
@@ -432,10 +377,7 @@ def _total_with_reasoning(
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)
         return replace(total, worst=shown.worst)
-    tried = [solver.solve(notion) for notion in notions(solver.problem)]
-    chosen = bool(total.at_delta)
-    why = why_none(solver.problem, solver.tops, tried, total.at_delta, chosen)
-    return replace(total, reasons=tuple(why))
+    return replace(total, reasons=tuple(why_none(found)))
 
 
 def _with_additions(
@@ -461,3 +403,177 @@ def _with_additions(
         for each in shares_of(solution, span)
     )
     return replace(total, worst=worst_change(solution, span).says, entries=entries)
+
+
+# ---------------------------------------------------------------------------------------------
+# Ledgers of several specs: what a filter counts of them, and what one more release may have
+
+
+#: What is said where there is no budget.
+NO_BUDGET = (
+    "no budget is given, and a later release may have been decided on after seeing an earlier one: "
+    "the realised sum is no guarantee. Way out: a budget that was fixed before the first output "
+    "(`--epsilon 1 --delta 1e-6`, --rho or --mu, or `total-budget` in the settings); or, if all "
+    "was planned together before the first output, `--fixed REASON`"
+)
+#: The notions in which one more mechanism may be stated.
+STATED = (Notion.PURE, Notion.ZCDP, Notion.GDP)
+
+#: The largest ε, ρ and μ of one more mechanism, by their names; None: none at all.
+Remaining = tuple[tuple[str, Fraction | None], ...]
+
+
+def _counted(
+    total: Total,
+    merged: Merged,
+    asked: TotalAsked,
+    limits: Sequence[Budget],
+    wanted: Notion | None,
+    points: Sequence[Fraction],
+) -> tuple[Total, Solution | None]:
+    """Returns the total of a record of releases compared with budgets, each of which is a separate
+    filter, and its worst change where one is known.
+
+    `wanted`: the notion of the filters, None for the default one.
+    """
+    problem = merged.problem
+    if not limits:
+        solver = MergedSolver(merged)
+        found = next((each for each in map(solver.summed, notions(problem)) if each.finite), None)
+        realised = None if found is None else bound_of(found.quantities[0])
+        return replace(total, realised=realised, reasons=(NO_BUDGET,)), found
+    try:
+        held = [count(problem, MergedSolver(merged), each, wanted) for each in limits]
+    except NoFilter as none:
+        verdict = Verdict(limits[0], False, None, none.held)
+        return replace(total, reasons=(str(none),), verdict=verdict), None
+    decisions = [decision(*each) for each in zip(limits, held, strict=True)]
+    verdict = next((each for each in decisions if not each.ok), decisions[0])
+    counted = held[decisions.index(verdict)]
+    if asked.part:
+        record = counted.record((), (), None)
+    else:
+        fixed = certify(problem, limits, points, solver=MergedSolver(merged), compared=False)
+        record = counted.record(points, fixed.at_delta, next(iter(points), None))
+    total = replace(
+        total,
+        record=record,
+        verdict=verdict,
+        remaining=_remaining_of_all(held, problem.goal.distance) if asked.rest else None,
+    )
+    if not verdict.ok:
+        return replace(total, reasons=(passed(record),)), counted.solution
+    own = {delta for each in limits for name, delta in each.parameters if name == "delta"}
+    at_delta, _ = read(counted.filter, [each for each in points if each not in own], [])
+    bounds = tuple(guarantee(*each) for each in zip(limits, (c.filter for c in held), strict=True))
+    return replace(total, bounds=bounds, at_delta=at_delta), counted.solution
+
+
+# ---------------------------------------------------------------------------------------------
+# What one more release may have
+
+
+def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
+    """Returns the largest ε, ρ and μ of one more mechanism that every filter admits.
+
+    That mechanism reads the whole table: it adds to the largest sum, whichever change attains that.
+    `steps`: how many of its neighbours' steps are protected together. An entry is None where a
+    filter counts no mechanism that is stated so.
+    """
+    amounts: list[tuple[Notion, Fraction]] = []
+    for each in held:
+        limit, spent = each.filter, each.spent
+        left = Fraction(limit.amount - spent.amount) if spent.delta <= limit.delta else Fraction(0)
+        amounts.append((limit.notion, max(left, Fraction(0))))
+    found: dict[str, Fraction | None] = {}
+    for notion in STATED:
+        values = [_largest_parameter(notion, *each, steps) for each in amounts]
+        known = [value for value in values if value is not None]
+        found[notion.facts.symbol] = min(known) if len(known) == len(values) else None
+    return tuple(found.items())
+
+
+def _largest_parameter(
+    notion: Notion, counted: Notion, amount: Fraction, steps: int
+) -> Fraction | None:
+    """Returns the largest parameter in `notion` that is counted as at most `amount`."""
+    if counted not in CONVERTS[notion]:
+        return None
+    if counted is notion:
+        value = sqrt_down(amount) if notion is Notion.GDP else amount
+        return value / (steps**2 if notion is Notion.ZCDP else steps)
+
+    def holds(value: Fraction) -> bool:
+        """Returns whether `value` in the notion implies `amount` in the counted notion."""
+        if notion is Notion.PURE and counted in (Notion.ZCDP, Notion.GDP):
+            return convert_over_steps(value, steps, counted) <= amount
+        grouped = at_distance(notion.amount_of(value), notion, steps)
+        return convert(grouped, notion, counted) <= amount
+
+    return largest(holds, max(Fraction(1), 4 * amount))
+
+
+def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
+    """Returns the largest ε, ρ and μ of one more mechanism if all parameters are fixed in advance.
+
+    The total with such a mechanism is certified for each number that is tried.
+    """
+
+    def fits(tried: Merged) -> bool:
+        """Returns whether every limit holds for these merged releases."""
+        solver = MergedSolver(tried)
+        found = certify(tried.problem, limits, solver=solver, compared=False)
+        return all(found.held(each).ok for each in limits)
+
+    if not fits(merged):
+        return tuple((each.facts.symbol, Fraction(0)) for each in STATED)
+    values = [value for limit in limits for name, value in limit.parameters if name != "delta"]
+    most, roots = 4 * max([Fraction(1), *values]), _met_by_all(merged)
+    found: list[tuple[str, Fraction | None]] = []
+    for notion in STATED:
+
+        def holds(value: Fraction, notion: Notion = notion) -> bool:
+            return fits(_with_one_more(merged, roots, Guarantee(notion, value)))
+
+        # What loses nothing does not fit where nothing that is stated so does.
+        value = largest(holds, most) if holds(Fraction(0)) else None
+        found.append((notion.facts.symbol, value))
+    return tuple(found)
+
+
+def _with_one_more(merged: Merged, on: Collection[int], stated: Guarantee) -> Merged:
+    """Returns the merged problem with one more mechanism, on all roots numbered in `on`."""
+    problem = merged.problem
+    names = {each.name for each in problem.mechanisms()}
+    name = "one more"
+    while name in names:
+        name += "*"
+    one = Mechanism(name, (Statement(problem.goal.relation, 0, stated, ()),), 1, ())
+    roots = {
+        id(root): replace(
+            root, dataset=replace(root.dataset, mechanisms=[*root.dataset.mechanisms, one])
+        )
+        if i in on
+        else root
+        for i, root in enumerate(problem.roots)
+    }
+    islands = tuple(
+        replace(each, roots=[roots[id(root)] for root in each.roots]) for each in merged.islands
+    )
+    return replace(merged, problem=replace(problem, roots=[*roots.values()]), islands=islands)
+
+
+def _met_by_all(merged: Merged) -> set[int]:
+    """Returns the numbers of a set of roots of which every protected step changes exactly one.
+
+    The first root that always changes, or a group of roots of which nobody is in two.
+    """
+    numbers = {id(root): i for i, root in enumerate(merged.problem.roots)}
+    groups: list[set[int]] = []
+    for island in merged.islands:
+        apart = {i for each in island.apart for i in each}
+        alone = [root for i, root in enumerate(island.roots) if i not in apart]
+        if alone:
+            return {numbers[id(alone[0])]}
+        groups += [{numbers[id(island.roots[i])] for i in each} for each in island.apart]
+    return groups[0]

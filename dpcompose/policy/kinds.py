@@ -7,12 +7,11 @@ from functools import cache
 from typing import NamedTuple
 
 from dpcompose.errors import Path
-from dpcompose.report.because import reason
+from dpcompose.report.assumptions import reason
 from dpcompose.source import Source, Value
-from dpcompose.spec.concrete import CONCRETE
+from dpcompose.spec.datasets import MAP_KINDS, PARTITION_KINDS
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.partitions import PARTITION_KINDS
+from dpcompose.spec.mechanisms import CONCRETE
 
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.
 OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-processing")

@@ -19,8 +19,8 @@ Renderer: TypeAlias = "Callable[[Iterable[Report], Style], Iterator[str]]"
 class Format(StrEnum):
     """The output formats of `analyze` and `check`.
 
-    Each is a module of this package with a function `render`, except `text` and `jsonl`. The bounds
-    alone (`--quiet`) are no format: see `dpcompose.render.quiet`.
+    Each is a module of this package with a function `render`, except those of `_ELSEWHERE`. The
+    bounds alone (`--quiet`) are no format: see `dpcompose.render.quiet`.
     """
 
     TEXT = "text"
@@ -45,6 +45,8 @@ _ELSEWHERE = {
     Format.TEXT: ("terminal", "render"),
     Format.JSONL: ("json", "render_lines"),
     Format.HTML: ("page", "render"),
+    Format.BADGE: ("label", "render_badges"),
+    Format.EVENT: ("json", "render_events"),
     Format.CERTIFICATE: ("json", "render_certificates"),
 }
 

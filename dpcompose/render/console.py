@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from io import BytesIO, TextIOWrapper
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -69,26 +70,56 @@ def leading_to(
     return text
 
 
-def grid(rows: Iterable[Sequence[str | Text]], style: Style, widths: Sequence[str] = ()) -> Table:
-    """Returns aligned cells without rules; the last column takes the remaining width and wraps.
+def grid(
+    rows: Iterable[Sequence[str | Text | Table]],
+    style: Style,
+    columns: Sequence[str] = (),
+    heads: Sequence[str | Text] = (),
+    gap: int = 2,
+) -> Table:
+    """Returns aligned cells without rules, below their `heads`; rows may be shorter than others.
 
-    `widths`: for each column before the last `fixed` (never wrapped), `right` (the same, aligned
-    right) or `part` (the default: at most two fifths of the page, wrapped).
+    `columns`: words on each column, one of which may name the meaning that colours it. `left`,
+    `number` (aligned right), `fixed` (never wrapped), `right` (never wrapped, aligned right),
+    `part` (the default: at most two fifths of the page), `third` (at most a third), `rest` (takes
+    the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same, and at least a
+    quarter of the page), `fold` (the same, and breaks long words; the default of the last one).
+    `gap`: blanks between columns.
     """
-    listed = [
-        [each if isinstance(each, Text) else literal(each, style) for each in row] for row in rows
-    ]
-    table = Table.grid(padding=(0, 2), expand=True)
-    count = max(map(len, listed), default=0)
-    for number in range(count - 1):
-        how = widths[number] if number < len(widths) else "part"
-        if how == "part":
-            table.add_column(max_width=max(12, style.width * 2 // 5), overflow="fold")
-        else:
-            table.add_column(no_wrap=True, justify="right" if how == "right" else "left")
-    table.add_column(ratio=1, overflow="fold")
+    listed = [list(row) for row in rows]
+    count = max(map(len, [heads, *listed]), default=0)
+    kinds: dict[str, dict[str, Any]] = {
+        "left": {},
+        "fixed": {"no_wrap": True},
+        "right": {"no_wrap": True, "justify": "right"},
+        "number": {"justify": "right"},
+        "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
+        "third": {"max_width": max(16, style.width // 3)},
+        "rest": {"ratio": 1},
+        "rest2": {"ratio": 2},
+        "rest3": {"ratio": 3},
+        "wide": {"ratio": 1, "min_width": style.width // 4},
+        "fold": {"ratio": 1, "overflow": "fold"},
+    }
+    looks = []
+    for number in range(count):
+        default = "fold" if number == count - 1 else "part"
+        words = (columns[number] if number < len(columns) else default).split()
+        found = [kinds.get(word, {"style": word}) for word in words]
+        looks.append({key: value for each in found for key, value in each.items()})
+    table = Table(
+        box=None,
+        padding=(0, 1) if heads else (0, gap),
+        collapse_padding=not heads,
+        pad_edge=False,
+        show_header=bool(heads),
+        header_style="weak",
+        expand=any("ratio" in look for look in looks),
+    )
+    for look, head in zip(looks, heads or [""] * count, strict=True):
+        table.add_column(literal(head, style, "weak") if isinstance(head, str) else head, **look)
     for row in listed:
-        table.add_row(*row)
+        table.add_row(*(literal(each, style) if isinstance(each, str) else each for each in row))
     return table
 
 

@@ -1,25 +1,23 @@
-"""The table of what each mechanism costs: what it adds at the worst change, and its share."""
+"""The tables of what each mechanism costs, what noise does to answers, and who learns what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import decimal_up, summed
 from dpcompose.render.console import grid, literal, ruled
-from dpcompose.render.layout import Style
-from dpcompose.render.numbers import (
-    given_text,
-    route_text,
-    short_amounts,
-)
+from dpcompose.render.inline import code, plain
+from dpcompose.render.layout import Style, sentence
+from dpcompose.render.numbers import given_text, route_text, short_amounts
 from dpcompose.render.panel import bar, share_text
-from dpcompose.report import Report, Share
+from dpcompose.render.risk_text import per_cent
+from dpcompose.report import Learnt, Report, Share
 
 #: Of more equal shares only the first are listed, unless everything is asked for.
 _MOST_ALIKE = 3
@@ -34,30 +32,22 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     yield ruled("What each mechanism costs", style, _where(report))
     alone = report.bound is None and report.record is None
     without = any(each.without is not None for each in report.shares)
-    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
-    table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
-    table.add_column(_heading(unit_of_costs(report), style), justify="right")
-    table.add_column(_heading(f"share of {added_unit(report)}", style), no_wrap=True)
-    if without:
-        table.add_column(_heading("ε without it", style), justify="right")
-    table.add_column("line", justify="right", style="weak", no_wrap=True)
+    heads = ["mechanism", unit_of_costs(report), f"share of {added_unit(report)}"]
+    rows: list[list[str | Text]] = []
     for each, more in _folded(report.shares, style):
-        row: list[RenderableType] = [
-            literal(f"{len(more)} more", style, "weak") if more else literal(each.mechanism, style),
-            ""
-            if more and not _have_equal_bounds(more)
-            else literal(short_amounts(each.bound, alone), style),
-            _part(_sum_of_shares(more or [each]), style),
-        ]
+        name = literal(f"{len(more)} more", style, "weak") if more else each.mechanism
+        bound = short_amounts(each.bound, alone) if _have_equal_bounds([each, *more]) else ""
+        parts = [share.of_whole for share in more or [each] if share.of_whole is not None]
+        rows.append([name, bound, _part(summed(parts) if parts else None, style)])
         if without:
-            known = None if more else each.without
-            row.append(literal("" if known is None else route_text(known), style))
-        table.add_row(*row, f":{each.span.line}" if each.span and not more else "")
+            unknown = more or each.without is None
+            rows[-1].append("" if unknown else route_text(each.without or Fraction(0)))
+        rows[-1].append(f":{each.span.line}" if each.span and not more else "")
     if report.group_shares:
-        table.add_row("")
-    for name, part in report.group_shares:
-        table.add_row(literal(f"group {name}", style), "", _part(part, style))
-    yield table
+        rows.append([""])
+    rows += [[f"group {name}", "", _part(part, style)] for name, part in report.group_shares]
+    columns = ["wide mechanism", "number", "fixed", *["number"] * without, "right weak"]
+    yield grid(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
 
 
 def accuracy(report: Report, style: Style) -> Iterator[RenderableType]:
@@ -65,17 +55,9 @@ def accuracy(report: Report, style: Style) -> Iterator[RenderableType]:
     if not report.accuracy:
         return
     yield ruled("Accuracy", style, "what the noise does to each number of an answer, in its units")
-    head = ["mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line"]
-    rows = [[literal(each, style, "weak") for each in head]]
-    for name, noise, deviation, within, line in accuracy_rows(report):
-        rows.append(
-            [
-                literal(name, style, "mechanism"),
-                *(literal(each, style) for each in (noise, deviation, within)),
-                literal(line, style, "weak"),
-            ]
-        )
-    yield grid(rows, style)
+    heads = ("mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line")
+    columns = ("wide mechanism", "part", "fixed", "fixed", "right weak")
+    yield grid(accuracy_rows(report), style, columns, heads)
 
 
 def level_text(report: Report) -> str:
@@ -95,11 +77,6 @@ def accuracy_rows(report: Report) -> list[tuple[str, str, str, str, str]]:
         )
         for each in report.accuracy
     ]
-
-
-def _heading(text: str, style: Style) -> Text:
-    """Returns the heading of a column as styled text."""
-    return literal(text, style, "weak")
 
 
 def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list[Share]]]:
@@ -133,12 +110,6 @@ def _have_equal_bounds(shares: Sequence[Share]) -> bool:
     return all(each.bound == shares[0].bound for each in shares)
 
 
-def _sum_of_shares(shares: Sequence[Share]) -> Fraction | None:
-    """Returns the sum of the shares of the whole; None where none is known."""
-    parts = [each.of_whole for each in shares if each.of_whole is not None]
-    return summed(parts) if parts else None
-
-
 def _where(report: Report) -> str:
     """Returns `at δ = 1e-6` where the costs depend on a δ, else nothing."""
     if report.bound is None or any(each.without is not None for each in report.shares):
@@ -170,3 +141,114 @@ def _part(part: Fraction | None, style: Style) -> Text:
     if part is None:
         return Text()
     return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
+
+
+# --- who learns what -----------------------------------------------------------------------------
+
+_NAMES = 3  # mechanisms in a cell
+#: The explanation of a column "from 10 % to".
+_FROM = (
+    "From … to: how often a value is guessed right with other values in these columns, and with "
+    "those that were read."
+)
+
+
+def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
+    """Yields a table with a row for each question about columns, and why answers are missing."""
+    if not report.attributes:
+        return
+    yield ruled("Who learns what", style, "a row changes in these columns alone, the rest is known")
+    head, rows = questions(report, style.detail == "full")
+    for n, columns in enumerate(_tables(head, style)):
+        if n:
+            yield ""
+        protected, *asked = [[row[i] for i in columns] for row in rows]
+        shown: list[Sequence[str | Text]] = [*asked]
+        if any(protected[1:]):
+            shown.insert(0, [literal(each, style, "weak") for each in protected])
+        heads = [head[i] for i in columns]
+        yield grid(shown, style, [_WORDS.get(each, "right") for each in heads], heads)
+    if any(each.startswith("from ") for each in head):
+        yield literal(_FROM, style, "weak")
+    for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):
+        yield literal(says, style)
+
+
+#: The headings of columns with words; the others have numbers, which never wrap.
+_WORDS = {"question": "rest3", "columns": "rest2", "told by": "rest2"}
+
+
+def _tables(head: Sequence[str], style: Style) -> list[list[int]]:
+    """Returns the columns of each table: one for all, or on a narrow page one for each kind."""
+    if style.wide:
+        return [[*range(len(head))]]
+    words = [i for i, each in enumerate(head) if each in ("columns", "told by")]
+    risks = [i for i, each in enumerate(head) if each.startswith("from ")]
+    numbers = [i for i in range(1, len(head)) if i not in words and i not in risks]
+    return [[0, *some] for some in (numbers, risks, words) if some]
+
+
+def in_markdown(report: Report) -> str:
+    """Returns the table of questions about columns as Markdown; empty without questions."""
+    if not report.attributes:
+        return ""
+    head, rows = questions(report)
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for n, row in enumerate(rows):
+        name, *rest = row
+        cells = [code(name) if n else plain(name)]
+        # Names of a spec are code.
+        cells += [
+            code(each) if each and kind in ("columns", "told by") else each
+            for each, kind in zip(rest, head[1:], strict=True)
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    told = "\n".join(lines)
+    if any(each.startswith("from ") for each in head):
+        told += f"\n\n{_FROM}"
+    return f"\n#### Who learns what: {code(report.label)}\n\n{told}\n"
+
+
+def questions(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Returns the headings, and the cells of each row; the first row is the protected change."""
+    asked = report.attributes
+    named: list[tuple[str, Learnt | Report]] = [(each.name, each) for each in asked]
+    named.insert(0, (f"protected: {sentence(report.protects)}", report))
+    bounds = [each.bound for _, each in named if each.bound is not None]
+    points = [at for _, each in named for at in each.at_delta]
+    risk = next((each.risk for each in asked if each.risk is not None), None)
+    columns: list[tuple[str, Callable[[Learnt | Report], str]]] = []
+    if any(each.changes != (each.name,) for each in asked):
+        listed = ", ".join if full else _few
+        columns.append(("columns", lambda each: listed(each.changes if each is not report else ())))
+    if bounds or not points:
+        signs = {", ".join(SIGNS[name] for name, *_ in each.parameters) for each in bounds}
+        unit = signs.pop() if len(signs) == 1 else "bound"
+        columns.append((unit, lambda each: short_amounts(each.bound) if each.bound else "none"))
+    if points:
+        columns.append((f"ε at {given_text(points[0])}", _first_number))
+    for n, (given, _) in enumerate(() if risk is None else risk.success):
+        columns.append((f"from {per_cent(given)} to", partial(_success, n)))
+    columns.append(
+        ("told by", lambda each: _few(each.mechanisms) if isinstance(each, Learnt) else "")
+    )
+    rows = [[name, *(cell(each) for _, cell in columns)] for name, each in named]
+    return ["question", *(head for head, _ in columns)], rows
+
+
+def _first_number(found: Learnt | Report) -> str:
+    """Returns the first number at a chosen δ, or `none`; empty if no δ was chosen."""
+    values = [at.value for at in found.at_delta[:1]]
+    return "".join("none" if value is None else route_text(value) for value in values)
+
+
+def _success(which: int, found: Learnt | Report) -> str:
+    """Returns the attack success at the baseline with the given index, in per cent."""
+    rates = () if found.risk is None else found.risk.success[which : which + 1]
+    return "".join(f"≤ {per_cent(success)}" for _, success in rates)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Returns the first names, and how many more there are."""
+    more = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -7,7 +7,6 @@ for a formula gets an apostrophe before it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import printable
@@ -41,18 +40,14 @@ def _row(report: Report, share: Share | None, status: str) -> str:
     """Returns the line of one mechanism's cost."""
     cells = ["", "", "", "", "", ""]
     if share is not None:
+        numbers = (share.bound.value, share.bound.delta, share.of_whole)
         cells = [
             _text(share.mechanism),
             str(share.span.line) if share.span else "",
             _text(share.bound.notion.value),
-            *map(_number, (share.bound.value, share.bound.delta, share.of_whole)),
+            *("" if number is None else decimal_up(number, _DIGITS) for number in numbers),
         ]
     return ",".join([_text(report.file), *cells, _text(status)]) + "\n"
-
-
-def _number(value: Fraction | None) -> str:
-    """Returns a number as a decimal rounded up; empty for None."""
-    return "" if value is None else decimal_up(value, _DIGITS)
 
 
 def _text(text: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Level, Span
+from dpcompose.curves.rounding import listing
+from dpcompose.errors import Diagnostic, Fix, InvalidSpec, Level
 from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.excerpt import Gutter, Mark, corrected, excerpt, hanging
 from dpcompose.render.layout import Style
@@ -77,14 +78,18 @@ def _one(
     yield hanging(head, literal(first.message, style, "strong"))
     spans = [each.span for each in group if each.span is not None]
     shown = spans[:_MOST_PLACES]
-    marks = [*_marks(shown, first.label or ""), *(Mark(*each, False) for each in first.related)]
+    labels = [first.label or ""] + [""] * len(shown)  # the first place has the label
+    marks = [Mark(span, label, True) for span, label in zip(shown, labels, strict=False)]
+    marks += [Mark(*each, False) for each in first.related]
     changed = [each.span.end_line for each in first.fix.replacements] if first.fix else []
     gutter = Gutter(max([1, *(each.span.line for each in marks), *changed]), style)
     place = f"{file}:{spans[0].line}:{spans[0].column}" if spans else file
     yield hanging(gutter.arrow(), literal(place, style))
     yield from excerpt(lines, marks, gutter, colour, style)
     if len(spans) > len(shown):
-        yield _note("note", f"the same at {_places(spans[len(shown) :])}", gutter, style)
+        numbers = list(dict.fromkeys(str(span.line) for span in spans[len(shown) :]))
+        listed = listing(numbers, _MOST_NAMED).replace("`", "")
+        yield _note("note", f"the same at line{'s'[: len(numbers) - 1]} {listed}", gutter, style)
     if first.hint:
         yield _note("help", first.hint, gutter, style)
     if first.fix is not None and lines:
@@ -93,22 +98,6 @@ def _one(
         yield _note("note", each, gutter, style)
 
 
-def _marks(spans: Sequence[Span], label: str) -> Iterator[Mark]:
-    """Yields a mark at each place of a finding; the first one has the label."""
-    for index, span in enumerate(spans):
-        yield Mark(span, "" if index else label, True)
-
-
 def _note(word: str, says: str, gutter: Gutter, style: Style) -> RenderableType:
     """Returns a line such as `= help: …` below the source lines."""
     return hanging(gutter.note() + Text(f"{word}: ", "strong"), literal(says, style))
-
-
-def _places(spans: Sequence[Span]) -> str:
-    """Returns the lines of places in words: `lines 4, 7 and 12`, only the first ones of many."""
-    numbers = list(dict.fromkeys(str(span.line) for span in spans))
-    if len(numbers) == 1:
-        return f"line {numbers[0]}"
-    if len(numbers) > _MOST_NAMED:
-        return f"lines {', '.join(numbers[:_MOST_NAMED])} and {len(numbers) - _MOST_NAMED} more"
-    return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -10,7 +10,7 @@ from fractions import Fraction
 from rich.console import RenderableType
 
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.planning.comparison import Change, Invalid, Moved
+from dpcompose.planning.comparison import Change, Invalid, Moved, NumberChange
 from dpcompose.planning.edits import Edit
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
@@ -24,7 +24,6 @@ from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import given_text
 from dpcompose.render.terminal import parts
 from dpcompose.report import Report, Share
-from dpcompose.report.bound_changes import NumberChange
 from dpcompose.report.wording import number
 
 #: So many mechanisms, edits and sentences are listed; JSON has them all.
@@ -80,7 +79,11 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
     head = literal(f"{_SIGNS[found.direction]} ", style, how)
     head.append_text(literal(f"{found.label}: ", style, "strong"))
     yield head.append_text(literal(movement(found), style, how))
-    beside = [each for each in found.numbers if each is not lead(found) and _is_shown(each)]
+    beside = [
+        each
+        for each in found.numbers
+        if each is not lead(found) and (each.old, each.new) != (None, None)
+    ]
     if beside and found.direction != "same":
         shown = "; ".join(f"{each.name} {_arrow(each)}" for each in beside[:_MOST_BESIDE])
         yield literal(f"  and {shown}", style, "weak")
@@ -113,10 +116,6 @@ def lead(change: Change) -> NumberChange | None:
     return next((each for each in moved if each.name == name), moved[0] if moved else None)
 
 
-def _is_shown(each: NumberChange) -> bool:
-    return each.old is not None or each.new is not None
-
-
 def _arrow(each: NumberChange) -> str:
     """Returns a number before and now, with how much more or less that is: `3 → 3.98  +33 %`."""
     return f"{_pair(each.old, each.new)}{_percent(each.old, each.new)}"
@@ -130,14 +129,18 @@ def _pair(old: Fraction | None, new: Fraction | None) -> str:
     return f"{was} → {now}"
 
 
+_MOST_TIMES = 10**300  # of a larger ratio only this is said
+
+
 def _percent(old: Fraction | None, new: Fraction | None) -> str:
     """Returns the relative difference in per cent, rounded away from 0; nothing where it has
     none."""
     if old is None or new is None or not old or old == new:
         return ""
+    if new >= 11 * old:
+        ratio = new / old
+        return f"  {float(ratio):.3g}×" if ratio < _MOST_TIMES else "  over 1e300×"
     part = float((new - old) / old * 100)
-    if part >= 1000:
-        return f"  {float(new / old):.3g}×"
     size = f"{abs(part):.0f}" if abs(part) >= 10 else f"{abs(part):.2g}"
     return f"  {'+' if part > 0 else '−'}{size} %"
 
@@ -166,7 +169,10 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
         if rows:
             yield name, [grid(rows, style)]
     if change.findings:
-        yield "New findings", _findings(change, style)
+        seen = replace(change.source_to_show, findings=change.findings[:MOST])
+        more = len(change.findings) - MOST
+        note = [literal(f"and {more} more", style, "weak")] if more > 0 else []
+        yield "New findings", [*diagnostics(seen, style), *note]
     further = (
         ("Newly free", _items(free(change))),
         ("What mechanisms cost at the worst change", _mechanism_rows(change)),
@@ -177,6 +183,17 @@ def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[Renderab
     for name, rows in further:
         if rows:
             yield name, [grid(rows, style)]
+
+
+def _items(sentences: Sequence[str]) -> list[tuple[str, ...]]:
+    """Returns sentences as rows, only the first ones of many."""
+    return _first([(sentence(each),) for each in sentences], 0)
+
+
+def _first(rows: Sequence[tuple[str, ...]], column: int = 1) -> list[tuple[str, ...]]:
+    """Returns the first ones of many rows, and one that counts the others in a column."""
+    more = len(rows) - MOST
+    return [*rows[:MOST], ("",) * column + (f"and {more} more",)] if more > 0 else [*rows]
 
 
 def reasons_to_show(change: Change) -> Sequence[str]:
@@ -261,20 +278,6 @@ def free(change: Change) -> list[str]:
     ]
 
 
-def _findings(change: Change, style: Style) -> list[RenderableType]:
-    """Returns the new findings, only the first ones of many."""
-    shown = diagnostics(replace(change.source_to_show, findings=change.findings[:MOST]), style)
-    more = len(change.findings) - MOST
-    return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
-
-
-def _items(sentences: Sequence[str]) -> list[tuple[str]]:
-    """Returns sentences as rows, only the first ones of many."""
-    rows = [(sentence(each),) for each in sentences[:MOST]]
-    more = len(sentences) - MOST
-    return [*rows, (f"and {more} more",)] if more > 0 else rows
-
-
 def worst_rows(change: Change) -> list[tuple[str, str]]:
     """Returns the worst change as rows; before and now where they differ."""
     if change.new is None:
@@ -285,13 +288,13 @@ def worst_rows(change: Change) -> list[tuple[str, str]]:
     return [("before", was), ("now", now or "none: there is no finite bound")]
 
 
-def _changed_places(change: Change, full: bool) -> list[tuple[str, str, str]]:
+def _changed_places(change: Change, full: bool) -> list[tuple[str, ...]]:
     """Returns for each dataset what the worst change is there, where that is another one than
     before; with `full` for all datasets."""
     if change.new is None or change.old is None:
         return []
     old, new = (_places(each) for each in (change.old, change.new))
-    rows: list[tuple[str, str, str]] = []
+    rows: list[tuple[str, ...]] = []
     for name in {**old, **new}:
         was, now = old.get(name), new.get(name)
         if was == now:
@@ -300,8 +303,7 @@ def _changed_places(change: Change, full: bool) -> list[tuple[str, str, str]]:
             rows.append(("+" if was is None else "-", name, now or was or ""))
         else:
             rows.append(("~", name, _merged(was, now)))
-    more = len(rows) - MOST
-    return [*rows[:MOST], ("", f"and {more} more", "")] if more > 0 else rows
+    return _first(rows)
 
 
 def _merged(was: str, now: str) -> str:
@@ -325,7 +327,7 @@ def _places(report: Report) -> dict[str, str]:
     return {name.replace("`", ""): says for name, _, says in found}
 
 
-def _assumption_rows(change: Change) -> list[tuple[str, str]]:
+def _assumption_rows(change: Change) -> list[tuple[str, ...]]:
     """Returns new (+), dropped (-) and changed (~) assumptions as rows.
 
     What a changed key says is left out: it stands among the changes of the spec. Two sentences that
@@ -339,7 +341,7 @@ def _assumption_rows(change: Change) -> list[tuple[str, str]]:
         [each for each in listed if not any(each.startswith(start) for start in told)]
         for listed in (change.assumed, change.no_longer_assumed)
     )
-    rows: list[tuple[str, str]] = []
+    rows: list[tuple[str, ...]] = []
     for each in new:
         was = next((other for other in old if _shape(other) == _shape(each)), None)
         if was is None:
@@ -348,8 +350,7 @@ def _assumption_rows(change: Change) -> list[tuple[str, str]]:
             old.remove(was)
             rows.append(("~", sentence(_merged(was, each))))
     rows += [("-", sentence(each)) for each in old]
-    more = len(rows) - MOST
-    return [*rows[:MOST], ("", f"and {more} more")] if more > 0 else rows
+    return _first(rows)
 
 
 _WORDS = re.compile(r"[0-9][0-9.e/-]*")
@@ -370,7 +371,7 @@ def _happens(report: Report | None) -> str | None:
 def _mechanism_rows(change: Change) -> list[tuple[str, ...]]:
     """Returns the mechanisms that cost another amount at the worst change, as rows."""
     rows: list[tuple[str, ...]] = []
-    for each in change.moved[:MOST]:
+    for each in change.moved:
         shares = [share for share in (each.new, each.old) if share is not None]
         alike = len({share.bound.notion for share in shares}) == 1
         values = [None if x is None else x.bound.value for x in (each.old, each.new)]
@@ -385,8 +386,7 @@ def _mechanism_rows(change: Change) -> list[tuple[str, ...]]:
                 "" if line is None else f":{line.line}",
             )
         )
-    more = len(change.moved) - len(rows)
-    return [*rows, ("", f"and {more} more", "", "", "")] if more > 0 else rows
+    return _first(rows)
 
 
 def before_now(moved: Moved) -> tuple[str, str]:

@@ -13,8 +13,9 @@ from dpcompose.errors import LEVELS
 from dpcompose.faults import plural
 from dpcompose.render.console import printed
 from dpcompose.render.diagnostics import diagnostics
-from dpcompose.render.json import dumped, finding_shape, head
+from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
+from dpcompose.render.schemas import ENTRIES
 from dpcompose.report import Report
 
 
@@ -33,15 +34,7 @@ def text(reports: Iterable[Report], style: Style) -> Iterator[str]:
 
 def json(reports: Iterable[Report]) -> Iterator[str]:
     """Yields one document with the findings about all entries."""
-    shapes = [
-        {
-            "file": report.file,
-            "valid": fits(report),
-            "findings": [finding_shape(each) for each in report.findings],
-        }
-        for report in reports
-    ]
-    yield dumped({**head(), "entries": shapes}, indent=2)
+    yield dumped(ENTRIES.write({"entries": reports}), indent=2)
 
 
 def fits(report: Report) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dpcompose.errors import Diagnostic, Level, headline, printable
 from dpcompose.faults import plural
 from dpcompose.render.layout import Style, transliterated
-from dpcompose.render.paths import from_root
-from dpcompose.render.problems import problems
+from dpcompose.render.problems import from_root, problems
 from dpcompose.report import Report
 
 _MOST = 10  # annotations of a level that GitHub shows for a step
@@ -28,7 +27,11 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
         for each in problems(report, checking):
             seen[each.level] += 1
             shown = seen[each.level] <= _MOST
-            lines.append(_annotation(each, report) if shown else _logged(each, report))
+            place = from_root(report.file) if report.file else ""
+            if each.span is not None:
+                place += f":{each.span.line}:{each.span.column}"
+            logged = f"dpcompose: {headline(each, place)}"
+            lines.append(_annotation(each, report) if shown else logged)
         yield transliterated("".join(f"{line}\n" for line in lines), style.encoding)
     more = [plural(seen[level] - _MOST, level) for level in _COMMANDS if seen[level] > _MOST]
     if more:
@@ -36,14 +39,6 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
             f"dpcompose: {' and '.join(more)} more than the {_MOST} annotations of a level that "
             "GitHub shows for a step: they stand above as text\n"
         )
-
-
-def _logged(problem: Diagnostic, report: Report) -> str:
-    """Returns a problem as a line of text."""
-    place = from_root(report.file) if report.file else ""
-    if problem.span is not None:
-        place += f":{problem.span.line}:{problem.span.column}"
-    return f"dpcompose: {headline(problem, place)}"
 
 
 def _annotation(problem: Diagnostic, report: Report) -> str:

@@ -127,7 +127,9 @@ def graph_svg(report: Report, styled: bool = True) -> str:
     left = _columns(drawn)
     right = max((left[each.column] + each.width for each in drawn), default=0.0)
     across = max(right + _MARGIN, _NARROWEST)
-    title, head = _head(report, across)
+    room = across - 2 * _MARGIN
+    title = wrapped(heading(report), 15, room, 1, bold=True)[0]
+    head = wrapped(result_line(report), _SMALL, room, 4)
     foot = _foot(report, across)
     bottom = _placed(drawn, children_of(report), _MARGIN + 43 + _STEP * len(head))
     down = bottom + 16 + _STEP * len(foot) + 6
@@ -274,13 +276,6 @@ def _box(each: _PlacedNode, left: Sequence[float], cost: str) -> str:
     for row, line in enumerate(each.lines):
         out += text_at(x + _PADDING, y + 17 + row * _STEP, line.text, line.look)
     return out + "</g>\n"
-
-
-def _head(report: Report, across: float) -> tuple[str, list[str]]:
-    """Returns the title, cut to the width, and the lines on the bound."""
-    room = across - 2 * _MARGIN
-    title = wrapped(heading(report), 15, room, 1, bold=True)[0]
-    return title, wrapped(result_line(report), _SMALL, room, 4)
 
 
 def _foot(report: Report, across: float) -> list[str]:

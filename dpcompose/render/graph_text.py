@@ -62,7 +62,8 @@ def graph_tree(report: Report, style: Style) -> str:
             last = number == len(children) - 1
             more = any(report.pipeline[each].reached for each in children[number + 1 :])
             reached = report.pipeline[child].reached
-            start = ("┗━ " if reached else "└─ ") if last else _branch(reached, more)
+            signs = ("└─ ", "┗━ ") if last else ("┠─ ", "┣━ ") if more else ("├─ ", "┡━ ")
+            start = signs[reached]
             deeper = "   " if last else "┃  " if more else "│  "
             stack.append((child, before + after, start, deeper))
     if not report.pipeline:
@@ -81,7 +82,9 @@ def _line_of(
     indent = style.plain(under)
     empty = True
     for text, how in parts:
-        for word in [text] if empty else _pieces(text, style.width - width(indent)):
+        room = max(20, style.width - width(indent))
+        pieces = wrap(text, room, break_long_words=False, break_on_hyphens=False)
+        for word in [text] if empty else pieces or [text]:
             plain = style.plain(word)
             taken = width(plain) + (0 if empty else 2)
             if not empty and used + taken > style.width:
@@ -91,18 +94,6 @@ def _line_of(
             line += ("" if empty else "  ") + (style.paint(plain, how) if how else plain)
             used, empty = used + taken, False
     yield line
-
-
-def _pieces(text: str, room: int) -> list[str]:
-    """Returns a text in pieces that fit the room, broken between words."""
-    return wrap(text, max(20, room), break_long_words=False, break_on_hyphens=False) or [text]
-
-
-def _branch(lit: bool, more: bool) -> str:
-    """Returns the sign before a child that others follow; `more`: of which some are marked."""
-    if lit:
-        return "┣━ " if more else "┡━ "
-    return "┠─ " if more else "├─ "
 
 
 def graph_mermaid(report: Report) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from fractions import Fraction
 
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.errors import Span
+from dpcompose.errors import Level, Span
+from dpcompose.faults import plural
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     excess_text,
     found_text,
-    given_text,
     left_text,
     parameter_text,
     short_text,
@@ -41,11 +41,8 @@ def outcome(report: Report, checking: bool) -> str:
 def verdict_of_invalid(report: Report, style: Style) -> str:
     """Returns the line of an invalid spec: `bad.yaml: invalid spec, 2 errors`."""
     count = Counter(each.level for each in report.findings)
-    words = [
-        f"{count[level]} {level}{'s' if count[level] != 1 else ''}"
-        for level in ("error", "warning", "note")
-        if count[level]
-    ]
+    levels: tuple[Level, ...] = ("error", "warning", "note")
+    words = [plural(count[level], level) for level in levels if count[level]]
     verdict = style.paint("invalid spec", "bad")
     return f"{style.plain(report.label)}: {verdict}, {', '.join(words)}"
 
@@ -60,7 +57,7 @@ def headline(report: Report, style: Style) -> str:
         bound = f"{bound_text(report.bound)} {report.bound.notion.facts.words}"
         at = requested_number(report)
         if at is not None and at.wanted == "delta":
-            bound = f"{found_text(at)} at {given_text(at)}, from {bound}"
+            bound = f"{at_text(at)}, from {bound}"
         bound = style.paint(style.plain(bound), "strong")
     line = f"{style.plain(report.label)}: {bound}, {style.plain(neighbours(report))}"
     if report.verdict is None:
@@ -102,7 +99,7 @@ def in_few_words(report: Report) -> str:
         return "invalid spec"
     at = finite_number(report)
     if at is not None:
-        return f"{found_text(at)} at {given_text(at)}"
+        return at_text(at)
     return "no bound" if report.bound is None else short_text(report.bound)
 
 
@@ -131,7 +128,7 @@ def profile_text(report: Report) -> str:
     """Returns the first ε at a δ of a profile: `ε ≤ 2.3905 at δ = 1e-5`."""
     for each in report.at_delta:
         if each.value is not None:
-            return f"{found_text(each)} at {given_text(each)}"
+            return at_text(each)
     return "a privacy profile, with an ε only at a δ"
 
 
@@ -178,12 +175,15 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
     if report.status != "ok":
         return word, f"no finite guarantee (budget {limit}; {around})"
     if not_comparable(report):
-        word, rest = "not comparable", f"{_held(report)} against budget {limit}"
+        held = profile_text(report) if report.bound is None else bound_text(report.bound)
+        word, rest = "not comparable", f"{held} against budget {limit}"
     elif verdict.slack is None:
         rest = f"{_spent(report, verdict)} against budget {limit}"
     else:
-        spent = _spent(report, verdict)
-        rest = f"{spent} of {limit} spent, {_remaining(verdict, verdict.slack)}"
+        left = f"{left_text(verdict.slack)} left" if verdict.ok else "δ is too large"
+        if verdict.slack < 0:
+            left = f"{excess_text(-verdict.slack)} too much"
+        rest = f"{_spent(report, verdict)} of {limit} spent, {left}"
     return word, f"{rest} ({_terms(report, verdict)}{around})"
 
 
@@ -207,11 +207,6 @@ def spending(record: FilterRecord) -> str:
     return f"{parameter_text('epsilon', spent, False)} at {at} spent ({'; '.join(parts)})"
 
 
-def _held(report: Report) -> str:
-    """Returns the bound of a report, or the first number of a profile."""
-    return profile_text(report) if report.bound is None else bound_text(report.bound)
-
-
 def _terms(report: Report, verdict: Verdict) -> str:
     """Returns where the spent number comes from: the winning route, or the bound's notion."""
     if verdict.of_adversary:
@@ -228,7 +223,7 @@ def _spent(report: Report, verdict: Verdict) -> str:
     bound = verdict.by or report.bound
     if verdict.at is not None:
         at = verdict.at
-        return found_text(at) if at.value is not None else f"{found_text(at)} at {given_text(at)}"
+        return found_text(at) if at.value is not None else at_text(at)
     main, limit = verdict.limit.parameters[0]
     if verdict.limit.of_risk and verdict.slack is not None:
         return parameter_text(main, limit - verdict.slack, exact=False)
@@ -239,19 +234,10 @@ def _spent(report: Report, verdict: Verdict) -> str:
     return parameter_text(main, limit - verdict.slack, exact=False)
 
 
-def _remaining(verdict: Verdict, slack: Fraction) -> str:
-    """Returns what is left of the budget, or by how much it is exceeded."""
-    if slack < 0:
-        return f"{excess_text(-slack)} too much"
-    return f"{left_text(slack)} left" if verdict.ok else "δ is too large"
-
-
-def place(spans: Iterable[Span | None], before: str = "", after: str = "") -> str:
-    """Returns `line 14` or `lines 9, 14-16`, between `before` and `after`; empty without spans."""
-    lines = sorted({span.line for span in spans if span})
-    if not lines:
-        return ""
-    return f"{before}{'line' if len(lines) == 1 else 'lines'} {ranges(lines)}{after}"
+def place(spans: Iterable[Span]) -> str:
+    """Returns `line 14` or `lines 9, 14-16`; empty without spans."""
+    lines = {span.line for span in spans}
+    return f"line{'s' if len(lines) > 1 else ''} {ranges(lines)}" if lines else ""
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import concise
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import BROKEN, NO_BOUND, UNREADABLE, VERDICT_CODES, problems
-from dpcompose.render.xml import escaped
 from dpcompose.report import Report
 
 
@@ -31,36 +31,48 @@ def _suite(report: Report, checking: bool) -> str:
         return _left_out(report)
     found = [each for each in problems(report, checking) if each.level == "error"]
     invalid = report.status in BROKEN
-    cases = [
-        _case(name, report, each) for name, each in zip(_told_apart(found), found, strict=True)
-    ]
+    cases: list[tuple[str, Diagnostic | None]] = [*zip(_told_apart(found), found, strict=True)]
     if not invalid and not any(each.code == NO_BOUND for each in found):
-        cases.insert(0, _case("finite bound", report))
+        cases.insert(0, ("finite bound", None))
     if not invalid and checking and not any(each.code in VERDICT_CODES for each in found):
-        cases.append(_case("budget", report))
-    counts = {
-        "tests": len(cases),
-        "failures": 0 if invalid else len(found),
-        "errors": len(found) if invalid else 0,
-        "skipped": 0,
-    }
-    head = _tag("testsuite", {"name": report.label, **{k: str(v) for k, v in counts.items()}})
-    said = "".join(concise.render([report], Style(), checking))
-    out = f"    <system-out>{escaped(said)}</system-out>\n"
-    return f"  {head}>\n{''.join(cases)}{out}  </testsuite>\n"
+        cases.append(("budget", None))
+    counts = {"failures": 0 if invalid else len(found), "errors": len(found) if invalid else 0}
+    suite = _element(None, "testsuite", name=report.label, tests=len(cases), **counts, skipped=0)
+    for name, problem in cases:
+        case = _element(suite, "testcase", name=name, classname=report.label, file=report.file)
+        span = problem.span if problem else report.place
+        if span is not None:
+            case.set("line", str(span.line))
+        if problem is not None:
+            kind, says = "error" if invalid else "failure", problem.message
+            _element(case, kind, message=says, type=problem.code).text = _body(problem, report)
+    _element(suite, "system-out").text = "".join(concise.render([report], Style(), checking))
+    return _written(suite)
 
 
 def _left_out(report: Report) -> str:
     """Returns the suite for what has no result: a skipped case, or an error if it is one."""
     (found,) = report.findings
-    error = found.level == "error"
-    counts = {"tests": "1", "failures": "0", "errors": str(int(error)), "skipped": str(1 - error)}
-    name = "nothing left out"
-    kind = "error" if error else "skipped"
-    said = _tag(kind, {"message": found.message, **({"type": found.code} if error else {})})
-    case = _tag("testcase", {"name": name, "classname": "dpcompose"})
-    head = _tag("testsuite", {"name": name, **counts})
-    return f"  {head}>\n    {case}>\n      {said}/>\n    </testcase>\n  </testsuite>\n"
+    errors, name = int(found.level == "error"), "nothing left out"
+    counts = {"tests": 1, "failures": 0, "errors": errors, "skipped": 1 - errors}
+    suite = _element(None, "testsuite", name=name, **counts)
+    case = _element(suite, "testcase", name=name, classname="dpcompose")
+    kind = {"type": found.code} if errors else {}
+    _element(case, "error" if errors else "skipped", message=found.message, **kind)
+    return _written(suite)
+
+
+def _element(parent: Element | None, tag: str, /, **attributes: str | int) -> Element:
+    """Returns an element with printable attributes, at the end of another one."""
+    shown = {key: printable(str(value)) for key, value in attributes.items()}
+    return Element(tag, shown) if parent is None else SubElement(parent, tag, shown)
+
+
+def _written(suite: Element) -> str:
+    """Returns a test suite as text, free of commands of a log (see `logs`)."""
+    indent(suite, level=1)
+    text = tostring(suite, "us-ascii").decode("ascii").replace(" />", "/>")
+    return f"  {text}\n".replace("##", "#&#35;")
 
 
 def _told_apart(found: Sequence[Diagnostic]) -> Iterator[str]:
@@ -84,20 +96,6 @@ def _name(problem: Diagnostic) -> str:
     return f"{problem.code}{place}"
 
 
-def _case(name: str, report: Report, problem: Diagnostic | None = None) -> str:
-    """Returns a test case: passed without a problem, else with a failure or error."""
-    case = {"name": name, "classname": report.label, "file": report.file}
-    span = problem.span if problem else report.place
-    if span is not None:
-        case["line"] = str(span.line)
-    head = f"    {_tag('testcase', case)}"
-    if problem is None:
-        return f"{head}/>\n"
-    kind = "error" if report.status in BROKEN else "failure"
-    opened = _tag(kind, {"message": problem.message, "type": problem.code})
-    return f"{head}>\n      {opened}>{escaped(_body(problem, report))}</{kind}>\n    </testcase>\n"
-
-
 def _body(problem: Diagnostic, report: Report) -> str:
     """Returns the text of a failure: position, message, code and hint."""
     span = problem.span
@@ -106,9 +104,3 @@ def _body(problem: Diagnostic, report: Report) -> str:
     if problem.hint:
         lines.append(f"hint: {printable(problem.hint)}")
     return "\n".join(lines)
-
-
-def _tag(name: str, attributes: dict[str, str]) -> str:
-    """Returns the start of an element, without its closing bracket."""
-    pairs = [f'{key}="{escaped(printable(value))}"' for key, value in attributes.items()]
-    return f"<{' '.join([name, *pairs])}"

@@ -1,4 +1,5 @@
-"""The format `label`: a picture of 360 x 240 with what is protected, how well, on what terms."""
+"""The formats `label`, a picture of 360 x 240 with what is protected, how well, on what terms, and
+`badge`, a small one of the bound for a README, in the style of shields.io."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from fractions import Fraction
 
 from dpcompose.curves.rounding import plural
 from dpcompose.places import version
-from dpcompose.render.headlines import in_few_words, is_bounded, neighbours
+from dpcompose.render.headlines import in_few_words, is_bounded, neighbours, not_comparable
 from dpcompose.render.layout import Style
 from dpcompose.render.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.risk_text import per_cent
@@ -17,6 +18,7 @@ from dpcompose.render.svg import (
     Panel,
     box,
     lines_at,
+    number,
     pictures,
     text_at,
     text_width,
@@ -160,3 +162,48 @@ def _origin(report: Report, style: Style) -> Iterator[str]:
     if report.digest:
         yield f"spec SHA-256 {short_hash(report)}"
     yield f"dpcompose {version()}"
+
+
+# --- badges --------------------------------------------------------------------------------------
+
+_BADGE_HEIGHT, _BADGE_SIZE, _PADDING = 20.0, 11.0, 7.0
+_SUBJECT = "privacy"
+_BADGE_RULES = (
+    CssRule("text", 'font:11px Verdana,"DejaVu Sans",Geneva,sans-serif;fill:#ffffff'),
+    CssRule(".subject", "fill:#444d56"),
+    CssRule(".bound", "fill:#0b5cad"),
+    CssRule(".met", "fill:#1a7f37"),
+    CssRule(".failed", "fill:#b42318"),
+)
+
+
+def render_badges(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """Yields one picture with a badge for each report, all of it at the end."""
+    panels: list[Panel] = []
+    for report in reports:
+        panels.append(_badge(report, checking))
+        yield ""
+    yield pictures("dpc-badge", "privacy badges", panels, _BADGE_RULES)
+
+
+def _badge(report: Report, checking: bool) -> Panel:
+    """Returns the badge of one report; in red without a bound, or over a budget that decides."""
+    words = in_few_words(report)
+    message = words.replace(" at δ = ", " at ").replace(", δ = ", " at ").replace(", δ ≤ ", " at ")
+    look, verdict = "bound" if is_bounded(report) else "failed", report.verdict
+    told = f"{_SUBJECT}: {words}"
+    if checking and is_bounded(report) and verdict is not None:
+        look = "met" if verdict.ok else "failed"
+        unmet = "not comparable with budget" if not_comparable(report) else "over budget"
+        told += ", within budget" if verdict.ok else f", {unmet}"
+        message += "" if verdict.ok else f", {unmet}"
+    subject = text_width(_SUBJECT, _BADGE_SIZE) + 2 * _PADDING
+    across = subject + text_width(message, _BADGE_SIZE) + 2 * _PADDING
+    body = box(0, 0, across, _BADGE_HEIGHT, look, 4)
+    # The left part has round corners on its left alone.
+    body += (
+        f'<path class="subject" d="M4 0H{number(subject)}V20H4A4 4 0 0 1 0 16V4A4 4 0 0 1 4 0z"/>\n'
+    )
+    body += text_at(subject / 2, 14, _SUBJECT, "left", "middle")
+    body += text_at((subject + across) / 2, 14, message, "right", "middle")
+    return Panel((across, _BADGE_HEIGHT), told, f"{told} ({heading(report)})", body)

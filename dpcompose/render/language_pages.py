@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import RenderableType
-from rich.text import Text
 
-from dpcompose.handbook import PrintedExample, Topic, full_spec, topics, topics_of
+from dpcompose.handbook import PrintedExample, full_spec, sources, topics, topics_of
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import bound_text, found_text, given_text
+from dpcompose.render.numbers import at_text, bound_text
 from dpcompose.render.pages import (
     Page,
     Paragraph,
+    Part,
+    Rows,
     Section,
     Snippet,
     aligned_rows,
     printed_page,
+    rendered,
     titles,
 )
 from dpcompose.render.risk_text import in_brief
-from dpcompose.render.theorem_text import SOURCES
 from dpcompose.report import Report
 from dpcompose.spec.synonyms import Word
 from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
@@ -33,7 +34,7 @@ Analyze = Callable[[str], Report]
 def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> str:
     """Returns the page of a word of the field: what to write for it, then the page of that."""
     if word.write is None:
-        return printed_page(given, style, [Paragraph(sentence(word.says), style)], [])
+        return printed_page(given, style, [Paragraph(sentence(word.says))], [])
     lead = literal(f"{given}: write `{word.write}`", style, "weak")
     return printed([lead, ""], style) + word_page(word.write, analyze, style)
 
@@ -42,27 +43,28 @@ def word_page(word: str, analyze: Analyze, style: Style, page: Page = printed_pa
     """Returns the page of a word of the spec language, with each of its meanings."""
     meanings = vocabulary()[word]
     sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
-    sections = [*_meanings(meanings, style), *_topics(word, analyze, style)]
-    return page(word, style, [literal(sorts, style, "weak")], sections)
+    sections = [*_meanings(meanings), *_topics(word, analyze)]
+    return page(word, style, [Paragraph(sorts, "weak", 0)], sections)
 
 
-def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[Section]:
+def _meanings(meanings: Sequence[Meaning]) -> Iterator[Section]:
     """Yields a section for each meaning of a word; many keys are listed in one section."""
     for each in meanings:
         if each.sort is not WordSort.KEY:
-            yield _where(each), [Paragraph(each.says, style), *_keys(each.keys, style)]
+            rows = [(key.word, "needed" if key.needed else "", key.says) for key in each.keys]
+            table: list[Part] = [Paragraph(""), Rows(rows, ("key", "", "means"), 2)] if rows else []
+            yield _where(each), [Paragraph(each.says), *table]
     keys = [each for each in meanings if each.sort is WordSort.KEY]
     if len(keys) > 2:
-        rows = []
-        for each in keys:
-            holds = literal(f"holds {either(each.holds)}", style, "weak")
-            says = Text("\n").join((literal(each.says, style), holds))
-            rows.append((either(each.of), says))
-        yield "A key of", aligned_rows(rows, style, fixed=0)
+        listed = [(either(e.of), f"{e.says}\nholds {either(e.holds)}") for e in keys]
+        yield "A key of", [Rows(listed, fixed=0)]
         return
     for each in keys:
-        facts = [("holds", either(each.holds)), *_left_out(each)]
-        yield _where(each), [Paragraph(each.says, style), *aligned_rows(facts, style)]
+        facts = [("holds", either(each.holds))]
+        if each.needed or each.default:
+            never = "never: it must be given"
+            facts.append(("left out", never if each.needed else f"it is {each.default}"))
+        yield _where(each), [Paragraph(each.says), Rows(facts)]
 
 
 def _where(each: Meaning) -> str:
@@ -73,43 +75,26 @@ def _where(each: Meaning) -> str:
     return f"{sort}, at {either(f'`{key}`' for key in each.of)}"
 
 
-def _left_out(key: Meaning) -> list[tuple[str, str]]:
-    """Returns what it means to leave a key out, as a row; empty if that is not said."""
-    if key.needed:
-        return [("left out", "never: it must be given")]
-    return [("left out", f"it is {key.default}")] if key.default else []
-
-
-def _keys(keys: Sequence[Meaning], style: Style) -> list[RenderableType]:
-    """Returns the table of the keys that belong to a meaning."""
-    rows = [(each.word, "needed" if each.needed else "", each.says) for each in keys]
-    return ["", *aligned_rows(rows, style, ("key", "", "means"), fixed=2)] if rows else []
-
-
-def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[Section]:
+def _topics(word: str, analyze: Analyze) -> Iterator[Section]:
     """Yields the sections of the topics of a word: text, example, its result, theorems."""
     for topic in topics_of(word):
         spec = full_spec(topic.example)
         report = analyze(spec)
-        yield "What to know", [Paragraph(topic.about, style)]
-        yield "Example", [Snippet(spec.splitlines(), style)]
-        yield "What it gives", [Paragraph(outcome(report), style, "strong")]
+        yield "What to know", [Paragraph(topic.about)]
+        yield "Example", [Snippet(spec.splitlines())]
+        yield "What it gives", [Paragraph(outcome(report), "strong")]
         cited = [report.theorem, *(each.theorem for each in report.chain)]
         identifiers = [*topic.theorems, *(each for each in cited if each is not None)]
-        yield "Theorems", aligned_rows(titles(identifiers), style)
-        yield "See also", [Paragraph(", ".join(_beside(word, topic)), style)]
-
-
-def _beside(word: str, topic: Topic) -> list[str]:
-    """Returns the other words of a topic."""
-    return [each for each in dict.fromkeys((*topic.words, *topic.see)) if each != word]
+        yield "Theorems", aligned_rows(titles(identifiers))
+        beside = [each for each in dict.fromkeys((*topic.words, *topic.see)) if each != word]
+        yield "See also", [Paragraph(", ".join(beside))]
 
 
 def outcome(report: Report) -> str:
     """Returns the result of an example: `ε = 3/10 (0.3), by III.6`, then numbers at points."""
     said = [] if report.bound is None else [f"{bound_text(report.bound)}, by {report.theorem}"]
     for at in (*report.at_delta, *report.at_epsilon):
-        said.append(f"{found_text(at)} at {given_text(at)}")
+        said.append(at_text(at))
     if report.risk is not None:
         said.append(in_brief(report))
     if report.adversary is not None and report.adversary.bound is not None:
@@ -128,16 +113,16 @@ def example_page(
     sections: list[Section] = []
     for each in example.specs:
         spec = full_spec(each.lines)
-        gives = Paragraph(f"gives {outcome(analyze(spec))}", style, "strong")
-        sections.append((each.heading, [Snippet(spec.splitlines(), style), "", gives]))
-    sections.append(("Theorems", aligned_rows(titles(example.theorems), style)))
-    copied = Snippet([f"dpcompose init --from {number}"], style)
+        gives = Paragraph(f"gives {outcome(analyze(spec))}", "strong")
+        sections.append((each.heading, [Snippet(spec.splitlines()), Paragraph(""), gives]))
+    sections.append(("Theorems", aligned_rows(titles(example.theorems))))
+    copied = Snippet([f"dpcompose init --from {number}"])
     sections.append(("To start from it", [copied]))
-    head: list[RenderableType] = [
-        literal(example.title, style, "strong"),
-        literal(f"GMPS24: {SOURCES['GMPS24']}", style, "weak"),
-        "",
-        Paragraph(example.about, style),
+    head = [
+        Paragraph(example.title, "strong", 0),
+        Paragraph(f"GMPS24: {sources()['GMPS24']}", "weak", 0),
+        Paragraph(""),
+        Paragraph(example.about),
     ]
     return page(f"Example {number}", style, head, sections)
 
@@ -147,7 +132,8 @@ def language_page(style: Style) -> str:
     parts: list[RenderableType] = []
     for heading, group in topics().items():
         rows = [(word, in_few_words(word)) for topic in group for word in topic.words]
-        parts += [*([""] if parts else []), ruled(heading, style), *aligned_rows(rows, style)]
+        parts += [*([""] if parts else []), ruled(heading, style)]
+        parts.append(rendered(Rows(rows), style))
     return printed(parts, style)
 
 

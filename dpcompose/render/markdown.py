@@ -11,21 +11,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dpcompose.render import terminal
-from dpcompose.render.headlines import judged
+from dpcompose.render.costs import in_markdown
+from dpcompose.render.headlines import budget_text, judged
 from dpcompose.render.inline import code, within_summary
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     excess_text,
-    found_text,
-    given_text,
     left_text,
-    parameter_text,
 )
 from dpcompose.render.problems import problems
 from dpcompose.render.risk_text import in_brief
-from dpcompose.render.theorem_text import book
-from dpcompose.render.who_learns import in_markdown
+from dpcompose.render.theorem_text import entry_of
 from dpcompose.report import Report
 
 _MOST_DETAILS = 20  # summaries and comments have a limited size
@@ -104,7 +102,16 @@ def _outcome(report: Report, checking: bool) -> str:
 def _row(report: Report, outcome: str) -> str:
     """Returns the table's row of a report."""
     word = outcome if outcome in ("certified", "within budget") else f"**{outcome}**"
-    cells = (code(report.label), word, _bound(report), _budget(report), _left(report), _by(report))
+    verdict, entry = report.verdict, entry_of(report.theorem)
+    budget, left = "", ""
+    if verdict is not None:
+        budget = budget_text(verdict) + " against the adversary alone" * verdict.of_adversary
+    if verdict is not None and verdict.slack is not None and verdict.slack < 0:
+        left = f"−{excess_text(-verdict.slack)}"
+    elif verdict is not None and verdict.slack is not None and verdict.ok:
+        left = left_text(verdict.slack)
+    by = f"{entry.place} ({entry.source})" if entry else ""
+    cells = (code(report.label), word, _bound(report), budget, left, by)
     return f"| {' | '.join(each or '–' for each in cells)} |\n"
 
 
@@ -114,37 +121,13 @@ def _bound(report: Report) -> str:
     if report.bound is not None:
         lines.append(f"{bound_text(report.bound)} {report.bound.notion.facts.words}")
     for each in (*report.at_delta, *report.at_epsilon)[:_MOST_POINTS]:
-        lines.append(f"{found_text(each)} at {given_text(each)}")
+        lines.append(at_text(each))
     if report.risk is not None:
         lines.append(in_brief(report))
     found = report.adversary
     if found is not None and found.bound is not None:
         lines.append(f"{bound_text(found.bound)}, {code(found.label)}")
     return "<br>".join(lines)
-
-
-def _budget(report: Report) -> str:
-    """Returns the cell of the budget; empty without one."""
-    if report.verdict is None:
-        return ""
-    words = ", ".join(parameter_text(*each) for each in report.verdict.limit.parameters)
-    return f"{words} against the adversary alone" if report.verdict.of_adversary else words
-
-
-def _left(report: Report) -> str:
-    """Returns the cell of what is left of the budget, negative where exceeded."""
-    verdict = report.verdict
-    if verdict is None or verdict.slack is None:
-        return ""
-    if verdict.slack < 0:
-        return f"−{excess_text(-verdict.slack)}"
-    return left_text(verdict.slack) if verdict.ok else ""
-
-
-def _by(report: Report) -> str:
-    """Returns the cell of the theorem that gives the bound."""
-    entry = book().get(report.theorem) if report.theorem else None
-    return f"{entry.place} ({entry.source})" if entry else ""
 
 
 def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:

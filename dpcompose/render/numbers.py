@@ -124,6 +124,11 @@ def found_text(at: At) -> str:
     return equation(other_parameter(at), route_text(at.value))
 
 
+def at_text(at: At) -> str:
+    """Returns a number with the point at which it was found: `ε ≤ 4.77457 at δ = 1e-6`."""
+    return f"{found_text(at)} at {given_text(at)}"
+
+
 def other_parameter(at: At) -> str:
     """Returns "epsilon" for a number at a chosen δ, "delta" for one at a chosen ε."""
     return "epsilon" if at.wanted == "delta" else "delta"
@@ -180,15 +185,12 @@ def number_up(value: Fraction) -> float | None:
         near = value.numerator / value.denominator
     except OverflowError:
         return None
-    return near if Fraction(repr(near)) >= value else _finite(math.nextafter(near, math.inf))
+    if Fraction(repr(near)) < value:
+        near = math.nextafter(near, math.inf)
+    return near if math.isfinite(near) else None
 
 
 def number_down(value: Fraction) -> float | None:
     """Returns the double that prints as the largest decimal not above `value`, or None."""
     opposite = number_up(-value)
     return None if opposite is None else 0.0 - opposite
-
-
-def _finite(value: float) -> float | None:
-    """Returns a double, or None for infinity."""
-    return value if math.isfinite(value) else None

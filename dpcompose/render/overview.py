@@ -14,6 +14,7 @@ from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS
+from dpcompose.faults import plural
 from dpcompose.render.console import literal, printed, ruled
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import outcome, requested_number
@@ -56,21 +57,13 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
         if report.left_out is not None:
             continue
         rows.append(_row(report, checking))
-        serious = [each for each in report.findings if each.level != "note"]
+        serious = tuple(each for each in report.findings if each.level != "note")
         if serious:
-            shown = report.findings if report.status == "invalid" else tuple(serious)
-            told.append(_slim(report, shown))
+            shown = report.findings if report.status == "invalid" else serious
+            # Only what is needed to show findings is kept.
+            slim = Report(report.file, report.title, report.status, findings=shown)
+            told.append(replace(slim, lines=report.lines, document=report.document))
     yield printed(_parts(rows, told, style), style)
-
-
-def _slim(report: Report, findings: tuple[object, ...]) -> Report:
-    """Returns a report with only what is needed to show findings."""
-    return replace(
-        Report(report.file, report.title, report.status),
-        findings=findings,  # type: ignore[arg-type]
-        lines=report.lines,
-        document=report.document,
-    )
 
 
 def _row(report: Report, checking: bool) -> _Row:
@@ -91,13 +84,17 @@ def _row(report: Report, checking: bool) -> _Row:
     else:
         kind = "found" if any(levels) else "fine"
         shown = _number(report)
+    limit = ""
+    if verdict is not None:
+        main, value = verdict.limit.parameters[0]
+        limit = f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
     return _Row(
         kind,
         word,
         report.label,
         shown,
         "" if at is None or report.status != "ok" else given_text(at).removeprefix("δ = "),
-        _limit(report),
+        limit,
         used,
         _costs(report),
         report.status != "ok",
@@ -113,14 +110,6 @@ def _number(report: Report) -> str:
     if report.bound is None:
         return "a profile"
     return ", ".join(equation(name, _decimal(value)) for name, value, _ in report.bound.parameters)
-
-
-def _limit(report: Report) -> str:
-    """Returns the budget of a report for its row; empty without one."""
-    if report.verdict is None:
-        return ""
-    main, value = report.verdict.limit.parameters[0]
-    return f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
 
 
 def _costs(report: Report) -> str:
@@ -152,7 +141,12 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
         yield literal(f"in {folder}", style, "weak")
     if shown:
         yield _table([row for row, _ in shown], dict(shown), style)
-    yield _counted(rows, style)
+    # Such as `40 specs  1 invalid  19 over budget  7 findings`.
+    words = [f"{len(rows)} specs"]
+    words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
+    if found := sum(row.findings for row in rows if row.kind != "wrong"):
+        words.append(plural(found, "finding"))
+    yield literal("  ".join(words), style, "strong")
     if told:
         yield ruled("Findings", style)
         for number, report in enumerate(told):
@@ -210,7 +204,10 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
         table.add_column("budget", no_wrap=True)
         table.add_column("used", no_wrap=True, min_width=cells + 6)
     if not _is_names_first(rows, style):
-        table.add_column(_last_head(rows), ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
+        wrong = {row.wrong for row in rows if row.costs}
+        last = "costs most, or wrong" if True in wrong else "costs most there"
+        last = "what is wrong" if wrong == {True} else last
+        table.add_column(last, ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
     for row in rows:
         cells_of_row = _cells(row, names, bool(given) and not same, limits, style)
         table.add_row(*cells_of_row[: len(table.columns)])
@@ -218,14 +215,6 @@ def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
             text = f"{more[row]} more {row.outcome}"
             table.add_row(literal("…", style), literal(text, style, "weak"))
     return table
-
-
-def _last_head(rows: list[_Row]) -> str:
-    """Returns the heading of the last column: what costs most, or what is wrong."""
-    wrong = {row.wrong for row in rows if row.costs}
-    if wrong == {True}:
-        return "what is wrong"
-    return "costs most, or wrong" if True in wrong else "costs most there"
 
 
 def _wide(rows: list[_Row]) -> int:
@@ -251,25 +240,9 @@ def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[
         cells.append(literal(row.at, style))
     if limits:
         cells.append(literal(row.of, style))
-        cells.append(_used(row.used, style, how))
+        width = _BAR if style.wide else 0
+        share = Fraction(0) if row.used is None else row.used
+        used = bar(min(share, Fraction(1)), width, style, how)
+        used.append_text(literal(f"{' ' if width else ''}{percent(share)}", style))
+        cells.append(Text() if row.used is None else used)
     return [*cells, literal(row.costs, style, "weak")]
-
-
-def _used(used: Fraction | None, style: Style, how: str) -> Text:
-    """Returns the cell on how much of the budget is used; empty without a budget."""
-    if used is None:
-        return Text()
-    cells = _BAR if style.wide else 0
-    return bar(min(used, Fraction(1)), cells, style, how).append_text(
-        literal(f"{' ' if cells else ''}{percent(used)}", style)
-    )
-
-
-def _counted(rows: list[_Row], style: Style) -> Text:
-    """Returns the counts: `40 specs 1 invalid 19 over budget 7 findings 20 within budget`."""
-    found = sum(row.findings for row in rows if row.kind != "wrong")
-    words = [f"{len(rows)} specs"]
-    words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
-    if found:
-        words.append(f"{found} finding{'' if found == 1 else 's'}")
-    return literal("  ".join(words), style, "strong")

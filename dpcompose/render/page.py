@@ -13,34 +13,32 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from dpcompose.core.theorem import Theorem
 from dpcompose.errors import Diagnostic, Span
+from dpcompose.handbook import whole_book
 from dpcompose.places import version
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render import total_views
-from dpcompose.render.advised import less, less_number
-from dpcompose.render.compared import usable_rows
-from dpcompose.render.costs import accuracy_rows, added_unit, level_text, unit_of_costs
+from dpcompose.render.costs import accuracy_rows, added_unit, level_text, questions, unit_of_costs
 from dpcompose.render.graph_svg import LOOKS, NAME, graph_svg
 from dpcompose.render.headlines import in_few_words, judged, neighbours
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
-    found_text,
-    given_text,
+    at_text,
     route_text,
     short_amounts,
     short_text,
 )
-from dpcompose.render.panel import in_words, share_text, share_used
+from dpcompose.render.panel import in_words, percent, share_text, share_used
 from dpcompose.render.panel import requested_text as headline
 from dpcompose.render.proof_table import few, merge_equal_nodes
 from dpcompose.render.risk_text import about, per_cent, point_text, told_apart
 from dpcompose.render.risk_text import in_words as success_in_words
-from dpcompose.render.sections import together
+from dpcompose.render.sections import less, less_number, together, usable_rows
 from dpcompose.render.svg import rules
 from dpcompose.render.templates import environment
-from dpcompose.render.theorem_text import book, in_short
-from dpcompose.render.who_learns import questions
+from dpcompose.render.theorem_text import entry_of, in_short
 from dpcompose.report import Node, Report, Share
 
 _PLAIN = Style(width=120)
@@ -116,11 +114,14 @@ def page_of_totals(found: Sum) -> str:
 
 def _page_of(template: str, **values: object) -> str:
     """Returns a page by its template, with what all pages have."""
-    return str(
-        environment()
-        .get_template(template)
-        .render(stylesheet=_stylesheet(), policy=_policy(), version=version(), **values)
-    )
+    sheet = _stylesheet()
+    digest = base64.b64encode(hashlib.sha256(str(sheet).encode()).digest()).decode()
+    values |= {
+        "stylesheet": sheet,
+        "policy": f"default-src 'none'; style-src 'sha256-{digest}'",  # nothing is loaded or run
+        "version": version(),
+    }
+    return str(environment().get_template(template).render(**values))
 
 
 def _total_values(total: Total) -> dict[str, object]:
@@ -145,7 +146,7 @@ def _total_values(total: Total) -> dict[str, object]:
             {
                 "x": round(700 * (n + 1) / len(steps), 1),
                 "y": round(200 - 200 * share / top, 1),
-                "words": f"{math.ceil(share * 100)} %",
+                "words": percent(each.record.share) if each.record else "",
                 "text": each.label.rpartition("/")[2] if labels else "",
             }
             for n, (each, share) in enumerate(zip(steps, shares, strict=True))
@@ -167,13 +168,6 @@ def _stylesheet() -> Any:
     return Markup("\n".join(each.strip() for each in text.splitlines()))
 
 
-def _policy() -> str:
-    """Returns the content security policy: nothing is loaded or run, and the style sheet is the one
-    of this hash."""
-    digest = hashlib.sha256(str(_stylesheet()).encode()).digest()
-    return f"default-src 'none'; style-src 'sha256-{base64.b64encode(digest).decode()}'"
-
-
 def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, object]:
     """Returns what the template shows of a report; `prefix`: that of its anchors."""
     kind, outcome = _outcome(report, checking)
@@ -186,13 +180,13 @@ def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, obj
         "outcome": outcome,
         "valid": report.status in ("ok", "no-guarantee"),
         "bound": headline(report, _PLAIN).plain if report.status == "ok" else outcome,
-        "findings": [_finding(each) for each in report.findings],
+        "findings": report.findings,
         "lines": _quoted_lines(report),
         "machine": _for_machines(report),
     }
     if not shown["valid"]:
         return shown
-    tree = _tree(report)
+    tree, entry = _tree(report), entry_of(report.theorem)
     return {
         **shown,
         "number": in_few_words(report),
@@ -218,7 +212,7 @@ def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, obj
         "learnt": questions(report) if report.attributes else None,
         "tree": tree,
         "graph": Markup(graph_svg(report, styled=False)) if report.pipeline else "",
-        "theorem": _theorem_of(report),
+        "theorem": f"{entry.title} ({in_short(entry.id)})" if entry else "",
         "compared": [[each.plain for each in row] for row in usable_rows(report, _PLAIN)],
         "assumed": list(together(report.assumptions, True)),
         "advice": [
@@ -247,18 +241,7 @@ def _used(report: Report) -> dict[str, object] | None:
     if report.verdict is None or report.verdict.slack is None or report.status != "ok":
         return None
     used = share_used(report.verdict)
-    return {"words": f"{math.ceil(used * 100)} %", "width": float(min(used, Fraction(1)) * 1000)}
-
-
-def _finding(found: Diagnostic) -> dict[str, object]:
-    """Returns a finding as the template shows it."""
-    return {
-        "level": found.level,
-        "code": found.code,
-        "message": sentence(found.message),
-        "hint": found.hint or "",
-        "line": None if found.span is None else found.span.line,
-    }
+    return {"words": percent(used), "width": float(min(used, Fraction(1)) * 1000)}
 
 
 def _risk(report: Report) -> dict[str, object] | None:
@@ -314,7 +297,7 @@ def _curves(report: Report) -> dict[str, object] | None:
     end = float(risk.profile[-1][0])
     points = [(float(epsilon) / end * size, _height(delta)) for epsilon, delta in risk.profile]
     marks = [
-        (float(at.value) / end * size, _height(at.given), f"{found_text(at)} at {given_text(at)}")
+        (float(at.value) / end * size, _height(at.given), at_text(at))
         for at in report.at_delta
         if at.value is not None and at.value <= risk.profile[-1][0] and at.given
     ]
@@ -420,7 +403,9 @@ def _tree(report: Report) -> list[dict[str, object]]:
     found = merge_equal_nodes(report.tree)
     for shown in found if len(found) <= _MOST_STEPS else few(found):
         node = shown.node
-        bound = "" if shown.more or node.bound is None else _cost(node)
+        bound = "" if shown.more or node.bound is None else short_text(node.bound)
+        if bound and node.bound is not None and node.kind == "reading":
+            bound = f"ε {route_text(node.bound.value)}"
         says = node.says if node.name else sentence(node.says)
         says = shown.more.partition(";")[0] or says
         rows.append(
@@ -439,34 +424,11 @@ def _tree(report: Report) -> list[dict[str, object]]:
     return rows
 
 
-def _cost(node: Node) -> str:
-    """Returns the bound of a line of the proof."""
-    assert node.bound is not None
-    return f"ε {route_text(node.bound.value)}" if node.kind == "reading" else short_text(node.bound)
-
-
-def _theorem_of(report: Report) -> str:
-    """Returns the title of the theorem that gives the bound; empty without one."""
-    entry = book().get(report.theorem) if report.theorem else None
-    return "" if entry is None else f"{entry.title} ({in_short(entry.id)})"
-
-
-def _theorems(reports: Sequence[Report]) -> list[dict[str, object]]:
-    """Returns the theorems that the proofs cite, each once, with how its hypotheses were met."""
+def _theorems(reports: Sequence[Report]) -> list[Theorem]:
+    """Returns the theorems that the proofs cite, each once."""
     cited = {node.theorem: None for each in reports for node in each.tree if node.theorem}
     cited |= {each.theorem: None for each in reports if each.theorem}
-    entries = [entry for name in cited if (entry := book().get(name)) is not None]
-    return [
-        {
-            "id": entry.id,
-            "title": entry.title,
-            "place": f"{entry.source}, {entry.place}",
-            "formula": entry.formula,
-            "statement": [" ".join(each.split()) for each in entry.statement.split("\n\n")],
-            "hypotheses": [(each.name, each.says, entry.how(each)) for each in entry.hypotheses],
-        }
-        for entry in entries
-    ]
+    return [entry for name in cited if (entry := whole_book().get(name)) is not None]
 
 
 def _quoted_lines(report: Report) -> list[tuple[int, str]]:

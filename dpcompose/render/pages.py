@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,9 +11,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from dpcompose.core.theorem import Hypothesis, Subject, Theorem
+from dpcompose.handbook import sources
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.layout import Style
-from dpcompose.render.theorem_text import GROUPS, SOURCES, book, flowing, group_of
+from dpcompose.render.theorem_text import GROUPS, book, flowing, group_of
 
 _USED: Mapping[Subject, str] = {
     "release": "for a whole release",
@@ -21,24 +22,67 @@ _USED: Mapping[Subject, str] = {
     "question": "against an adversary",
 }
 
+
+class Paragraph(NamedTuple):
+    """A paragraph in the look of a meaning (`how`); a gap where its text is empty."""
+
+    text: str
+    how: str = ""
+    indent: int = 2
+
+
+class Snippet(NamedTuple):
+    """Lines of a file or of a command, shown as they are."""
+
+    lines: Sequence[str]
+
+
+class Rows(NamedTuple):
+    """Texts in aligned columns below their `heads`, the first `fixed` of which never wrap.
+
+    The further lines of a text are less important than its first one.
+    """
+
+    rows: Sequence[Sequence[str]]
+    heads: Sequence[str] = ()
+    fixed: int = 1
+
+
+Part = Paragraph | Snippet | Rows
 #: A section of a page: its heading and its content.
-Section = tuple[str, Sequence[RenderableType]]
+Section = tuple[str, Sequence[Part]]
 #: A function that returns a page from its name, its style, its head and its sections.
-Page = Callable[[str, Style, Sequence[RenderableType], Iterable[Section]], str]
+Page = Callable[[str, Style, Sequence[Part], Iterable[Section]], str]
 
 
-def printed_page(
-    name: str,
-    style: Style,
-    head: Sequence[RenderableType],
-    sections: Iterable[Section],
-) -> str:
+def printed_page(name: str, style: Style, head: Sequence[Part], sections: Iterable[Section]) -> str:
     """Returns a page as text: its name, its head, then its sections, without the empty ones."""
-    parts: list[RenderableType] = [ruled(name, style), *head]
+    parts: list[RenderableType] = [ruled(name, style), *(rendered(each, style) for each in head)]
     for heading, content in sections:
         if content:
-            parts += ["", literal(heading, style, "heading"), *content]
+            parts += ["", literal(heading, style, "heading")]
+            parts += [rendered(each, style) for each in content]
     return printed(parts, style)
+
+
+def rendered(part: Part, style: Style) -> RenderableType:
+    """Returns a part of a page as a terminal shows it."""
+    match part:
+        case Paragraph(text, how, indent):
+            return Padding(literal(text, style, how), (0, 0, 0, indent))
+        case Snippet(lines):
+            shown: RenderableType = Group(*(literal(each, style, "dataset") for each in lines))
+        case Rows(rows, heads, fixed):
+            cells = [[_cell(each, style) for each in row] for row in rows]
+            above = [[literal(each, style, "weak") for each in heads]] if heads else []
+            shown = grid([*above, *cells], style, ["fixed"] * fixed)
+    return Padding(shown, (0, 0, 0, 2))
+
+
+def _cell(text: str, style: Style) -> Text:
+    """Returns a cell, with all lines but the first one in weak colours."""
+    first, *more = text.split("\n")
+    return Text("\n").join([literal(first, style), *(literal(e, style, "weak") for e in more)])
 
 
 def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = "") -> str:
@@ -59,54 +103,10 @@ def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = 
 _TYPED = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A paragraph below a heading, in the look of a meaning (`how`)."""
-
-    text: str
-    style: Style
-    how: str = ""
-
-    def __rich__(self) -> RenderableType:
-        """Returns the paragraph as a terminal shows it."""
-        return Padding(literal(self.text, self.style, self.how), (0, 0, 0, 2))
-
-
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """Lines of a file or of a command, shown as they are."""
-
-    lines: Sequence[str]
-    style: Style
-
-    def __rich__(self) -> RenderableType:
-        """Returns the lines as a terminal shows them."""
-        shown = (literal(each, self.style, "dataset") for each in self.lines)
-        return Group(*(Padding(each, (0, 0, 0, 2)) for each in shown))
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Texts in aligned columns below their `heads`, the first `fixed` of which never wrap."""
-
-    rows: Sequence[Sequence[str | Text]]
-    style: Style
-    heads: Sequence[str] = ()
-    fixed: int = 1
-
-    def __rich__(self) -> RenderableType:
-        """Returns the columns as a terminal shows them."""
-        heads = [literal(each, self.style, "weak") for each in self.heads]
-        cells = [*([heads] if heads else []), *self.rows]
-        return Padding(grid(cells, self.style, ["fixed"] * self.fixed), (0, 0, 0, 2))
-
-
-def aligned_rows(
-    rows: Iterable[Sequence[str | Text]], style: Style, heads: Sequence[str] = (), fixed: int = 1
-) -> list[RenderableType]:
+def aligned_rows(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> list[Part]:
     """Returns texts in aligned columns; [] without rows."""
     cells = [*rows]
-    return [Rows(cells, style, heads, fixed)] if cells else []
+    return [Rows(cells, heads)] if cells else []
 
 
 def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
@@ -125,61 +125,58 @@ def titles(identifiers: Iterable[str]) -> list[tuple[str, str]]:
 
 def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
     """Returns the theorems as text, one table for each notion."""
-    groups: dict[str, list[tuple[str | Text, ...]]] = {name: [] for name in GROUPS}
+    groups: dict[str, list[tuple[str, str]]] = {name: [] for name in GROUPS}
     for entry in entries:
-        title, formula = literal(entry.title, style), literal(entry.formula, style, "weak")
-        says = (title, formula) if style.wide else (Text("\n").join((title, formula)),)
-        groups[group_of(entry)].append((entry.id, *says))
+        groups[group_of(entry)].append((entry.id, f"{entry.title}\n{entry.formula}"))
     parts: list[RenderableType] = []
     for name, rows in groups.items():
         if rows:
-            parts += [*([""] if parts else []), ruled(name, style), *aligned_rows(rows, style)]
+            wide = [(each, *_cell(says, style).split()) for each, says in rows]
+            shown = Padding(grid(wide, style, ["fixed"]), (0, 0, 0, 2))
+            parts += [*([""] if parts else []), ruled(name, style)]
+            parts.append(shown if style.wide else rendered(Rows(rows), style))
     return printed(parts, style)
 
 
 def source_page(entries: Sequence[Theorem], style: Style) -> str:
     """Returns the page of a source: its citation, then its theorems."""
     name = entries[0].source
-    head = literal(SOURCES.get(name, name), style, "strong")
+    head = literal(sources().get(name, name), style, "strong")
     return printed([ruled(name, style), head, ""], style) + theorem_table(entries, style)
 
 
 def theorem_page(entry: Theorem, style: Style, page: Page = printed_page) -> str:
     """Returns the page of one theorem: statement, bound, hypotheses, uses, example."""
-    source = SOURCES.get(entry.source)
+    source = sources().get(entry.source)
     cited_in = f"{entry.place} of {entry.source}" + (f": {source}" if source else "")
-    head = [literal(entry.title, style, "strong"), literal(cited_in, style, "weak")]
-    return page(entry.id, style, head, _of_theorem(entry, style))
+    head = [Paragraph(entry.title, "strong", 0), Paragraph(cited_in, "weak", 0)]
+    return page(entry.id, style, head, [*_of_theorem(entry)])
 
 
-def _of_theorem(entry: Theorem, style: Style) -> Iterator[Section]:
+def _of_theorem(entry: Theorem) -> Iterator[Section]:
     """Yields the sections of the page of one theorem."""
     texts = flowing(entry.statement).split("\n\n")
-    apart = (("", Paragraph(each, style)) for each in texts)
-    yield "Statement", [part for parts in apart for part in parts][1:]
-    yield "Bound", [Paragraph(entry.formula, style, "strong")]
-    yield "Hypotheses", _conditions(entry, entry.hypotheses, style)
+    yield "Statement", [part for each in texts for part in (Paragraph(""), Paragraph(each))][1:]
+    yield "Bound", [Paragraph(entry.formula, "strong")]
+    yield "Hypotheses", _conditions(entry, entry.hypotheses)
     for use in entry.uses:
         if use.on is not None:
             further = [each for each in use.hypotheses if each not in entry.hypotheses]
             heading = f"Used {_USED[use.on]} as {use.role.value}, where also"
-            yield heading, _conditions(entry, further, style)
+            yield heading, _conditions(entry, further)
     if entry.for_readers is not None:
-        yield "Not computed", [Paragraph(f"{entry.for_readers}.", style)]
-    yield "Example", [Paragraph(entry.example.says, style)] if entry.example else []
-    yield "Departs from the print", [Paragraph(entry.departs, style)] if entry.departs else []
-    yield "A case of", aligned_rows(titles(entry.specialises), style)
+        yield "Not computed", [Paragraph(f"{entry.for_readers}.")]
+    yield "Example", [Paragraph(entry.example.says)] if entry.example else []
+    yield "Departs from the print", [Paragraph(entry.departs)] if entry.departs else []
+    yield "A case of", aligned_rows(titles(entry.specialises))
     example = (entry.spec or "").rpartition("/")[2].removesuffix(".yaml")
     at_work = [f"dpcompose examples {example} | dpcompose analyze -"] if example else []
-    yield "See it at work", [Snippet(at_work, style)] if at_work else []
+    yield "See it at work", [Snippet(at_work)] if at_work else []
 
 
-def _conditions(
-    entry: Theorem, hypotheses: Sequence[Hypothesis], style: Style
-) -> list[RenderableType]:
+def _conditions(entry: Theorem, hypotheses: Iterable[Hypothesis]) -> list[Part]:
     """Returns hypotheses in rows: how each is checked, its name, and what it says."""
-    rows = [(entry.how(each), each.name, each.says) for each in hypotheses]
-    return aligned_rows(rows, style)
+    return aligned_rows((entry.how(each), each.name, each.says) for each in hypotheses)
 
 
 # --- codes ---------------------------------------------------------------------------------------
@@ -188,18 +185,14 @@ def _conditions(
 def code_page(code: str, meaning: str, style: Style, page: Page = printed_page) -> str:
     """Returns the page of a code: meaning, reason, example, level, and how to silence it."""
     from dpcompose.handbook import code_entries
-    from dpcompose.render.code import level, silenced, snippets
+    from dpcompose.render.codes import level, silenced, snippets
 
     entry = code_entries()[code]
-    head: list[RenderableType] = [
-        literal(meaning, style, "strong"),
-        "",
-        Paragraph(entry.why, style),
-    ]
+    head = [Paragraph(meaning, "strong", 0), Paragraph(""), Paragraph(entry.why)]
     facts = [("Level", level(code)), ("Silenced", silenced(code))]
     sections: list[Section] = [
-        *((name, [Snippet(lines, style)]) for name, lines in snippets(entry)),
-        ("What it does", aligned_rows(facts, style)),
-        ("Theorems", aligned_rows(titles(entry.theorems), style)),
+        *((name, [Snippet(lines)]) for name, lines in snippets(entry)),
+        ("What it does", aligned_rows(facts)),
+        ("Theorems", aligned_rows(titles(entry.theorems))),
     ]
     return page(code, style, head, sections)

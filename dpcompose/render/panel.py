@@ -14,22 +14,20 @@ from rich.text import Text
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import chance, decimal_up, plural
 from dpcompose.render.console import leading_to, literal
-from dpcompose.render.headlines import neighbours, not_comparable, requested_number
+from dpcompose.render.headlines import budget_text, neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     equation,
     excess_over,
     excess_text,
-    found_text,
-    given_text,
     left_text,
-    parameter_text,
     route_text,
 )
 from dpcompose.render.risk_text import in_brief
-from dpcompose.render.theorem_text import book
-from dpcompose.report import Bound, FilterRecord, Report, Verdict
+from dpcompose.render.theorem_text import entry_of
+from dpcompose.report import FilterRecord, Report, Verdict
 from dpcompose.report.risk import right_guess
 
 _BAR, _SHORT_BAR = 24, 12  # cells of the budget's bar on wide and narrow pages
@@ -75,8 +73,8 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     for each in told:
         why, _, way = each.partition(" Way out: ")
         if way:
-            rows.append(("way out", _styled_words(way, style)))
-        rows.append(("why", _styled_words(why, style)))
+            rows.append(("way out", literal(sentence(way), style)))
+        rows.append(("why", literal(sentence(why), style)))
     if len(report.reasons) > len(told):
         more = f"and {len(report.reasons) - len(told)} more; --full lists them"
         rows.append(("", literal(more, style, "weak")))
@@ -96,7 +94,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
     words = in_words(report)
     if words is not None and report.risk is None:
         rows.append(("in words", literal(words, style)))
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     if entry is not None:
         text = f"{entry.id} {entry.title} ({entry.source})"
         rows.append(("theorem", leading_to(entry.id, literal(text, style), style)))
@@ -156,22 +154,18 @@ def _assumed_relations(report: Report) -> str:
     return f"{text}; if each statement holds for one row only: {words}"
 
 
-def _styled_words(text: str, style: Style) -> Text:
-    """Returns a sentence as styled text."""
-    return literal(sentence(text), style)
-
-
 def requested_text(report: Report, style: Style) -> Text:
     """Returns the number that was asked for, followed by the bound that it comes from."""
     if report.status == "no-guarantee":
         return literal("no finite guarantee", style, "bad")
     first = requested_number(report)
-    origin = None if report.bound is None else _bound_with_names(report.bound)
+    bound = report.bound
+    origin = None if bound is None else f"{bound_text(bound)} {bound.notion.facts.words}"
     if first is None:
         return literal(origin or "a privacy profile, with an ε only at a δ", style, "strong")
-    text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
-    if origin is not None:
-        word = "from" if first.rule in _FROM_BOUND.get(_notion(report), ()) else "and"
+    text = literal(at_text(first), style, "strong")
+    if bound is not None:
+        word = "from" if first.rule in _FROM_BOUND.get(bound.notion.value, ()) else "and"
         text.append_text(literal(f"    {word} {origin}", style))
     return text
 
@@ -185,32 +179,20 @@ _FROM_BOUND = {
 }
 
 
-def _notion(report: Report) -> str:
-    """Returns the notion of a report's bound; empty without one."""
-    return "" if report.bound is None else report.bound.notion.value
-
-
-def _bound_with_names(bound: Bound) -> str:
-    """Returns a bound with the name of its notion."""
-    return f"{bound_text(bound)} {bound.notion.facts.words}"
-
-
 def _further(report: Report, style: Style) -> list[Text]:
     """Returns the other numbers at chosen points, only the first ones of many."""
     first = requested_number(report)
     others = [each for each in (*report.at_delta, *report.at_epsilon) if each != first]
     if report.status != "ok":
         others = [each for each in others if each.value is not None]
-    shown = [
-        literal(f"{found_text(at)} at {given_text(at)}", style) for at in others[:_MOST_POINTS]
-    ]
+    shown = [literal(at_text(at), style) for at in others[:_MOST_POINTS]]
     more = len(others) - len(shown)
     return [*shown, literal(f"and {more} more", style, "weak")] if more > 0 else shown
 
 
 def budget(report: Report, verdict: Verdict, style: Style) -> Text:
     """Returns the row of a budget: a bar, how much is spent, and what is left."""
-    limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
+    limit = budget_text(verdict)
     of = " against the adversary alone" if verdict.of_adversary else ""
     if report.status != "ok":
         return literal(f"{limit}{of}: ", style).append_text(literal("over budget", style, "bad"))
@@ -282,7 +264,7 @@ def share_used(verdict: Verdict) -> Fraction:
 
 def percent(part: Fraction) -> str:
     """Returns a share in per cent, rounded up: `89 %`, `1417 %`."""
-    return f"{math.ceil(part * 100)} %"
+    return f"{decimal_up(Fraction(math.ceil(part * 100)), 15)} %"
 
 
 def share_text(part: Fraction) -> str:

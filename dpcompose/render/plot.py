@@ -13,7 +13,7 @@ from rich.text import Text
 
 from dpcompose.render.console import literal, ruled
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import found_text, given_text
+from dpcompose.render.numbers import at_text
 from dpcompose.render.risk_text import per_cent
 from dpcompose.report import Report
 
@@ -52,7 +52,7 @@ def plots(report: Report, style: Style) -> Iterator[RenderableType]:
     )
     end = float(risk.profile[-1][0])
     known = [at for at in report.at_delta if at.value is not None and at.given]
-    found = [f"{found_text(at)} at {given_text(at)}" for at in known[:2]]
+    found = [at_text(at) for at in known[:2]]
     told = [(float(at.value or 0) / end, _height(at.given)) for at in known]
     second = _figure(
         [(float(epsilon) / end, _height(delta)) for epsilon, delta in risk.profile],
@@ -92,7 +92,10 @@ def _figure(
     upright, top, foot, end, along, says = (style.plain(each) for each in names)
     lines = _lines(curve, 1, columns, style)
     below = _lines(other, 5, columns, style) if other else [" " * columns] * _ROWS
-    spots = {(_row(y), min(columns - 1, int(x * columns))) for x, y in marks}
+    spots = {
+        (_ROWS - 1 - min(_ROWS - 1, int(y * _ROWS)), min(columns - 1, int(x * columns)))
+        for x, y in marks
+    }
     text = Text(no_wrap=True)
     for row in range(_ROWS):
         name = (top, upright)[row] if row < 2 else foot if row == _ROWS - 1 else ""
@@ -111,19 +114,9 @@ def _figure(
     return text.append_text(literal(f"{'':>{_MARGIN}}{says}", style))
 
 
-def _row(height: float) -> int:
-    """Returns the row of a height, counted from above."""
-    return _ROWS - 1 - min(_ROWS - 1, int(height * _ROWS))
-
-
-def _has_braille(style: Style) -> bool:
-    """Returns whether the output can carry characters of braille."""
-    return style.plain("⠿") == "⠿"
-
-
 def _lines(points: Sequence[Place], apart: int, columns: int, style: Style) -> list[str]:
     """Returns a polyline as rows of characters; `apart`: every which dot is there."""
-    braille = _has_braille(style)
+    braille = style.plain("⠿") == "⠿"  # whether the output can carry it
     high, wide = (4 * _ROWS, 2 * columns) if braille else (_ROWS, columns)
     dots: set[tuple[int, int]] = set()
     for (x, y), (x_end, y_end) in pairwise(points):

@@ -86,3 +86,11 @@ def counted(found: LeftOut, strict: bool) -> Report:
     level: Level = "error" if strict and found.untold else "note"
     finding = Diagnostic(LEFT_OUT, found.summary + names, None, hint, level)
     return Report("", "", "left-out", findings=(finding,), left_out=found)
+
+
+def from_root(file: str) -> str:
+    """Returns a file name without `./` at its start, as services want it which show findings in a
+    repository: relative to the folder dpcompose runs in."""
+    while file.startswith("./"):
+        file = file[2:].lstrip("/")
+    return file or "."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.render.console import leading_to, literal
+from dpcompose.render.console import grid, leading_to, literal
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import parameter_text, short_text
 from dpcompose.render.theorem_text import in_short
@@ -27,12 +27,6 @@ _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"
 
 def proof(nodes: Sequence[Node], style: Style) -> Table:
     """Returns the proof tree as a table; equal lines are merged, unless the style asks for all."""
-    table = Table.grid(padding=(0, 1), expand=True)
-    table.add_column(justify="right", style="weak", no_wrap=True)
-    table.add_column(ratio=1)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", style="weak", no_wrap=True)
-    table.add_column(justify="right", style="weak", no_wrap=True)
     shown = (
         [_Shown(each) for each in nodes]
         if style.detail == "full"
@@ -40,16 +34,17 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
     )
     guides = _guides([each.node.depth for each in shown])
     width = _name_width([each.node for each in shown], guides, style)
-    for each, guide in zip(shown, guides, strict=True):
-        node, more = each.node, each.more
-        table.add_row(
-            str(node.number),
-            _line(node, more, guide, width, style),
+    rows = [
+        (
+            str(each.node.number),
+            _line(each.node, each.more, guide, width, style),
             _cost(each, style),
-            leading_to(node.theorem, literal(_in_column(node), style), style),
-            f":{node.spans[0].line}" if node.spans else "",
+            leading_to(each.node.theorem, literal(_cited(each.node, True), style), style),
+            f":{each.node.spans[0].line}" if each.node.spans else "",
         )
-    return table
+        for each, guide in zip(shown, guides, strict=True)
+    ]
+    return grid(rows, style, ("right weak", "rest", "right", "right weak", "right weak"), gap=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +66,9 @@ def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
     if not node.name and not more:
         line.add_column()
         text = literal(sentence(node.says), style)
-        if len(_cited(node)) > _SHORT:  # too long for its column
-            text.append_text(
-                leading_to(node.theorem, literal(f"  {_cited(node)}", style, "weak"), style, 2)
-            )
+        if cited := _cited(node, False):
+            beside = literal(f"  {cited}", style, "weak")
+            text.append_text(leading_to(node.theorem, beside, style, 2))
         line.add_row(text)
         return line
     if guide:
@@ -96,14 +90,11 @@ def _name_width(nodes: Sequence[Node], guides: Sequence[str], style: Style) -> i
     return min(max(wanted, default=0), max(12, style.width * 2 // 5))
 
 
-def _cited(node: Node) -> str:
-    """Returns the short name of a line's theorem; empty without one."""
-    return in_short(node.theorem) if node.theorem else ""
-
-
-def _in_column(node: Node) -> str:
-    """Returns the short name of a line's theorem where it stands in the column for it."""
-    return _cited(node) if len(_cited(node)) <= _SHORT or node.name else ""
+def _cited(node: Node, in_column: bool) -> str:
+    """Returns the short name of a line's theorem where it stands: in the column for it, or, if it
+    is too long for that, after a sentence about the whole."""
+    short = in_short(node.theorem) if node.theorem else ""
+    return short if in_column == (len(short) <= _SHORT or bool(node.name)) else ""
 
 
 def _cost(shown: _Shown, style: Style) -> Text:

@@ -21,9 +21,9 @@ from dpcompose.places import version
 from dpcompose.render.headlines import finite_number, is_bounded
 from dpcompose.render.inline import readable
 from dpcompose.render.layout import Style, sentence, transliterated
-from dpcompose.render.numbers import bound_text, found_text, given_text
+from dpcompose.render.numbers import at_text, bound_text
 from dpcompose.render.pipeline_words import heading, protected
-from dpcompose.render.theorem_text import book
+from dpcompose.render.theorem_text import entry_of
 from dpcompose.report import Line, Report
 from dpcompose.source import Number, Value
 
@@ -192,13 +192,13 @@ def _exact_numbers(report: Report) -> Iterator[str]:
     if report.bound is not None:
         yield f"{bound_text(report.bound)} ({report.bound.notion.facts.words})"
     for at in (*report.at_delta, *report.at_epsilon):
-        yield f"{found_text(at)} at {given_text(at)}{f', by {at.rule}' if at.rule else ''}"
+        yield f"{at_text(at)}{f', by {at.rule}' if at.rule else ''}"
 
 
 def _step(line: Line) -> str:
     """Returns a step of the reasoning with its bound, and the theorem that gives it."""
     bound = f", so {bound_text(line.bound)}" if line.bound else ""
-    entry = book().get(line.theorem) if line.theorem else None
+    entry = entry_of(line.theorem)
     return f"{line.says}{bound}{f' ({entry.place}, {entry.source})' if entry else ''}"
 
 

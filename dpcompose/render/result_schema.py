@@ -1,481 +1,653 @@
-"""The JSON Schema of results (`--format json`), version 1."""
+"""The shape of results (`--format json`), version 1, and the shapes that other documents share.
+
+It is a contract, not a dump of internal objects. Bounds are rounded up, budgets and what is left of
+them down; nothing is NaN or infinite: null replaces numbers that no double can hold. `exact` gives
+a fraction as text wherever the bound is rational.
+"""
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, get_args
 
 from dpcompose.core.at_delta.filters import FILTERS
 from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.core.notions.notion import SIGNS, Notion
-from dpcompose.render.schema_parts import (
+from dpcompose.render.headlines import requested_number
+from dpcompose.render.numbers import fraction_text, number_down, number_up, other_parameter
+from dpcompose.render.shapes import (
     AMOUNT,
+    CHANCE,
     COUNT,
+    DOWN,
     EXACT,
+    FLAG,
     LINE,
-    PROBABILITY,
+    NUMBER,
     TEXT,
     TOO_LARGE,
     VERSION,
     Schema,
+    Shape,
     array_of,
+    constant,
     defined,
     document,
     mapping,
     maybe,
+    one_of,
+    optional,
     published,
 )
-from dpcompose.report import NodeKind
+from dpcompose.render.theorem_text import book
+from dpcompose.report import At, Bound, FilterRecord, NodeKind, Report, Verdict
+
+TEXTS = array_of(TEXT)
+LINES = array_of(NUMBER, "Lines of the spec.")
 
 
 def result_schema() -> Schema:
     """Returns the JSON Schema of what `--format json` and a line of `jsonl` print."""
-    return published(
-        "dpcompose results",
-        "What --format json prints, or one line of --format jsonl.",
-        {"anyOf": [defined("document"), defined("line")]},
-        DEFINITIONS,
-    )
+    line = {
+        "description": "One result, with the version of the shape; the last one of a run has "
+        "`left_out` where something was met that has no result.",
+        "allOf": [
+            RESULT.schema,
+            {
+                "type": "object",
+                "properties": {"schema_version": VERSION.schema, "left_out": LEFT_OUT.schema},
+                "required": ["schema_version"],
+            },
+        ],
+    }
+    forms = [defined("document", _RESULTS).schema, defined("line", Shape(line)).schema]
+    says = "What --format json prints, or one line of --format jsonl."
+    return published("dpcompose results", says, Shape({"anyOf": forms}))
 
 
-_BOUND_PARAMETERS = {
-    notion.value: tuple(name for name in notion.facts.parameters if name in SIGNS)
-    for notion in Notion
-    if notion is not Notion.PROFILE
-}
+# --- bounds, and numbers at a point --------------------------------------------------------------
 
 
-def _bound() -> Schema:
-    """Returns the schema of a bound, one form for each notion."""
-    notions = []
-    for notion, names in _BOUND_PARAMETERS.items():
-        numbers = {
-            name: maybe(PROBABILITY if name == "delta" else AMOUNT, TOO_LARGE) for name in names
-        }
-        notions.append(
-            mapping(f"A bound in {notion}.", notion={"const": notion}, **numbers, exact=EXACT)
-        )
-    return {"description": "A certified guarantee, never below the truth.", "oneOf": notions}
+def _write_bound(bound: Bound) -> dict[str, Any]:
+    """Returns a bound as a JSON object."""
+    found: dict[str, Any] = {"notion": bound.notion.value}
+    exact: dict[str, str] = {}
+    for name, value, is_exact in bound.parameters:
+        found[name] = number_up(value)
+        text = fraction_text(value) if is_exact else None
+        if text is not None:
+            exact[name] = text
+    return {**found, "exact": exact}
 
 
-def _chosen(wanted: str, found: str) -> Schema:
-    """Returns the schema of the least `found` (ε or δ) at a chosen `wanted` (δ or ε)."""
-    forms = {"epsilon": AMOUNT, "delta": PROBABILITY}
-    value = maybe(forms[found], f"The {found} that holds, rounded up; null: no finite one.")
-    least = f"No true {found} is below it, rounded down; null: not known."
-    return mapping(
-        f"The least {found} certified at a chosen {wanted}.",
-        **{
-            wanted: forms[wanted],
-            found: value,
-            "rule": {**TEXT, "description": "The route that won."},
-            "says": TEXT,
-            f"{found}_lower": maybe(forms[found], least),
-            "others": array_of(
-                mapping("A route that was compared.", rule=TEXT, **{found: value}, why=TEXT)
-            ),
-            "worst_case": array_of(TEXT, "The worst change here, where it is another one."),
-            "steps": array_of(TEXT, "The steps of the delta bookkeeping."),
-            "exact": EXACT,
-        },
-    )
+def _bound() -> Shape:
+    """Returns the shape of a bound, of which each notion has its own form."""
+    forms = []
+    for notion in Notion:
+        names = [name for name in notion.facts.parameters if name in SIGNS]
+        keys = {name: maybe(CHANCE if name == "delta" else AMOUNT, TOO_LARGE) for name in names}
+        if notion is not Notion.PROFILE:
+            says = f"A bound in {notion.value}."
+            forms.append(mapping(says, notion=constant(notion.value), **keys, exact=EXACT).schema)
+    says = "A certified guarantee, never below the truth."
+    return Shape({"description": says, "oneOf": forms}, _write_bound)
 
 
-_FINDING: Schema = {
-    "level": {"enum": ["error", "warning", "note"]},
-    "code": {**TEXT, "pattern": "^DPC[0-9]{3}$"},
-    "message": TEXT,
-    "line": LINE,
-    "column": {"type": ["integer", "null"], "minimum": 1},
-    "end_line": {"type": ["integer", "null"], "minimum": 1},
-    "end_column": {"type": ["integer", "null"], "minimum": 1},
-    "hint": maybe(TEXT, "What to do."),
-}
-
-_POSITION: Schema = {"type": "integer", "minimum": 1}
-#: The optional keys of a finding.
-_TOLD: Schema = {
-    "label": {**TEXT, "description": "A few words on what stands there."},
-    "fix": mapping(
-        "What to write instead.",
-        certain={"type": "boolean", "description": "Nothing else is meant: `--fix` writes it."},
-        edits=array_of(
-            mapping(
-                "A stretch of the file, the end excluded, and what takes its place.",
-                line=_POSITION,
-                column=_POSITION,
-                end_line=_POSITION,
-                end_column=_POSITION,
-                text=TEXT,
-            )
-        ),
-    ),
-}
-
-_RESULT: Schema = mapping(
-    "The result of one spec.",
-    {
-        "document": {
-            "description": "Which document of the file, from 1, where it has several.",
-            "type": "integer",
-            "minimum": 1,
-        },
-        "population": {**TEXT, "description": "Whose data it is, where the spec says so."},
-        "at_epsilon": array_of(defined("at_epsilon"), "Where an epsilon was chosen."),
-        "risk": defined("risk", "What an attacker gains at most, where that was asked for."),
-        "groups": array_of(
-            mapping("A group of mechanisms.", group=TEXT, share=maybe(PROBABILITY, "Of the sum.")),
-            "Where mechanisms are in groups, and parts add up.",
-        ),
-        "ignored": array_of(defined("ignored"), "Where comments ignore findings."),
-        "filter": defined("filter", "Where parameters are chosen along the way."),
-        "attributes": array_of(defined("attribute"), "Who learns what, where that is asked."),
-        "adversary": defined("adversary", "Where the spec has one; weaker than the guarantee."),
-        "accuracy": array_of(
-            mapping(
-                "What the noise of a mechanism does to each answer, in its units.",
-                mechanism=TEXT,
-                line=LINE,
-                noise=maybe(TEXT, "The mechanism, with its noise on numbers; null: not known."),
-                standard_deviation=maybe(AMOUNT, "Rounded up."),
-                level=PROBABILITY,
-                within=maybe(AMOUNT, "The noise is at most this with the chance `level`."),
-            ),
-            "With --accuracy.",
-        ),
-        "recheck": defined("recheck", "With --recheck, where there is a result."),
-        "assumed_relations": defined("assumed_relations", "Where statements have no relation."),
-    },
-    file=TEXT,
-    title=TEXT,
-    status={"enum": ["ok", "no-guarantee", "invalid"]},
-    protect=maybe(defined("protect"), "Null for an invalid spec."),
-    headline=maybe(
-        mapping(
-            "The number that leads: that of the budget, of the first δ asked for, or the bound.",
-            number={"enum": ["epsilon", "delta", "rho", "mu"]},
-            value=maybe(AMOUNT, "Rounded up; null: too large."),
-            at=maybe(AMOUNT, "The δ of an ε, or the ε of a δ; null where there is none."),
-        ),
-        "Null where there is no finite bound.",
-    ),
-    guarantee=maybe(
-        {
-            "anyOf": [
-                defined("bound"),
-                mapping("Losses with no common notion: see at_delta.", notion={"const": "profile"}),
-            ]
-        },
-        "Null without a finite one.",
-    ),
-    at_delta=array_of(defined("at_delta"), "Where a delta was chosen."),
-    theorem=maybe(defined("theorem"), "What gives the guarantee."),
-    worst_case=maybe(defined("worst_case"), "Null where there is none."),
-    derivation=array_of(defined("step")),
-    tree=array_of(defined("node"), "The proof, line by line, in the order of reading."),
-    alternatives=array_of(defined("alternative")),
-    assumptions=array_of(
-        mapping(
-            "What the result rests on and cannot be checked from the spec.",
-            {"because": TEXT},
-            says=TEXT,
-            line=LINE,
-        )
-    ),
-    reasons=array_of(TEXT, "Why there is no finite guarantee."),
-    shares=array_of(
-        mapping(
-            "What one mechanism adds at the worst change.",
-            {"group": {**TEXT, "description": "The group that the spec gives it."}},
-            mechanism=TEXT,
-            bound=defined("bound"),
-            line=LINE,
-            share=maybe(PROBABILITY, "Its part of what adds up, rounded up; null: not known."),
-            epsilon_without=maybe(
-                AMOUNT,
-                "The epsilon at the first chosen delta without it, rounded up; null: not known.",
-            ),
-        )
-    ),
-    findings=array_of(defined("finding")),
-    advice=array_of(defined("advice"), "What would make the number less, if true; of `analyze`."),
-    budget=maybe(defined("budget"), "Null without one."),
+BOUND = defined("bound", _bound())
+#: Stands for a guarantee that is no bound in one notion.
+_PROFILE = mapping("Losses with no common notion: see at_delta.", notion=constant("profile"))
+_GUARANTEE = Shape(
+    {"anyOf": [BOUND.schema, _PROFILE.schema]},
+    lambda found: (BOUND if isinstance(found, Bound) else _PROFILE).write(found),
 )
 
-_RISK: dict[str, Schema] = {
-    "advantage": {**PROBABILITY, "description": "Hits less false alarms, at the best rate."},
-    "membership": {
-        **PROBABILITY,
-        "description": "Of two equally likely neighbouring tables the one read is told right with "
-        "this chance at most, (1 + advantage)/2: with unbounded neighbours, whether a person is in "
-        "the data.",
-    },
+
+def _at(wanted: str, found: str) -> Shape:
+    """Returns the shape of the least `found` (ε or δ) at a chosen `wanted` (δ or ε).
+
+    Both are rounded up: a bound at some number holds at any larger one.
+    """
+    forms = {"epsilon": AMOUNT, "delta": CHANCE}
+    value = maybe(forms[found], f"The {found} that holds, rounded up; null: no finite one.")
+    least = f"No true {found} is below it, rounded down; null: not known."
+
+    def exact(at: At) -> dict[str, str]:
+        """Returns the chosen number as a fraction."""
+        text = fraction_text(at.given)
+        return {} if text is None else {wanted: text}
+
+    lower = maybe(forms[found]._replace(write=number_down), least)
+    keys = {
+        wanted: forms[wanted].of("given"),
+        found: value.of("value"),
+        "rule": TEXT.says("The route that won."),
+        "says": TEXT,
+        f"{found}_lower": lower.of("lower"),
+        "others": array_of(
+            mapping(
+                "A route that was compared.",
+                rule=TEXT.of("name"),
+                **{found: value.of("value")},
+                why=TEXT,
+            )
+        ),
+        "worst_case": array_of(TEXT, "The worst change here, where it is another one.").of("worst"),
+        "steps": array_of(TEXT, "The steps of the delta bookkeeping.").of("chain"),
+        "exact": EXACT.of(exact),
+    }
+    says = f"The least {found} certified at a chosen {wanted}."
+    return defined(f"at_{wanted}", mapping(says, **keys))
+
+
+AT_DELTA, AT_EPSILON = _at("delta", "epsilon"), _at("epsilon", "delta")
+AT_DELTAS = array_of(AT_DELTA, "Where a delta was chosen.")
+
+# --- theorems, findings, steps -------------------------------------------------------------------
+
+
+def _write_theorem(identifier: str) -> dict[str, str | None]:
+    """Returns an entry of the theorem book as a JSON object."""
+    entry = book().get(identifier)
+    if entry is None:
+        return {"id": identifier, "title": None, "source": None}
+    return {"id": entry.id, "title": entry.title, "source": entry.source, "place": entry.place}
+
+
+THEOREM = defined(
+    "theorem",
+    mapping(
+        "An entry of the theorem book.",
+        id=TEXT,
+        title=maybe(TEXT, "Null for an id that is not in the book."),
+        source=maybe(TEXT, "Null for an id that is not in the book."),
+        place=optional(TEXT, "How the source names it."),
+    )._replace(write=_write_theorem),
+)
+
+
+def _position(name: str) -> Shape:
+    """Returns the shape of a part of the position of a finding, which may have none."""
+    schema = {"type": ["integer", "null"], "minimum": 1}
+    return Shape(schema, lambda span: span and getattr(span, name), LINE.get)
+
+
+_FIX = mapping(
+    "What to write instead.",
+    certain=FLAG.says("Nothing else is meant: `--fix` writes it."),
+    edits=array_of(
+        mapping(
+            "A stretch of the file, the end excluded, and what takes its place.",
+            **{
+                name: NUMBER.of(f"span.{name}")
+                for name in ("line", "column", "end_line", "end_column")
+            },
+            text=TEXT,
+        )
+    ).of("replacements"),
+)
+_FINDING = {
+    "level": one_of("error", "warning", "note"),
+    "code": TEXT._replace(schema={**TEXT.schema, "pattern": "^DPC[0-9]{3}$"}),
+    "message": TEXT,
+    "line": LINE,
+    **{name: _position(name) for name in ("column", "end_line", "end_column")},
+    "hint": maybe(TEXT, "What to do."),
+    "label": Shape(TEXT.schema, optional=True).says("A few words on what stands there."),
+    "fix": optional(_FIX),
+}
+FINDING = defined(
+    "finding", mapping("A fault of an invalid spec, or a remark on a valid one.", **_FINDING)
+)
+_IGNORED = defined(
+    "ignored",
+    mapping(
+        "A remark that a comment in the spec ignores.",
+        **_FINDING,
+        reason=TEXT.says("Why, in the words of the comment."),
+    )._replace(write=lambda each: {**FINDING.write(each.finding), "reason": each.reason}),
+)
+_STEP = defined(
+    "step",
+    mapping(
+        "A step of the derivation.",
+        number=NUMBER,
+        theorem=maybe(TEXT, "The theorem it is by; null where it says what is given."),
+        says=TEXT,
+        inputs=array_of(COUNT, "The numbers of the steps it is from."),
+        bound=maybe(BOUND, "What it gives."),
+        lines=LINES.of(lambda each: [span.line for span in each.spans]),
+    ),
+)
+_NODE = defined(
+    "node",
+    mapping(
+        "A line of the proof tree.",
+        number=NUMBER,
+        depth=COUNT.says("How far below a root."),
+        kind=one_of(*get_args(NodeKind)),
+        name=TEXT.says("The dataset or the mechanism; empty for the whole."),
+        says=TEXT,
+        bound=maybe(BOUND, "What it costs; of a reading, the epsilon and the delta."),
+        theorem=maybe(TEXT, "The theorem it is by."),
+        lines=LINES.of(lambda each: [span.line for span in each.spans]),
+    ),
+)
+_ALTERNATIVE = defined(
+    "alternative",
+    mapping(
+        "A theorem that was compared.",
+        theorem=maybe(TEXT, "Null: a further bound of the same theorem."),
+        bound=maybe(BOUND, "Null where a hypothesis fails."),
+        why=TEXT,
+    ),
+)
+
+# --- what an attacker gains ----------------------------------------------------------------------
+
+_RATES = {
+    "advantage": CHANCE.says("Hits less false alarms, at the best rate."),
+    "membership": CHANCE.says(
+        "Of two equally likely neighbouring tables the one read is told right with this chance at "
+        "most, (1 + advantage)/2: with unbounded neighbours, whether a person is in the data."
+    ),
     "hits": array_of(
         mapping(
             "A test for which of two neighbouring tables was read: with unbounded neighbours, for "
             "whether a person is in the data.",
-            false_alarms=PROBABILITY,
-            hits={**PROBABILITY, "description": "The most that it finds."},
+            false_alarms=CHANCE.of(0),
+            hits=CHANCE.says("The most that it finds.").of(1),
         )
     ),
     "success": array_of(
         mapping(
             "An attack on an attribute, or a record: from 1/2, on one of two equally likely "
             "values, which is not membership.",
-            baseline={
-                **PROBABILITY,
-                "description": "Its chance without the person's data; where rows are replaced, "
-                "with another record in its place, or other values in the columns that change.",
-            },
-            success={**PROBABILITY, "description": "The most with what was read."},
+            baseline=CHANCE.says(
+                "Its chance without the person's data; where rows are replaced, with another "
+                "record in its place, or other values in the columns that change."
+            ).of(0),
+            success=CHANCE.says("The most with what was read.").of(1),
         )
     ),
 }
-_PARAMETERS: Schema = {
-    "type": "object",
-    "properties": {name: maybe(AMOUNT, "Null where no double can hold it.") for name in LIMITS},
-    "additionalProperties": False,
-    "minProperties": 1,
-}
-
-#: Shapes that the documents of several commands share.
-DEFINITIONS: dict[str, Schema] = {
-    "document": document(
-        "All results of a run.",
-        {"left_out": defined("left_out", "Where something was met that has no result.")},
-        results=array_of(defined("result"), "In the order of the files."),
+_POINT = mapping(
+    "The same by one epsilon and delta alone, where the release has one.",
+    epsilon=maybe(AMOUNT, TOO_LARGE).of(lambda risk: risk.point[0]),
+    delta=CHANCE.of(lambda risk: risk.point[1]),
+    **{name: shape.of(f"from_point.{name}") for name, shape in _RATES.items()},
+)
+RISK = defined(
+    "risk",
+    mapping(
+        "What an attacker gains at most, by all that is known; every rate is rounded up.",
+        **_RATES,
+        from_point=optional(_POINT).of(
+            lambda risk: risk if risk.point is not None and risk.from_point is not None else None
+        ),
     ),
-    "line": {
-        "description": "One result, with the version of the shape; the last one of a run has "
-        "`left_out` where something was met that has no result.",
-        "allOf": [
-            defined("result"),
-            {
-                "type": "object",
-                "properties": {"schema_version": VERSION, "left_out": defined("left_out")},
-                "required": ["schema_version"],
-            },
-        ],
-    },
-    "left_out": mapping(
-        "What a run met and has no result for.",
-        {
-            "hidden": {
-                **COUNT,
-                "description": "Specs in hidden folders and node_modules.",
-            },
-            "absent": {**COUNT, "description": "Empty folders where there are submodules."},
-        },
-        unread={**COUNT, "description": "Files that could not be read: see standard error."},
-        skipped={**COUNT, "description": "YAML files in folders that are no specs."},
-        dangling={**COUNT, "description": "Links that lead to no file."},
-        folders={**COUNT, "description": "Links to folders that are not looked into elsewhere."},
-        names=array_of(TEXT, "The first of those that were not said to be unread."),
-    ),
-    "result": _RESULT,
-    "protect": mapping(
-        "The neighbouring relation that is protected.",
-        {
-            "keeps": array_of(TEXT, "Columns that a replaced row keeps."),
-            "changes": array_of(TEXT, "The columns that alone a replaced row changes."),
-        },
-        relation=TEXT,
-        distance={"type": "integer", "minimum": 1},
-    ),
-    "attribute": mapping(
+)
+_ATTRIBUTE = defined(
+    "attribute",
+    mapping(
         "What is learnt of some columns of a row by one who knows the others.",
-        name={**TEXT, "description": "What the question is called, or the column."},
+        name=TEXT.says("What the question is called, or the column."),
         changes=array_of(TEXT, "These columns."),
         guarantee=maybe(
-            {
-                "anyOf": [
-                    defined("bound"),
-                    mapping("See at_delta.", notion={"const": "profile"}),
-                ]
-            },
+            _GUARANTEE,
             "Where a row is replaced in these columns alone; null without a finite one.",
-        ),
-        at_delta=array_of(defined("at_delta"), "Where a delta was chosen."),
-        risk=maybe(defined("risk"), "Null where it was not asked for, or nothing is known."),
+        ).of(lambda each: each.bound or (_PROFILE if each.is_finite else None)),
+        at_delta=AT_DELTAS,
+        risk=maybe(RISK, "Null where it was not asked for, or nothing is known."),
         mechanisms=array_of(TEXT, "Those that the worst such change reaches."),
         reasons=array_of(TEXT, "Why there is no finite bound."),
     ),
-    "bound": _bound(),
-    "at_delta": _chosen("delta", "epsilon"),
-    "at_epsilon": _chosen("epsilon", "delta"),
-    "risk": mapping(
-        "What an attacker gains at most, by all that is known; every rate is rounded up.",
+)
+_ADVERSARY = defined(
+    "adversary",
+    mapping(
+        "What holds against an adversary with two hypotheses alone.",
+        label=TEXT,
+        hypotheses=TEXTS,
+        epsilon=maybe(AMOUNT, "Null where nothing is known.").of(
+            lambda each: each.bound and each.bound.value
+        ),
+        delta=maybe(CHANCE, "Null where nothing is known.").of(
+            lambda each: each.bound and (each.bound.delta or Fraction(0))
+        ),
+        theorem=maybe(THEOREM, "What gives it."),
+        share_of_guarantee=maybe(AMOUNT, "Its epsilon as a share of that of the guarantee.").of(
+            "ratio"
+        ),
+        why=maybe(TEXT, "Why nothing is known."),
+        derivation=array_of(_STEP).of("chain"),
+        alternatives=array_of(_ALTERNATIVE),
+        assumptions=TEXTS,
+        at_delta=array_of(AT_DELTA),
+    ),
+)
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def _parameters(says: str, rounded: Callable[[Fraction], float | None]) -> Shape:
+    """Returns the shape of parameters by their names, each rounded."""
+    numbers = {name: maybe(AMOUNT, "Null where no double can hold it.") for name in LIMITS}
+    return Shape(
         {
-            "from_point": mapping(
-                "The same by one epsilon and delta alone, where the release has one.",
-                epsilon=maybe(AMOUNT, TOO_LARGE),
-                delta=PROBABILITY,
-                **_RISK,
-            )
+            "description": says,
+            "type": "object",
+            "properties": {name: each.schema for name, each in numbers.items()},
+            "additionalProperties": False,
+            "minProperties": 1,
         },
-        **_RISK,
-    ),
-    "theorem": mapping(
-        "An entry of the theorem book.",
-        {"place": {**TEXT, "description": "How the source names it."}},
-        id=TEXT,
-        title=maybe(TEXT, "Null for an id that is not in the book."),
-        source=maybe(TEXT, "Null for an id that is not in the book."),
-    ),
-    "worst_case": mapping(
-        "The worst neighbouring change.",
-        change=array_of(TEXT, "One sentence for each thing that happens."),
-        datasets=array_of(TEXT, "What it changes."),
-        mechanisms=array_of(
-            mapping(
-                "A mechanism that feels it.",
-                name=TEXT,
-                dataset=TEXT,
-                copies=COUNT,
-                each=defined("bound", "The loss of one copy."),
-                total=defined("bound", "The loss of all copies."),
-                line=LINE,
-            )
-        ),
-        omitted={**COUNT, "description": "How many more feel it."},
-    ),
-    "advice": mapping(
-        "What the author could say, if it is true, and what that brings: the spec that says so was "
-        "analysed.",
-        key={**TEXT, "description": "What it is about: a key of specs, or a word."},
-        write=array_of(
-            mapping("What to write at an entry.", says=TEXT, line=LINE), "All of it together."
-        ),
-        number={**TEXT, "description": "What becomes less: ε, ρ, μ, or ε at a δ."},
-        before=maybe(AMOUNT, "Null where it is not finite."),
-        after=maybe(AMOUNT, TOO_LARGE),
-        saves=maybe({"type": "number"}, "Rounded down; null where it was not finite."),
-        **{"if": {**TEXT, "description": "When it is true."}},
-    ),
-    "step": mapping(
-        "A step of the derivation.",
-        number={"type": "integer", "minimum": 1},
-        theorem=maybe(TEXT, "The theorem it is by; null where it says what is given."),
-        says=TEXT,
-        inputs=array_of(COUNT, "The numbers of the steps it is from."),
-        bound=maybe(defined("bound"), "What it gives."),
-        lines=array_of({"type": "integer", "minimum": 1}, "Lines of the spec."),
-    ),
-    "node": mapping(
-        "A line of the proof tree.",
-        number={"type": "integer", "minimum": 1},
-        depth={"description": "How far below a root.", **COUNT},
-        kind={"enum": list(get_args(NodeKind))},
-        name={**TEXT, "description": "The dataset or the mechanism; empty for the whole."},
-        says=TEXT,
-        bound=maybe(defined("bound"), "What it costs; of a reading, the epsilon and the delta."),
-        theorem=maybe(TEXT, "The theorem it is by."),
-        lines=array_of({"type": "integer", "minimum": 1}, "Lines of the spec."),
-    ),
-    "alternative": mapping(
-        "A theorem that was compared.",
-        theorem=maybe(TEXT, "Null: a further bound of the same theorem."),
-        bound=maybe(defined("bound"), "Null where a hypothesis fails."),
-        why=TEXT,
-    ),
-    "finding": mapping(
-        "A fault of an invalid spec, or a remark on a valid one.", _TOLD, **_FINDING
-    ),
-    "ignored": mapping(
-        "A remark that a comment in the spec ignores.",
-        _TOLD,
-        **_FINDING,
-        reason={**TEXT, "description": "Why, in the words of the comment."},
-    ),
-    "budget": mapping(
+        lambda found: {name: rounded(value) for name, value in found},
+    )
+
+
+def _exact_budget(owner: Any) -> dict[str, str | None]:
+    """Returns the limit, and what is left where it is a difference of stated numbers, not rounded
+    or converted, as fractions; `owner`: a report or a total."""
+    verdict: Verdict = owner.verdict
+    bound = owner.bound if isinstance(owner, Report) else next(iter(owner.bounds), None)
+    exact = {name: fraction_text(value) for name, value in verdict.limit.parameters}
+    by, main = verdict.by or bound, verdict.limit.parameters[0][0]
+    stated = by is not None and by.exact and by.notion.facts.symbol == main
+    if verdict.slack is not None and verdict.at is None and stated:
+        exact["slack"] = fraction_text(verdict.slack)
+    return exact
+
+
+_BUDGET = defined(
+    "budget",
+    mapping(
         "The budget, and whether it is met.",
-        {
-            "at_delta": mapping(
+        limit=_parameters("Its parameters, rounded down.", number_down).of(
+            "verdict.limit.parameters"
+        ),
+        ok=FLAG.of("verdict.ok"),
+        slack=maybe(DOWN, "What is left, rounded down; negative: exceeded.").of("verdict.slack"),
+        exact=EXACT.of(_exact_budget),
+        why=maybe(TEXT, "Why it cannot be compared, or is not met.").of("verdict.why"),
+        at_delta=optional(
+            mapping(
                 "The number at a delta that was held against it.",
-                delta=PROBABILITY,
-                epsilon=maybe(AMOUNT, TOO_LARGE),
+                delta=CHANCE.of("given"),
+                epsilon=maybe(AMOUNT, TOO_LARGE).of("value"),
                 rule=TEXT,
-            ),
-            "of": {"description": "Whom it is against, where not anybody.", "const": "adversary"},
-        },
-        limit={**_PARAMETERS, "description": "Its parameters, rounded down."},
-        ok={"type": "boolean"},
-        slack=maybe({"type": "number"}, "What is left, rounded down; negative: exceeded."),
-        exact=EXACT,
-        why=maybe(TEXT, "Why it cannot be compared, or is not met."),
+            )
+        ).of("verdict.at"),
+        of=optional(
+            Shape({"const": "adversary"}, lambda _: "adversary"),
+            "Whom it is against, where not anybody.",
+        ).of("verdict.of_adversary"),
     ),
-    "filter": mapping(
+)
+BUDGET = maybe(_BUDGET, "Null without one.").of(lambda owner: owner if owner.verdict else None)
+
+
+def _exact_record(record: FilterRecord) -> dict[str, str]:
+    """Returns what is spent as fractions, where it is not rounded."""
+    found = {name: fraction_text(value) for name, value in record.spent or ()}
+    return {name: text for name, text in found.items() if record.exact and text is not None}
+
+
+FILTER = defined(
+    "filter",
+    mapping(
         "What a filter has counted of a record of releases: facts, of which none is a guarantee.",
-        notion={"enum": [each.value for each in FILTERS]},
-        named={"type": "boolean", "description": "Whether the spec names the notion."},
-        limit={**_PARAMETERS, "description": "What may be spent in all, rounded down."},
-        spent=maybe({**_PARAMETERS, "description": "By the record, rounded up."}, "Not finite."),
-        left={**_PARAMETERS, "description": "What a further release may spend, rounded down."},
+        notion=one_of(*(each.value for each in FILTERS)).of("notion.value"),
+        named=FLAG.says("Whether the spec names the notion."),
+        limit=_parameters("What may be spent in all, rounded down.", number_down),
+        spent=maybe(_parameters("By the record, rounded up.", number_up), "Not finite."),
+        left=_parameters("What a further release may spend, rounded down.", number_down),
         at_delta=array_of(
             mapping(
                 "What the whole interaction has at a delta, by the limit.",
-                delta=PROBABILITY,
-                epsilon=maybe(AMOUNT, TOO_LARGE),
+                delta=CHANCE.of(0),
+                epsilon=maybe(AMOUNT, TOO_LARGE).of(1),
             )
         ),
         adaptivity=maybe(
             mapping(
                 "What it costs that parameters are chosen along the way.",
-                delta=PROBABILITY,
-                epsilon=maybe(AMOUNT, "What is counted at the delta; null: too large."),
-                epsilon_fixed=maybe(AMOUNT, "With parameters that are fixed in advance."),
+                delta=CHANCE.of(0),
+                epsilon=maybe(AMOUNT, "What is counted at the delta; null: too large.").of(1),
+                epsilon_fixed=maybe(AMOUNT, "With parameters that are fixed in advance.").of(2),
             ),
             "Null where no delta is given.",
-        ),
-        exact=EXACT,
+        ).of("cost"),
+        exact=EXACT.of(_exact_record),
     ),
-    "assumed_relations": mapping(
-        "Statements that do not say for which neighbours they hold, where that changes the number.",
-        {
-            "otherwise": mapping(
-                "The number if each of them holds for one row only; of `analyze`.",
-                number={**TEXT, "description": "Which number: ε, ρ, μ, or ε at a δ."},
-                value=maybe(AMOUNT, "Null where it is not finite."),
+)
+
+# --- a result ------------------------------------------------------------------------------------
+
+LEFT_OUT = defined(
+    "left_out",
+    mapping(
+        "What a run met and has no result for.",
+        unread=COUNT.says("Files that could not be read: see standard error."),
+        skipped=COUNT.says("YAML files in folders that are no specs."),
+        dangling=COUNT.says("Links that lead to no file."),
+        folders=COUNT.says("Links to folders that are not looked into elsewhere."),
+        hidden=optional(COUNT, "Specs in hidden folders and node_modules."),
+        absent=optional(COUNT, "Empty folders where there are submodules."),
+        names=array_of(TEXT, "The first of those that were not said to be unread."),
+    ),
+)
+_PROTECT = defined(
+    "protect",
+    mapping(
+        "The neighbouring relation that is protected.",
+        relation=TEXT,
+        keeps=optional(array_of(TEXT, "Columns that a replaced row keeps.")),
+        changes=optional(array_of(TEXT, "The columns that alone a replaced row changes.")),
+        distance=NUMBER,
+    ),
+)
+_WORST_CASE = defined(
+    "worst_case",
+    mapping(
+        "The worst neighbouring change.",
+        change=array_of(TEXT, "One sentence for each thing that happens.").of("says"),
+        datasets=array_of(TEXT, "What it changes."),
+        mechanisms=array_of(
+            mapping(
+                "A mechanism that feels it.",
+                name=TEXT.of("mechanism"),
+                dataset=TEXT,
+                copies=COUNT,
+                each=BOUND.says("The loss of one copy."),
+                total=BOUND.says("The loss of all copies."),
+                line=LINE,
             )
-        },
-        count={**COUNT, "description": "How many, each with a finding (DPC202)."},
+        ).of("touches"),
+        omitted=COUNT.says("How many more feel it."),
     ),
-    "recheck": mapping(
+)
+_ADVICE = defined(
+    "advice",
+    mapping(
+        "What the author could say, if it is true, and what that brings: the spec that says so was "
+        "analysed.",
+        key=TEXT.says("What it is about: a key of specs, or a word."),
+        **{"if": TEXT.says("When it is true.").of("condition")},
+        write=array_of(
+            mapping("What to write at an entry.", says=TEXT.of("write"), line=LINE),
+            "All of it together.",
+        ).of("places"),
+        number=TEXT.says("What becomes less: ε, ρ, μ, or ε at a δ."),
+        before=maybe(AMOUNT, "Null where it is not finite."),
+        after=maybe(AMOUNT, TOO_LARGE),
+        saves=maybe(DOWN, "Rounded down; null where it was not finite."),
+    ),
+)
+_ASSUMED_RELATIONS = defined(
+    "assumed_relations",
+    mapping(
+        "Statements that do not say for which neighbours they hold, where that changes the number.",
+        count=COUNT.says("How many, each with a finding (DPC202).").of(
+            lambda report: len(report.assumed_relations)
+        ),
+        otherwise=optional(
+            mapping(
+                "The number if each of them holds for one row only; of `analyze`.",
+                number=TEXT.says("Which number: ε, ρ, μ, or ε at a δ.").of(0),
+                value=maybe(AMOUNT, "Null where it is not finite.").of(1),
+            )
+        ),
+    ),
+)
+_RECHECK = defined(
+    "recheck",
+    mapping(
         "What the stand-alone checker has gone through.",
-        claims={**COUNT, "description": "The claims that prove all bounds; 0: there is none."},
-        seconds={**AMOUNT, "description": "How long that took."},
+        claims=COUNT.says("The claims that prove all bounds; 0: there is none.").of(
+            "rechecked.claims"
+        ),
+        seconds=AMOUNT._replace(write=lambda seconds: round(seconds, 3))
+        .says("How long that took.")
+        .of("rechecked.seconds"),
         unchecked=array_of(
             mapping(
                 "Claims that it has no rule for.",
-                claims={**COUNT, "description": "How many."},
-                why={**TEXT, "description": "What it has no rule for."},
+                claims=COUNT.says("How many.").of(1),
+                why=TEXT.says("What it has no rule for.").of(0),
             ),
             "Empty where every claim was checked.",
-        ),
+        ).of("rechecked.unchecked"),
         points=array_of(
             mapping(
                 "An epsilon at a delta that follows from the claims.",
-                delta=PROBABILITY,
-                within={**AMOUNT, "description": "To which part of the epsilon: 0.001 is 0.1 %."},
+                delta=CHANCE.of(0),
+                within=AMOUNT.says("To which part of the epsilon: 0.001 is 0.1 %.").of(1),
             ),
             "Empty where none follows.",
-        ),
+        ).of("rechecked.points"),
         leaves_out=array_of(
-            {"enum": ["at_delta", "at_epsilon", "risk", "adversary"]},
+            one_of("at_delta", "at_epsilon", "risk", "adversary"),
             "Keys with numbers that it has not.",
+        ).of("not_rechecked"),
+    ),
+)
+
+
+def _headline(report: Report) -> tuple[str, Fraction | None, Fraction | None] | None:
+    """Returns the number that leads a report: its name, its value, and its δ or ε."""
+    at, bound = requested_number(report), report.bound
+    if report.status != "ok":
+        return None
+    if at is not None:
+        return other_parameter(at), at.value, at.given
+    if bound is None:
+        return None
+    (name, value, _), *rest = bound.parameters
+    return name, value, next((each for _, each, _ in rest), None)
+
+
+RESULT = defined(
+    "result",
+    mapping(
+        "The result of one spec.",
+        file=TEXT,
+        document=optional(NUMBER, "Which document of the file, from 1, where it has several."),
+        title=TEXT,
+        population=optional(TEXT, "Whose data it is, where the spec says so."),
+        status=one_of("ok", "no-guarantee", "invalid"),
+        protect=maybe(_PROTECT, "Null for an invalid spec.").of(
+            lambda report: None if report.relation is None else report
+        ),
+        headline=maybe(
+            mapping(
+                "The number that leads: that of the budget, of the first δ asked for, or the "
+                "bound.",
+                number=one_of("epsilon", "delta", "rho", "mu").of(0),
+                value=maybe(AMOUNT, "Rounded up; null: too large.").of(1),
+                at=maybe(AMOUNT, "The δ of an ε, or the ε of a δ; null where there is none.").of(2),
+            ),
+            "Null where there is no finite bound.",
+        ).of(_headline),
+        guarantee=maybe(_GUARANTEE, "Null without a finite one.").of(
+            lambda report: (report.bound or _PROFILE) if report.status == "ok" else None
+        ),
+        at_delta=AT_DELTAS,
+        at_epsilon=optional(array_of(AT_EPSILON, "Where an epsilon was chosen.")),
+        risk=optional(RISK, "What an attacker gains at most, where that was asked for."),
+        theorem=maybe(THEOREM, "What gives the guarantee."),
+        worst_case=maybe(_WORST_CASE, "Null where there is none.").of("worst"),
+        derivation=array_of(_STEP).of("chain"),
+        tree=array_of(_NODE, "The proof, line by line, in the order of reading."),
+        alternatives=array_of(_ALTERNATIVE),
+        assumptions=array_of(
+            mapping(
+                "What the result rests on and cannot be checked from the spec.",
+                says=TEXT,
+                line=LINE,
+                because=optional(TEXT),
+            )
+        ),
+        reasons=array_of(TEXT, "Why there is no finite guarantee."),
+        shares=array_of(
+            mapping(
+                "What one mechanism adds at the worst change.",
+                mechanism=TEXT,
+                bound=BOUND,
+                line=LINE,
+                share=maybe(CHANCE, "Its part of what adds up, rounded up; null: not known.").of(
+                    "of_whole"
+                ),
+                epsilon_without=maybe(
+                    AMOUNT,
+                    "The epsilon at the first chosen delta without it, rounded up; null: not "
+                    "known.",
+                ).of("without"),
+                group=optional(TEXT, "The group that the spec gives it."),
+            )
+        ),
+        groups=optional(
+            array_of(
+                mapping(
+                    "A group of mechanisms.",
+                    group=TEXT.of(0),
+                    share=maybe(CHANCE, "Of the sum.").of(1),
+                ),
+                "Where mechanisms are in groups, and parts add up.",
+            )
+        ).of("group_shares"),
+        accuracy=optional(
+            array_of(
+                mapping(
+                    "What the noise of a mechanism does to each answer, in its units.",
+                    mechanism=TEXT,
+                    line=LINE,
+                    noise=maybe(
+                        TEXT, "The mechanism, with its noise on numbers; null: not known."
+                    ).of(lambda each: each.noise or None),
+                    standard_deviation=maybe(AMOUNT, "Rounded up.").of("deviation"),
+                    level=CHANCE,
+                    within=maybe(AMOUNT, "The noise is at most this with the chance `level`."),
+                ),
+                "With --accuracy.",
+            )
+        ),
+        findings=array_of(FINDING),
+        ignored=optional(array_of(_IGNORED, "Where comments ignore findings.")),
+        budget=BUDGET,
+        filter=optional(FILTER, "Where parameters are chosen along the way.").of("record"),
+        attributes=optional(array_of(_ATTRIBUTE, "Who learns what, where that is asked.")),
+        adversary=optional(_ADVERSARY, "Where the spec has one; weaker than the guarantee."),
+        advice=array_of(_ADVICE, "What would make the number less, if true; of `analyze`."),
+        assumed_relations=optional(_ASSUMED_RELATIONS, "Where statements have no relation.").of(
+            lambda report: report if report.assumed_relations else None
+        ),
+        recheck=optional(_RECHECK, "With --recheck, where there is a result.").of(
+            lambda report: None if report.rechecked is None else report
         ),
     ),
-    "adversary": mapping(
-        "What holds against an adversary with two hypotheses alone.",
-        label=TEXT,
-        hypotheses=array_of(TEXT),
-        epsilon=maybe(AMOUNT, "Null where nothing is known."),
-        delta=maybe(PROBABILITY, "Null where nothing is known."),
-        theorem=maybe(defined("theorem"), "What gives it."),
-        share_of_guarantee=maybe(AMOUNT, "Its epsilon as a share of that of the guarantee."),
-        why=maybe(TEXT, "Why nothing is known."),
-        derivation=array_of(defined("step")),
-        alternatives=array_of(defined("alternative")),
-        assumptions=array_of(TEXT),
-        at_delta=array_of(defined("at_delta")),
-    ),
-}
+)
+_RESULTS = document(
+    "All results of a run.",
+    results=array_of(RESULT, "In the order of the files."),
+    left_out=optional(LEFT_OUT, "Where something was met that has no result."),
+)

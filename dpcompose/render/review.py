@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from dpcompose.errors import Diagnostic, Level, Span
-from dpcompose.planning.comparison import Change, Invalid, Moved
+from dpcompose.errors import Diagnostic, Level
+from dpcompose.planning.comparison import Change, Event, Invalid, NumberChange
 from dpcompose.planning.edits import Edit
-from dpcompose.planning.review_stops import Event
 from dpcompose.render.diff_text import (
     MOST,
     amount,
@@ -23,7 +22,6 @@ from dpcompose.render.diff_text import (
 from dpcompose.render.inline import code, plain
 from dpcompose.render.problems import EVENT, MOVED
 from dpcompose.report import LeftOut, Report
-from dpcompose.report.bound_changes import NumberChange
 
 _EVENTS: dict[Event, str] = {
     "increase": "the bound increased, or cannot be compared",
@@ -59,7 +57,9 @@ def _events(change: Change) -> Iterator[Diagnostic]:
         if "increase" in failing:
             level = "error"
         hint = "; ".join(change.because[1:]) or change.why  # the first one is in the headline
-        yield Diagnostic(MOVED, headline(change), _first_edit(change) or place, hint, level)
+        edits = [each for each in change.edits if each.how != "removed" and each.kind != "spec"]
+        at = edits[0].span if edits and change.new is not None else place
+        yield Diagnostic(MOVED, headline(change), at, hint, level)
     details: dict[Event, Sequence[str]] = {
         "new-assumption": (*change.assumed, *free(change)),
         "settings-changed": change.settings,
@@ -69,12 +69,6 @@ def _events(change: Change) -> Iterator[Diagnostic]:
             told = "; ".join(details.get(event, ())) or None
             level = "error" if event in failing else "note"
             yield Diagnostic(EVENT, _EVENTS[event], place, told, level)
-
-
-def _first_edit(change: Change) -> Span | None:
-    """Returns the place of the first entry of the new spec that was changed, if there is one."""
-    found = (each.span for each in change.edits if each.how != "removed" and each.kind != "spec")
-    return None if change.new is None else next(found, None)
 
 
 def markdown(
@@ -139,7 +133,7 @@ def _details(change: Change) -> Iterator[str]:
         ("Newly free", [plain(each) for each in free(change)]),
         (
             "What mechanisms cost at the worst change",
-            [_share_change(each) for each in change.moved],
+            [" ".join((code(each.mechanism), *before_now(each))) for each in change.moved],
         ),
         ("Worst change", [f"{name}: {plain(says)}" for name, says in worst_rows(change)]),
         ("Settings", [plain(each) for each in change.settings]),
@@ -156,11 +150,6 @@ def _points(items: Sequence[str]) -> Iterator[str]:
     yield from (f"- {each}\n" for each in items[:MOST])
     if len(items) > MOST:
         yield f"- and {len(items) - MOST} more\n"
-
-
-def _share_change(moved: Moved) -> str:
-    """Returns what a mechanism adds before and now, as one item."""
-    return " ".join((code(moved.mechanism), *before_now(moved)))
 
 
 def _edits(edits: Iterable[Edit]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.curves.rounding import decimal_up
-from dpcompose.render.console import literal, ruled
+from dpcompose.render.console import grid, literal, ruled
 from dpcompose.render.headlines import neighbours
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import equation, parameter_text, route_text
@@ -119,44 +119,31 @@ def per_cent(rate: Fraction) -> str:
 
 def _table(risk: Risk, report: Report, style: Style) -> Table:
     """Returns the table of baselines, false alarms, successes and hits."""
-    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=False)
     other, own = tables(report)
     # A long heading is on two lines.
-    for heading in ("", other, own, "odds"):
-        lines = Text("\n").join(_heading(each, style) for each in wrap(heading, 20))
-        table.add_column(lines, justify="left" if not heading else "right")
+    heads = [wrap(each, 20) for each in ("", other, own, "odds")]
     alone = risk.from_point
     if alone is not None:
-        table.add_column(_heading_of_point(risk, style), justify="right")
-    rows = [
+        first, _, second = f"by {point_text(risk)} alone".partition(", ")
+        heads.append([f"{first},", second] if second else [first])
+    rows: list[list[str | Text]] = []
+    for name, found, others in (
         ("a value guessed right", risk.success, alone.success if alone else ()),
         (_question(report)[1], risk.hits, alone.hits if alone else ()),
-    ]
-    for name, found, others in rows:
-        for place, (rate, most) in enumerate(found):
+    ):
+        for index, (rate, most) in enumerate(found):
             of = _people(rate)
             cells: list[str | Text] = [
-                literal(name if place == 0 else "", style),
-                literal(f"{_share(rate, of)} of {_count(of)}", style),
+                name if index == 0 else "",
+                f"{_share(rate, of)} of {_count(of)}",
                 literal(f"≤ {_rate_in_words(most, of)}", style, "number"),
-                literal(odds(most) if found is risk.success else "", style),
+                odds(most) if found is risk.success else "",
             ]
             if others:
-                cells.append(literal(f"≤ {_rate_in_words(others[place][1], of)}", style, "weak"))
-            table.add_row(*cells)
-    return table
-
-
-def _heading(text: str, style: Style) -> Text:
-    """Returns the heading of a column as styled text."""
-    return literal(text, style, "weak")
-
-
-def _heading_of_point(risk: Risk, style: Style) -> Text:
-    """Returns the heading `by ε ≤ 4.77, δ = 1e-6 alone`, on two lines."""
-    first, _, second = f"by {point_text(risk)} alone".partition(", ")
-    lines = [_heading(each, style) for each in (f"{first}," if second else first, second) if each]
-    return Text("\n").join(lines)
+                cells.append(literal(f"≤ {_rate_in_words(others[index][1], of)}", style, "weak"))
+            rows.append(cells)
+    lines = [Text("\n").join(literal(line, style, "weak") for line in head) for head in heads]
+    return grid(rows, style, ["left", *["number"] * (len(heads) - 1)], lines)
 
 
 def told_apart(risk: Risk, report: Report) -> str:

@@ -14,13 +14,19 @@ from urllib.parse import quote
 
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.places import version
+from dpcompose.render.codes import rule
 from dpcompose.render.headlines import headline
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import amounts_text, bound_text
-from dpcompose.render.paths import from_root
-from dpcompose.render.problems import BOUND, NO_BOUND, NOT_COMPARABLE, OVER_BUDGET, problems
-from dpcompose.render.rules import rule
+from dpcompose.render.problems import (
+    BOUND,
+    NO_BOUND,
+    NOT_COMPARABLE,
+    OVER_BUDGET,
+    from_root,
+    problems,
+)
 from dpcompose.report import Line, Report, Touch
 
 Shape = dict[str, Any]
@@ -69,18 +75,15 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
     driver = {
         "name": "dpcompose",
         "version": version(),
-        "rules": [_rule(each, style) for each in rules.ids],
+        "rules": [
+            rule(each) | ({"helpUri": address} if (address := style.address(each)) else {})
+            for each in rules.ids
+        ],
     }
     yield "],\n" if first else "\n      ],\n"
     if told:
         yield f'      "invocations": {indented([told], 6).lstrip()},\n'
     yield f'      "tool": {indented({"driver": driver}, 6).lstrip()}\n    }}\n  ]\n}}\n'
-
-
-def _rule(identifier: str, style: Style) -> Shape:
-    """Returns the descriptor of a rule, which leads to its page where a site is set."""
-    address = style.address(identifier)
-    return rule(identifier) | ({"helpUri": address} if address else {})
 
 
 def _left_out(report: Report) -> Shape:

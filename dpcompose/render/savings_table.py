@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
@@ -15,11 +13,12 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
-from dpcompose.render.console import literal, printed, ruled
-from dpcompose.render.json import dumped, head
+from dpcompose.render.console import grid, literal, printed, ruled
+from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import left_text, number_down, number_up
+from dpcompose.render.numbers import left_text
 from dpcompose.render.panel import bar, share_text
+from dpcompose.render.schemas import FIT, SAVINGS
 from dpcompose.report.wording import number
 
 #: So many mechanisms are listed; JSON has them all.
@@ -41,17 +40,9 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
     yield head_.append_text(literal(f"{total}{at}{point}", style, "strong"))
     yield ruled("Savings", style, "by half the ε, ρ or μ of a mechanism, or twice its noise")
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
-    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="weak", expand=True)
-    table.add_column("mechanism", style="mechanism", ratio=1, min_width=style.width // 4)
-    table.add_column(literal(f"{name} saved", style, "weak"), justify="right")
-    table.add_column(literal(f"{name} then", style, "weak"), justify="right")
-    table.add_column(literal("saved", style, "weak"), no_wrap=True)
-    table.add_column("line", justify="right", style="weak", no_wrap=True)
-    for each in shown:
-        table.add_row(
-            literal(each.mechanism, style), *_cells(each, found, style), f":{each.span.line}"
-        )
-    yield table
+    rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
+    heads = ("mechanism", f"{name} saved", f"{name} then", "saved", "line")
+    yield grid(rows, style, ("wide mechanism", "number", "number", "fixed", "right weak"), heads)
     if len(found.savings) > len(shown):
         yield literal(f"and {len(found.savings) - len(shown)} more", style, "weak")
     if name in ("ρ", "μ"):
@@ -73,36 +64,16 @@ def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:
     part = each.saves / found.total if found.total else Fraction(0)
     share = bar(part, _BAR, style, "strong")
     return (
-        _down(each),
+        left_text(each.saves),
         decimal_up(found.total - each.saves, 6),
         share.append_text(literal(f" {share_text(part):>5}", style)),
     )
 
 
-def _down(each: Saving) -> str:
-    """Returns what is saved, rounded down to six digits."""
-    assert each.saves is not None
-    return left_text(each.saves)
-
-
 def json(file: str, found: Savings) -> Iterator[str]:
     """Yields the savings as one JSON document."""
-    document: dict[str, Any] = {
-        **head(),
-        "file": file,
-        "number": found.name,
-        "total": number_up(found.total),
-        "savings": [
-            {
-                "mechanism": each.mechanism,
-                "saves": None if each.saves is None else number_down(each.saves),
-                "why": each.why,
-                "line": each.span.line,
-            }
-            for each in found.savings
-        ],
-    }
-    yield dumped(document, indent=2)
+    told = {"file": file, "number": found.name, "total": found.total, "savings": found.savings}
+    yield dumped(SAVINGS.write(told), indent=2)
 
 
 def fit_json(
@@ -117,26 +88,16 @@ def fit_json(
     at = [
         f"{LIMITS[name]} = {chance(number(value))}" for name, value in fitted.limit.parameters[1:]
     ]
-    document: dict[str, Any] = {
-        **head(),
+    told = {
         "file": file,
         "number": " at ".join([LIMITS[main], *at]),
-        "spent": number_up(fitted.spent),
-        "limit": number_down(most),
+        "spent": fitted.spent,
+        "limit": most,
         "exact": fitted.exact,
-        "scale": str(fitted.scale),
-        "mechanisms": list(fitted.scaled),
-        "changes": [
-            {
-                "entry": entry.name,
-                "key": key.name,
-                "old": key.old,
-                "new": key.new,
-                "line": entry.span.line,
-            }
-            for entry, key in changed
-        ],
-        "remarks": list(remarks),
+        "scale": fitted.scale,
+        "mechanisms": fitted.scaled,
+        "changes": changed,
+        "remarks": remarks,
         "spec": text,
     }
-    yield dumped(document, indent=2)
+    yield dumped(FIT.write(told), indent=2)

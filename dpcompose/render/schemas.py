@@ -1,235 +1,230 @@
-"""The JSON Schemas of what `diff`, `total`, `fit`, `savings`, `registry`, `accept` and
-`--certificate` write."""
+"""The shapes of what `diff`, `total`, `fit`, `savings` and `registry` print as JSON, and the JSON
+Schemas of these, of what `accept` writes and of certificates."""
 
 from __future__ import annotations
 
-from dpcompose.planning.review_stops import EVENTS
-from dpcompose.render.result_schema import DEFINITIONS
-from dpcompose.render.schema_parts import (
+from typing import Any
+
+from dpcompose.planning.comparison import EVENTS
+from dpcompose.render.diff_text import headline
+from dpcompose.render.numbers import fraction_text
+from dpcompose.render.result_schema import (
+    AT_DELTAS,
+    BOUND,
+    BUDGET,
+    FILTER,
+    FINDING,
+    LEFT_OUT,
+    RESULT,
+    TEXTS,
+    THEOREM,
+)
+from dpcompose.render.shapes import (
     AMOUNT,
+    AMOUNT_DOWN,
     COUNT,
     EXACT,
+    FLAG,
     LINE,
+    NUMBER,
     TEXT,
     TOO_LARGE,
     VERSION,
     Schema,
+    Shape,
     array_of,
+    constant,
     defined,
     document,
     mapping,
     maybe,
+    one_of,
+    optional,
     published,
 )
 
-_FRACTION: Schema = {"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}
-_PLACE: Schema = {"type": "integer", "minimum": 1, "description": "Line, from 1."}
-_DIRECTION: Schema = {"enum": ["same", "decreased", "increased", "incomparable"]}
+_FRACTION = Shape({"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}, str)
+_PLACE = LINE._replace(schema={**LINE.schema, "type": "integer"})
+
+# --- diff ----------------------------------------------------------------------------------------
+
+_DIRECTION = one_of("same", "decreased", "increased", "incomparable")
 
 
-def diff_schema() -> Schema:
-    """Returns the JSON Schema of `diff --format json`."""
-    return published(
-        "dpcompose changes",
-        "What diff --format json prints.",
-        document(
-            "All changes.",
-            {"left_out": defined("left_out", "Where something was met that has no result.")},
-            changes=array_of(_ANY_CHANGE, "In the order of the files."),
-        ),
-        {**DEFINITIONS, "change": _CHANGE, "invalid": _INVALID},
-    )
+def _exact(told: Any) -> dict[str, str | None]:
+    """Returns a number before and now as fractions, where it is the exact bound, not rounded up;
+    numbers at a δ are not.
+
+    `told`: the number, and the change that it is of.
+    """
+    each, change = told
+    found: dict[str, str | None] = {}
+    for key in ("old", "new"):
+        value, report = getattr(each, key), getattr(change, key)
+        if value is None or report is None or report.bound is None or " at " in each.name:
+            continue
+        if report.bound.delta_exact if each.name == "δ" else report.bound.exact:
+            found[key] = fraction_text(value)
+    return found
 
 
-def total_schema() -> Schema:
-    """Returns the JSON Schema of `total --format json`."""
-    return published(
-        "dpcompose totals",
-        "What total --format json prints.",
-        document(
-            "The totals of all populations.",
-            totals=array_of(_TOTAL, "In the order of the specs."),
-            without_population=array_of(TEXT, "Specs that name none, and were left out."),
-            findings=array_of(
-                mapping("A finding with its file.", file=TEXT, finding=defined("finding")),
-                "What a revision had, and is gone or says less.",
-            ),
-        ),
-        DEFINITIONS,
-    )
-
-
-def fit_schema() -> Schema:
-    """Returns the JSON Schema of `fit --format json`."""
-    return published(
-        "dpcompose fit",
-        "What fit --format json prints.",
-        document(
-            "A spec with scaled parameters that keeps its budget.",
-            file=TEXT,
-            number={**TEXT, "description": "What the budget limits, such as ε at δ = 1e-6."},
-            spent=maybe(AMOUNT, TOO_LARGE),
-            limit=maybe(AMOUNT, TOO_LARGE),
-            exact={"type": "boolean", "description": "Whether no larger scale would do."},
-            scale={**_FRACTION, "description": "What parameters were multiplied by."},
-            mechanisms=array_of(TEXT, "Those that were scaled."),
-            changes=array_of(_SCALED, "In the order of the spec."),
-            remarks=array_of(TEXT, "What an author has to look at."),
-            spec={**TEXT, "description": "The new spec, as YAML."},
-        ),
-        DEFINITIONS,
-    )
-
-
-def savings_schema() -> Schema:
-    """Returns the JSON Schema of `savings --format json`."""
-    return published(
-        "dpcompose savings",
-        "What savings --format json prints.",
-        document(
-            "What halving each mechanism takes off a number of a spec.",
-            file=TEXT,
-            number={**TEXT, "description": "Which number, such as ε, or ε at δ = 1e-6."},
-            total=maybe(AMOUNT, TOO_LARGE),
-            savings=array_of(_SAVING, "The largest first."),
-        ),
-        DEFINITIONS,
-    )
-
-
-def registry_schema() -> Schema:
-    """Returns the JSON Schema of `registry check --format json`."""
-    entry = mapping(
-        "An entry of the registry.",
-        file=TEXT,
-        valid={"type": "boolean", "description": "Whether it fits the schema of the registry."},
-        findings=array_of(defined("finding"), "By their places."),
-    )
-    return published(
-        "dpcompose registry",
-        "What registry check --format json prints.",
-        document("All entries.", entries=array_of(entry, "In the order of the files.")),
-        DEFINITIONS,
-    )
-
-
-def assumptions_schema() -> Schema:
-    """Returns the JSON Schema of what `accept` writes."""
-    return published(
-        "dpcompose assumptions",
-        "What accept writes, and check --assumptions reads.",
-        mapping(
-            "What the authors of specs vouch for.",
-            dpcompose_assumptions=VERSION,
-            accepted=array_of(_ACCEPTED, "By spec, document and entry."),
-        ),
-        DEFINITIONS,
-    )
-
-
-_ACCEPTED = mapping(
-    "An entry of a spec that somebody accepted.",
-    spec={**TEXT, "description": "The file of the spec, from the folder of this file."},
-    document={**COUNT, "minimum": 1, "description": "Which document of the file, from 1."},
-    of={**TEXT, "description": "The entry, such as `mechanism total`."},
-    claim={"type": "object", "description": "What it declares, numbers as exact fractions."},
-    hash={**TEXT, "pattern": "^sha256:[0-9a-f]{64}$", "description": "Of all of the above."},
-    by={**TEXT, "description": "Who accepted it."},
-    on={**TEXT, "description": "On which day."},
-)
-
-_DOCUMENT: Schema = {"document": DEFINITIONS["result"]["properties"]["document"]}
-_MAYBE_TEXT = maybe(TEXT, "Null: it was not there.")
-_FILES: Schema = {
-    "file": {**TEXT, "description": "The file that it is in, or was in before it was removed."},
-    "old_file": maybe(TEXT, "The file that it was in, without a revision; null for a new spec."),
-    "new_file": maybe(TEXT, "The file that it is in; null for a spec that was removed."),
+_FILES = {
+    "file": TEXT.says("The file that it is in, or was in before it was removed.").of(
+        lambda each: each.files[1] or each.files[0]
+    ),
+    "document": optional(NUMBER, "Which document of the file, from 1, where it has several.").of(
+        lambda each: each.source_to_show.document
+    ),
+    "old_file": maybe(TEXT, "The file that it was in, without a revision; null for a new spec.").of(
+        lambda each: each.files[0]
+    ),
+    "new_file": maybe(TEXT, "The file that it is in; null for a spec that was removed.").of(
+        lambda each: each.files[1]
+    ),
 }
-_ANY_CHANGE: Schema = {"anyOf": [defined("change"), defined("invalid")]}
-
-_INVALID = mapping(
-    "A spec of which a version is invalid.",
-    _DOCUMENT,
-    **_FILES,
-    direction={"const": "invalid"},
-    invalid=array_of(defined("result"), "The invalid versions, the old one first."),
+INVALID = defined(
+    "invalid",
+    mapping(
+        "A spec of which a version is invalid.",
+        **{
+            **_FILES,
+            "document": _FILES["document"].of(lambda each: each.reports[-1].document),
+        },
+        direction=constant("invalid"),
+        invalid=array_of(RESULT, "The invalid versions, the old one first.").of("reports"),
+    ),
 )
-
-_NUMBER = mapping(
-    "A number before and now.",
-    name={**TEXT, "description": "Which one: ε, δ, ρ, μ, or ε at a δ."},
-    old=maybe(AMOUNT, "Rounded up; null where there was none."),
-    new=maybe(AMOUNT, "Rounded up; null where there is none."),
-    direction=_DIRECTION,
-    exact=EXACT,
-)
-
 _MOVED = mapping(
     "A mechanism that adds another amount at the worst change.",
     mechanism=TEXT,
-    old=maybe(defined("bound"), "Null: it added nothing."),
-    new=maybe(defined("bound"), "Null: it adds nothing."),
-    line=LINE,
+    old=maybe(BOUND, "Null: it added nothing.").of(lambda each: each.old and each.old.bound),
+    new=maybe(BOUND, "Null: it adds nothing.").of(lambda each: each.new and each.new.bound),
+    line=LINE.of(lambda each: each.new and each.new.span),
 )
-
 _EDIT = mapping(
     "An entry of the spec that differs.",
-    kind={"enum": ["spec", "constant", "relation", "dataset", "mechanism"]},
-    name={**TEXT, "description": "Empty for the keys at the top of the spec."},
-    how={"enum": ["added", "removed", "changed"]},
+    kind=one_of("spec", "constant", "relation", "dataset", "mechanism"),
+    name=TEXT.says("Empty for the keys at the top of the spec."),
+    how=one_of("added", "removed", "changed"),
     keys=array_of(
         mapping(
             "A key that differs; a long value is cut.",
-            key={**TEXT, "description": "Its path in the entry; empty for the entry itself."},
-            old=_MAYBE_TEXT,
+            key=TEXT.says("Its path in the entry; empty for the entry itself.").of("name"),
+            old=maybe(TEXT, "Null: it was not there."),
             new=maybe(TEXT, "Null: it is gone."),
         ),
         "Empty for an entry that was added or removed.",
     ),
-    line={**_PLACE, "description": "In the new spec, or in the old one where it was removed."},
+    line=_PLACE.says("In the new spec, or in the old one where it was removed."),
+)
+CHANGE = defined(
+    "change",
+    mapping(
+        "A spec before and now, both valid.",
+        **_FILES,
+        direction=_DIRECTION.says(
+            "Of the bound; of a new spec increased, of one that was removed decreased."
+        ),
+        says=TEXT.says("The change in a sentence.").of(headline),
+        why=maybe(TEXT, "Why the bounds cannot be compared."),
+        because=array_of(TEXT, "What made the bound another one."),
+        numbers=array_of(
+            mapping(
+                "A number before and now.",
+                name=TEXT.says("Which one: ε, δ, ρ, μ, or ε at a δ.").of(lambda told: told[0].name),
+                old=maybe(AMOUNT, "Rounded up; null where there was none.").of(
+                    lambda told: told[0].old
+                ),
+                new=maybe(AMOUNT, "Rounded up; null where there is none.").of(
+                    lambda told: told[0].new
+                ),
+                direction=_DIRECTION.of(lambda told: told[0].direction),
+                exact=EXACT.of(_exact),
+            ),
+            "The parameters of the bound, and the ε at each δ.",
+        ).of(lambda change: [(each, change) for each in change.numbers]),
+        mechanisms=array_of(_MOVED).of("moved"),
+        edits=array_of(_EDIT),
+        assumed=array_of(TEXT, "What is newly assumed."),
+        no_longer_assumed=TEXTS,
+        free=array_of(TEXT, "Mechanisms that post-process now, and did not."),
+        settings=array_of(TEXT, "What the settings files around the spec say now, and did not."),
+        events=array_of(one_of(*EVENTS), "What --fail-on can stop at."),
+        failing=array_of(one_of(*EVENTS), "Those of them that it was told to."),
+        findings=array_of(FINDING, "Those that the spec did not have before."),
+        old=maybe(RESULT, "Null for a new spec."),
+        new=maybe(RESULT, "Null for a spec that was removed."),
+    ),
+)
+_ANY_CHANGE = Shape(
+    {"anyOf": [CHANGE.schema, INVALID.schema]},
+    lambda each: (INVALID if hasattr(each, "reports") else CHANGE).write(each),
+)
+CHANGES = document(
+    "All changes.",
+    changes=array_of(_ANY_CHANGE, "In the order of the files."),
+    left_out=optional(LEFT_OUT, "Where something was met that has no result."),
 )
 
-_CHANGE = mapping(
-    "A spec before and now, both valid.",
-    _DOCUMENT,
-    **_FILES,
-    direction={
-        **_DIRECTION,
-        "description": "Of the bound; of a new spec increased, of one that was removed decreased.",
+
+def diff_schema() -> Schema:
+    """Returns the JSON Schema of `diff --format json`."""
+    return published("dpcompose changes", "What diff --format json prints.", CHANGES)
+
+
+# --- total ---------------------------------------------------------------------------------------
+
+_REST = maybe(AMOUNT_DOWN, "Rounded down; null: nothing stated so is counted.")
+_REMAINING = Shape(
+    {
+        "type": "object",
+        "properties": dict.fromkeys(("epsilon", "rho", "mu"), _REST.schema),
+        "additionalProperties": False,
     },
-    says={**TEXT, "description": "The change in a sentence."},
-    why=maybe(TEXT, "Why the bounds cannot be compared."),
-    because=array_of(TEXT, "What made the bound another one."),
-    numbers=array_of(_NUMBER, "The parameters of the bound, and the ε at each δ."),
-    mechanisms=array_of(_MOVED),
-    edits=array_of(_EDIT),
-    assumed=array_of(TEXT, "What is newly assumed."),
-    no_longer_assumed=array_of(TEXT),
-    free=array_of(TEXT, "Mechanisms that post-process now, and did not."),
-    settings=array_of(TEXT, "What the settings files around the spec say now, and did not."),
-    events=array_of({"enum": list(EVENTS)}, "What --fail-on can stop at."),
-    failing=array_of({"enum": list(EVENTS)}, "Those of them that it was told to."),
-    findings=array_of(defined("finding"), "Those that the spec did not have before."),
-    old=maybe(defined("result"), "Null for a new spec."),
-    new=maybe(defined("result"), "Null for a spec that was removed."),
+    lambda found: {name: _REST.write(value) for name, value in found},
 )
-
 _TOTAL = mapping(
     "What all releases on one population cost together.",
     population=maybe(TEXT, "Null where all specs are added up."),
     files=array_of(TEXT, "What was added up."),
-    protect={**TEXT, "description": "The neighbours that are protected, in words."},
-    status={"enum": ["ok", "no-guarantee", "refused"]},
+    protect=TEXT.says("The neighbours that are protected, in words.").of("relation"),
+    status=one_of("ok", "no-guarantee", "refused").of(
+        lambda total: "refused" if total.refused else "ok" if total.finite else "no-guarantee"
+    ),
     refused=maybe(TEXT, "Why the releases cannot be added up."),
     groups=array_of(
-        mapping("Releases that protect the same.", protect=TEXT, files=array_of(TEXT)),
+        mapping("Releases that protect the same.", protect=TEXT.of(0), files=TEXTS.of(1)),
         "Where they are refused since they protect different things.",
     ),
-    guarantee=maybe(defined("bound"), "Null without one: see at_delta."),
-    others=array_of(defined("bound"), "Further bounds, which hold as well."),
-    at_delta=array_of(defined("at_delta"), "Where a delta was chosen."),
-    filter=maybe(defined("filter"), "Null where all parameters were fixed, or without a budget."),
-    before=maybe(defined("filter"), "The record without what is new, with `check --ledger`."),
+    guarantee=maybe(BOUND, "Null without one: see at_delta.").of(
+        lambda total: total.bounds[0] if total.bounds else None
+    ),
+    others=array_of(BOUND, "Further bounds, which hold as well.").of(
+        lambda total: total.bounds[1:]
+    ),
+    at_delta=AT_DELTAS,
+    theorem=maybe(THEOREM, "What gives the guarantee."),
+    worst_case=array_of(TEXT, "The worst change, a sentence for each thing that happens.").of(
+        "worst"
+    ),
+    releases=array_of(
+        mapping(
+            "A release by itself.",
+            file=TEXT.of(0),
+            guarantee=maybe(BOUND, "Null without a finite one.").of(1),
+        )
+    ).of("alone"),
+    shares=array_of(
+        mapping(
+            "What one mechanism adds at the worst change.",
+            mechanism=TEXT,
+            file=TEXT,
+            line=COUNT.says("Line, from 1; 0 where it is not known."),
+            bound=BOUND,
+        )
+    ).of("entries"),
+    filter=maybe(FILTER, "Null where all parameters were fixed, or without a budget.").of("record"),
+    before=maybe(FILTER, "The record without what is new, with `check --ledger`."),
     record=maybe(
         mapping(
             "What became of the releases that a revision had.",
@@ -239,175 +234,253 @@ _TOTAL = mapping(
             rewritten=array_of(TEXT, "What is gone or says less, and is counted as it was."),
         ),
         "Null where none was looked at.",
-    ),
+    ).of("checked"),
     over_time=array_of(
         mapping(
             "The record after one more release.",
-            file=TEXT,
-            came={**TEXT, "description": "When it came, in words."},
-            filter=maybe(defined("filter"), "Null where it is not counted."),
+            file=TEXT.of("label"),
+            came=TEXT.says("When it came, in words."),
+            filter=maybe(FILTER, "Null where it is not counted.").of("record"),
         ),
         "With --over-time.",
-    ),
-    realised=maybe(defined("bound"), "What is spent, where no budget makes a guarantee of it."),
-    fixed=maybe(TEXT, "Why all parameters were fixed before the first output."),
+    ).of("steps"),
+    realised=maybe(BOUND, "What is spent, where no budget makes a guarantee of it."),
+    fixed=maybe(TEXT, "Why all parameters were fixed before the first output.").of("planned"),
     remaining=maybe(
-        {
-            "type": "object",
-            "properties": {
-                name: maybe(AMOUNT, "Rounded down; null: nothing stated so is counted.")
-                for name in ("epsilon", "rho", "mu")
-            },
-            "additionalProperties": False,
-        },
+        _REMAINING,
         "With --remaining: what one more mechanism on the whole table may have.",
     ),
-    theorem=maybe(defined("theorem"), "What gives the guarantee."),
-    worst_case=array_of(TEXT, "The worst change, a sentence for each thing that happens."),
-    releases=array_of(
-        mapping(
-            "A release by itself.",
-            file=TEXT,
-            guarantee=maybe(defined("bound"), "Null without a finite one."),
-        )
+    assumptions=array_of(TEXT, "What rests on the names of populations and datasets.").of(
+        "assumed"
     ),
-    shares=array_of(
-        mapping(
-            "What one mechanism adds at the worst change.",
-            mechanism=TEXT,
-            file=TEXT,
-            line={**COUNT, "description": "Line, from 1; 0 where it is not known."},
-            bound=defined("bound"),
-        )
-    ),
-    assumptions=array_of(TEXT, "What rests on the names of populations and datasets."),
     reasons=array_of(TEXT, "Why there is no finite guarantee."),
-    budget=maybe(defined("budget"), "Null without one."),
+    budget=BUDGET,
 )
-
-_SCALED = mapping(
-    "A number of a spec that was changed.",
-    entry={**TEXT, "description": "The mechanism, or the constant."},
-    key={**TEXT, "description": "Its key, such as epsilon."},
-    old=maybe(TEXT, "As it was written."),
-    new=maybe(TEXT, "As it is written now."),
-    line=_PLACE,
-)
-_SAVING = mapping(
-    "What halving a mechanism saves, or doubling its noise.",
-    mechanism=TEXT,
-    saves=maybe(AMOUNT, "Rounded down; null where it was not tried."),
-    why=maybe(TEXT, "Why it saves nothing, or was not tried."),
-    line=_PLACE,
+TOTALS = document(
+    "The totals of all populations.",
+    totals=array_of(_TOTAL, "In the order of the specs."),
+    without_population=array_of(TEXT, "Specs that name none, and were left out.").of("unnamed"),
+    findings=array_of(
+        mapping("A finding with its file.", file=TEXT.of(0), finding=FINDING.of(2)),
+        "What a revision had, and is gone or says less.",
+    ),
 )
 
 
-_LOSS: Schema = {
-    "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds; in "
-    "responses multisets of [ε, δ, count].",
-    "anyOf": [
-        _FRACTION,
-        {"type": "null"},
-        array_of(array_of(_FRACTION)),
-        array_of(array_of({"type": "array", "minItems": 3, "maxItems": 3})),
-    ],
-}
-_CHANGE_LINE: Schema = array_of(
-    {"type": "array", "minItems": 2, "maxItems": 3},
-    "[unit, count] or [unit, count, what it became].",
+def total_schema() -> Schema:
+    """Returns the JSON Schema of `total --format json`."""
+    return published("dpcompose totals", "What total --format json prints.", TOTALS)
+
+
+# --- fit and savings -----------------------------------------------------------------------------
+
+FIT = document(
+    "A spec with scaled parameters that keeps its budget.",
+    file=TEXT,
+    number=TEXT.says("What the budget limits, such as ε at δ = 1e-6."),
+    spent=maybe(AMOUNT, TOO_LARGE),
+    limit=maybe(AMOUNT_DOWN, TOO_LARGE),
+    exact=FLAG.says("Whether no larger scale would do."),
+    scale=_FRACTION.says("What parameters were multiplied by."),
+    mechanisms=array_of(TEXT, "Those that were scaled."),
+    changes=array_of(
+        mapping(
+            "A number of a spec that was changed.",
+            entry=TEXT.says("The mechanism, or the constant.").of(lambda change: change[0].name),
+            key=TEXT.says("Its key, such as epsilon.").of(lambda change: change[1].name),
+            old=maybe(TEXT, "As it was written.").of(lambda change: change[1].old),
+            new=maybe(TEXT, "As it is written now.").of(lambda change: change[1].new),
+            line=_PLACE.of(lambda change: change[0].span),
+        ),
+        "In the order of the spec.",
+    ),
+    remarks=array_of(TEXT, "What an author has to look at."),
+    spec=TEXT.says("The new spec, as YAML."),
 )
-_RULE: Schema = {"anyOf": [TEXT, {"type": "array", "minItems": 2}]}
-_RELATION_LINE: Schema = mapping("A neighbouring relation.", kind=TEXT)
-_STATEMENT_LINE: Schema = mapping(
-    "A guarantee for one step of a relation.",
+SAVINGS = document(
+    "What halving each mechanism takes off a number of a spec.",
+    file=TEXT,
+    number=TEXT.says("Which number, such as ε, or ε at δ = 1e-6."),
+    total=maybe(AMOUNT, TOO_LARGE),
+    savings=array_of(
+        mapping(
+            "What halving a mechanism saves, or doubling its noise.",
+            mechanism=TEXT,
+            saves=maybe(AMOUNT_DOWN, "Rounded down; null where it was not tried."),
+            why=maybe(TEXT, "Why it saves nothing, or was not tried."),
+            line=_PLACE,
+        ),
+        "The largest first.",
+    ),
+)
+
+
+def fit_schema() -> Schema:
+    """Returns the JSON Schema of `fit --format json`."""
+    return published("dpcompose fit", "What fit --format json prints.", FIT)
+
+
+def savings_schema() -> Schema:
+    """Returns the JSON Schema of `savings --format json`."""
+    return published("dpcompose savings", "What savings --format json prints.", SAVINGS)
+
+
+# --- registry and accept -------------------------------------------------------------------------
+
+ENTRIES = document(
+    "All entries.",
+    entries=array_of(
+        mapping(
+            "An entry of the registry.",
+            file=TEXT,
+            valid=FLAG.says("Whether it fits the schema of the registry.").of(
+                lambda report: report.status != "unreadable"
+            ),
+            findings=array_of(FINDING, "By their places."),
+        ),
+        "In the order of the files.",
+    ),
+)
+_ACCEPTED = mapping(
+    "An entry of a spec that somebody accepted.",
+    spec=TEXT.says("The file of the spec, from the folder of this file."),
+    document=NUMBER.says("Which document of the file, from 1."),
+    of=TEXT.says("The entry, such as `mechanism total`."),
+    claim=Shape({"type": "object", "description": "What it declares, numbers as exact fractions."}),
+    hash=Shape({**TEXT.schema, "pattern": "^sha256:[0-9a-f]{64}$"}).says("Of all of the above."),
+    by=TEXT.says("Who accepted it."),
+    on=TEXT.says("On which day."),
+)
+
+
+def registry_schema() -> Schema:
+    """Returns the JSON Schema of `registry check --format json`."""
+    return published("dpcompose registry", "What registry check --format json prints.", ENTRIES)
+
+
+def assumptions_schema() -> Schema:
+    """Returns the JSON Schema of what `accept` writes."""
+    accepted = mapping(
+        "What the authors of specs vouch for.",
+        dpcompose_assumptions=VERSION,
+        accepted=array_of(_ACCEPTED, "By spec, document and entry."),
+    )
+    says = "What accept writes, and check --assumptions reads."
+    return published("dpcompose assumptions", says, accepted)
+
+
+# --- certificates --------------------------------------------------------------------------------
+
+_PAIR = {"type": "array", "minItems": 2}
+_LOSS = Shape(
     {
-        "delta": _FRACTION,
-        "points": {"type": "array"},
-        "noise": {"type": "object"},
-        "shift": _FRACTION,
-    },
-    relation=_RELATION_LINE,
-    up={**COUNT, "description": "How many datasets above the one read it is stated."},
-    notion=TEXT,
-    value=_FRACTION,
+        "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds; "
+        "in responses multisets of [ε, δ, count].",
+        "anyOf": [
+            _FRACTION.schema,
+            {"type": "null"},
+            array_of(array_of(_FRACTION)).schema,
+            array_of(array_of(Shape({"type": "array", "minItems": 3, "maxItems": 3}))).schema,
+        ],
+    }
 )
-_MECHANISM_LINE: Schema = mapping(
+_CHANGE_LINE = array_of(
+    Shape({**_PAIR, "maxItems": 3}), "[unit, count] or [unit, count, what it became]."
+)
+_RELATION_LINE = mapping("A neighbouring relation.", kind=TEXT)
+_MECHANISM_LINE = mapping(
     "A mechanism that reads a dataset.",
     name=TEXT,
-    count={**COUNT, "minimum": 1},
-    statements=array_of(_STATEMENT_LINE),
+    count=NUMBER,
+    statements=array_of(
+        mapping(
+            "A guarantee for one step of a relation.",
+            relation=_RELATION_LINE,
+            up=COUNT.says("How many datasets above the one read it is stated."),
+            notion=TEXT,
+            value=_FRACTION,
+            delta=optional(_FRACTION),
+            points=optional(Shape({"type": "array"})),
+            noise=optional(Shape({"type": "object"})),
+            shift=optional(_FRACTION),
+        )
+    ),
 )
-_IDS: Schema = array_of(COUNT)
-_MAP_LINE: Schema = mapping("A map, by its kind and keys.", kind=TEXT)
+_IDS = array_of(COUNT)
+_MAP_LINE = mapping("A map, by its kind and keys.", kind=TEXT)
+_MOST = Shape({"type": ["integer", "null"]})
 
 
 def certificate_schema() -> Schema:
     """Returns the JSON Schema of a line of a certificate (CERTIFICATE.md)."""
-    lines = {
-        "header": mapping(
+    lines = [
+        mapping(
             "The first line.",
-            version={"const": 1},
-            spec={**TEXT, "description": "SHA-256 of the spec."},
+            line=constant("header"),
+            version=constant(1),
+            spec=TEXT.says("SHA-256 of the spec."),
             protect=_RELATION_LINE,
-            distance={**COUNT, "minimum": 1},
+            distance=NUMBER,
             apart=array_of(_IDS),
         ),
-        "dataset": mapping(
+        mapping(
             "A dataset, after its parent.",
-            {
-                "root": mapping("What is public of a root.", domain=TEXT),
-                "parent": COUNT,
-                "map": _MAP_LINE,
-                "through": array_of(TEXT),
-                "draws": {**COUNT, "minimum": 1},
-                "one_release": {"const": True},
-                "partition": COUNT,
-                "class": COUNT,
-                "history": array_of({"type": "integer", "minimum": -1}),
-                "mechanisms": array_of(_MECHANISM_LINE),
-            },
+            line=constant("dataset"),
             id=COUNT,
             name=TEXT,
+            root=optional(mapping("What is public of a root.", domain=TEXT)),
+            parent=optional(COUNT),
+            map=optional(_MAP_LINE),
+            through=optional(TEXTS),
+            draws=optional(NUMBER),
+            one_release=optional(constant(True)),
+            partition=optional(COUNT),
+            **{"class": optional(COUNT)},
+            history=optional(array_of(Shape({"type": "integer", "minimum": -1}))),
+            mechanisms=optional(array_of(_MECHANISM_LINE)),
         ),
-        "partition": mapping(
+        mapping(
             "A partition, after the dataset that it splits.",
+            line=constant("partition"),
             id=COUNT,
             of=COUNT,
             name=TEXT,
             by=_MAP_LINE,
-            sizes=array_of({**COUNT, "minimum": 1}),
-            drops={"type": "boolean"},
-            max_blocks_per_unit={"type": ["integer", "null"]},
-            max_rows_per_block={"type": ["integer", "null"]},
+            sizes=array_of(NUMBER),
+            drops=FLAG,
+            max_blocks_per_unit=_MOST,
+            max_rows_per_block=_MOST,
         ),
-        "proof": mapping(
+        mapping(
             "The proof of a bound in one notion begins.",
+            line=constant("proof"),
             id=COUNT,
-            notion={"enum": ["pure", "approx", "zcdp", "gdp", "profile"]},
-            multiplied={"type": "boolean"},
+            notion=one_of("pure", "approx", "zcdp", "gdp", "profile"),
+            multiplied=FLAG,
         ),
-        "claim": mapping(
+        mapping(
             "What a change of a dataset loses at most.",
-            {"pure": {"const": True}},
+            line=constant("claim"),
             id=COUNT,
             dataset=COUNT,
             change=_CHANGE_LINE,
             loss=_LOSS,
             charges=array_of(_LOSS),
-            rules=array_of(_RULE),
+            rules=array_of(Shape({"anyOf": [TEXT.schema, _PAIR]})),
             premises=_IDS,
+            pure=optional(constant(True)),
         ),
-        "bound": mapping("What follows.", id=COUNT, roots=_IDS, loss=_LOSS),
-        "point": mapping(
+        mapping("What follows.", line=constant("bound"), id=COUNT, roots=_IDS, loss=_LOSS),
+        mapping(
             "An ε at a δ that follows from a bound.",
-            {"order": _FRACTION},
+            line=constant("point"),
             proof=COUNT,
             delta=_FRACTION,
             epsilon=_FRACTION,
+            order=optional(_FRACTION),
         ),
-    }
-    for name, line in lines.items():
-        line["properties"] = {"line": {"const": name}, **line["properties"]}
-        line["required"] = ["line", *line["required"]]
+    ]
     says = "A line of what --certificate writes, for the stand-alone checker."
-    return published("dpcompose certificate", says, {"anyOf": list(lines.values())}, {})
+    return published(
+        "dpcompose certificate", says, Shape({"anyOf": [line.schema for line in lines]})
+    )

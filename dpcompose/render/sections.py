@@ -1,19 +1,221 @@
-"""Sections at the end of a report: assumptions, ignored findings, recheck, all in sentences."""
+"""Sections of a report for people: advice, what was compared, the adversary, assumptions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
+from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.theorem import Role
+from dpcompose.core.theorems.book import in_role
 from dpcompose.curves.rounding import decimal_up, listing, plural
-from dpcompose.render.console import literal, ruled
-from dpcompose.render.headlines import ranges
+from dpcompose.render.console import grid, literal, ruled
+from dpcompose.render.headlines import place, ranges, requested_number
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import bound_text, given_text
-from dpcompose.report import Assumption, Report
+from dpcompose.render.numbers import (
+    at_text,
+    bound_text,
+    equation,
+    excess_over,
+    found_text,
+    given_text,
+    left_text,
+    other_parameter,
+    route_text,
+    short_text,
+)
+from dpcompose.render.theorem_text import entry_of, in_short
+from dpcompose.report import Advice, AgainstAdversary, Assumption, At, Report, Route
+
+# --- what would make it less ---------------------------------------------------------------------
+
+#: So many texts are shown for one advice, unless everything is asked for; JSON has them all.
+_MOST_TEXTS = 2
+
+
+def advice(report: Report, style: Style) -> list[RenderableType]:
+    """Returns a heading and a table of the advice; empty without any."""
+    if not report.advice:
+        return []
+    _, at, where = report.advice[0].number.partition(" at ")
+    says = f"{at.strip()} {where}, if it is true: say so" if at else "if it is true: say so"
+    rows = [row for each in report.advice for row in _advice_rows(each, style)]
+    table = grid(rows, style, ("fixed number", "right good", "fold", "right weak"))
+    return [ruled("What would make it less", style, says), table]
+
+
+def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
+    """Yields the rows of one advice: the number, the condition, the text to write with its
+    lines."""
+    lines: dict[str, list[int]] = {}
+    for written in each.places:
+        lines.setdefault(written.write, []).append(written.span.line)
+    cells = [f"{each.number.split()[0]} ≤ {less_number(each)}", less(each)]
+    says = literal(f"if {each.condition}: ", style)
+    told = len(lines) if style.detail == "full" else _MOST_TEXTS
+    for write, where in list(lines.items())[:told]:
+        text = says.append_text(literal(write, style, "strong"))
+        yield [*cells, text, f":{ranges(where)}"]
+        cells, says = ["", ""], Text()
+    more = sum(len(where) for where in list(lines.values())[told:])
+    if more:
+        entries = "entry" if more == 1 else "entries"
+        yield ["", "", literal(f"and so at {more} more {entries}", style, "weak")]
+
+
+def less_number(each: Advice) -> str:
+    """Returns the number that the advice would lead to."""
+    return route_text(each.after).removeprefix("≤ ")
+
+
+def less(each: Advice) -> str:
+    """Returns by what share the number becomes less, rounded down; empty if it was not finite."""
+    if each.before is None or not each.before or each.saves is None:
+        return ""
+    percent = 100 * each.saves / each.before
+    return f"−{int(percent)} %" if percent >= 1 else f"−0.{int(10 * percent)} %"
+
+
+# --- what was compared ---------------------------------------------------------------------------
+
+#: So many of each are shown, unless everything is asked for.
+_MOST_COMPARED = 3
+_VISIBLE = Fraction(1, 10**5)  # a smaller relative gap does not show in six digits
+
+_Row = tuple[Text, Text, Text, Text]
+
+
+def compared(report: Report, style: Style) -> Iterator[RenderableType]:
+    """Yields the routes and theorems compared: the one used, the looser ones, and, in full, those
+    that do not apply."""
+    usable = usable_rows(report, style)
+    unusable = _unusable(report, style) if style.detail == "full" else []
+    if usable or unusable:
+        yield ruled("Compared", style)
+    if usable:
+        yield grid(usable, style, ("fixed", "rest", "third number", "right"), gap=1)
+    if unusable:
+        yield grid(unusable, style, ("fixed bad", "part", "rest"), gap=1)
+
+
+def usable_rows(report: Report, style: Style) -> list[_Row]:
+    """Returns the rows of the routes and theorems that give a number, the one used first: mark,
+    name with reason, value, excess over the bound."""
+
+    def row(mark: str, name: str, value: str, excess: str, why: str) -> _Row:
+        """Returns the cells of one row."""
+        text = literal(name, style)
+        if why:
+            text.append_text(literal(f": {why}", style, "weak"))
+        return literal(mark, style, "good"), text, literal(value, style), literal(excess, style)
+
+    def more(left: int, noun: str) -> list[_Row]:
+        """Returns the row on those that are left out, if there are any."""
+        return [row(" ", plural(left, f"more {noun}"), "", "", "--full lists them")] * (left > 0)
+
+    most = None if style.detail == "full" else _MOST_COMPARED
+    rows, at = [], requested_number(report)
+    if at is not None and at.value is not None:
+        rows.append(row("✓", at.rule, found_text(at), "", _used(at)))
+        others = [each for each in at.others if each.name != at.rule]
+        rows += [row(" ", each.name, *_looser(each, at), each.why) for each in others[:most]]
+        rows += more(len(others) - len(others[:most]), "route")
+    found = [each for each in report.alternatives if each.bound is not None]
+    for each in found[:most]:
+        assert each.bound is not None
+        entry, excess, bound = entry_of(each.theorem), "", report.bound
+        if entry is not None and bound is not None and bound.notion is each.bound.notion:
+            excess = excess_over(each.bound.value, bound.value)
+        name = f"{entry.id} {entry.title}" if entry else "also"
+        rows.append(row(" ", name, short_text(each.bound), excess, each.why))
+    return [*rows, *more(len(found) - len(found[:most]), "bound")]
+
+
+def _used(at: At) -> str:
+    """Returns where the number that was asked for is used, and its lower bound, if that differs
+    visibly."""
+    says = f"used at {given_text(at)}"
+    assert at.value is not None
+    if not at.lower or at.value - at.lower <= _VISIBLE * at.value:
+        return says
+    return f"{says}; the true {SIGNS[other_parameter(at)]} is at least {left_text(at.lower)}"
+
+
+def _looser(route: Route, at: At) -> tuple[str, str]:
+    """Returns the number of a route that did not win, and its excess."""
+    if route.value is None or at.value is None:
+        return "none", ""
+    value = equation(other_parameter(at), route_text(route.value))
+    return value, excess_over(route.value, at.value)
+
+
+def _unusable(report: Report, style: Style) -> list[tuple[str, str, Text]]:
+    """Returns the theorems that do not apply, with their titles, grouped by the reason."""
+    by_reason: dict[str, list[str]] = {}
+    for each in report.alternatives:
+        if each.bound is None and each.theorem is not None:
+            entry = entry_of(each.theorem)
+            title = "" if entry is None else entry.title
+            by_reason.setdefault(each.why, []).append(f"{each.theorem} {title}")
+    return [
+        ("✗", "; ".join(names), literal(f"not usable: {why}", style, "weak"))
+        for why, names in by_reason.items()
+    ]
+
+
+# --- an adversary with two hypotheses ------------------------------------------------------------
+
+_MOST_STEPS = 14
+
+
+def against_adversary(report: Report, style: Style) -> Iterator[RenderableType]:
+    """Yields the bound against the adversary with its reasoning; nothing without an adversary."""
+    found = report.adversary
+    if found is None:
+        return
+    yield ruled("Against an adversary with two hypotheses", style, "weaker than the bound above")
+    if found.bound is None:
+        yield literal(f"No bound: {found.why}", style, "bad")
+        yield literal(sentence(found.label), style)
+        return
+    head = literal(bound_text(found.bound), style, "strong")
+    yield head.append_text(literal(f", {found.label}", style))
+    if found.ratio is not None and report.bound is not None:
+        share = decimal_up(found.ratio, 4)
+        dp = bound_text(report.bound)
+        yield literal(f"That is {share} times the ε of differential privacy, {dp}", style)
+    for at in found.at_delta:
+        yield literal(f"{at_text(at)}: {at.says}", style)
+    yield grid(_steps(found, style), style, ("right weak", "rest", "right weak"), gap=1)
+
+
+def _steps(found: AgainstAdversary, style: Style) -> Iterator[tuple[str, str | Text, str]]:
+    """Yields the rows of the reasoning: numbered steps, theorem, other bounds, assumptions."""
+    chain = found.chain if style.detail == "full" else found.chain[:_MOST_STEPS]
+    for line in chain:
+        bound = "" if line.bound is None else f": {bound_text(line.bound)}"
+        cited = in_short(line.theorem) if line.theorem else ""
+        yield str(line.number), sentence(f"{line.says}{bound}"), cited
+    if len(found.chain) > len(chain):
+        yield "", literal(f"{len(found.chain) - len(chain)} more steps", style, "weak"), ""
+    entry = entry_of(found.theorem)
+    if entry is not None:
+        text = f"{entry.title}: {bound_text(found.bound)}" if found.bound else entry.title
+        yield "", literal(text, style, "strong"), in_short(entry.id)
+    of_dp = in_role(Role.ALL_HYPOTHESES).id  # that bound is shown above already
+    for each in found.alternatives:
+        if each.bound is not None and each.theorem != of_dp:
+            yield "", f"Also: {bound_text(each.bound)}, by {each.why}", ""
+    for says in found.assumptions:
+        yield "", f"Assumed: {says}", ""
+
+
+# --- assumptions, ignored findings, recheck, reasoning in sentences ------------------------------
 
 
 def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableType]:
@@ -38,13 +240,6 @@ def _fewer(found: re.Match[str]) -> str:
     return f"{listing(names[:2]).replace(' and ', ', ')} and {len(names) - 2} more"
 
 
-def _assumption(each: Assumption, shortly: bool) -> str:
-    """Returns an assumption as a sentence, with the author's reason."""
-    because = "" if each.because is None else f", because: {each.because}"
-    says = each.shortly if shortly and each.shortly is not None else each.says
-    return sentence(says) + because
-
-
 def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, str]]:
     """Yields the assumptions with their lines; those that differ in one name only are merged."""
     groups: list[list[Assumption]] = []
@@ -62,11 +257,13 @@ def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, 
             group.append(each)
     told: dict[str, str] = {}
     for group in groups:
+        first = group[0]
         lines = [each.span.line for each in group if each.span is not None]
-        says = _assumption(group[0], shortly)
+        says = first.shortly if shortly and first.shortly is not None else first.says
+        says = sentence(says) + ("" if first.because is None else f", because: {first.because}")
         if len(group) > 1:
             names = [each.says.split("`")[1] for each in group]
-            before, _, after = group[0].says.split("`")
+            before, _, after = first.says.split("`")
             says = sentence(f"{before}{listing(names)}{after}")
         if not says:
             continue
@@ -78,31 +275,22 @@ def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, 
     yield from told.items()
 
 
-def by_line(rows: Iterable[tuple[str, str]], style: Style) -> Table:
+def by_line(rows: Iterable[Sequence[str | Text]], style: Style) -> Table:
     """Returns a table of sentences, each after the source line that it is about."""
-    table = Table.grid(padding=(0, 1), expand=True)
-    table.add_column(justify="right", style="weak", no_wrap=True)
-    table.add_column(ratio=1)
-    for line, says in rows:
-        table.add_row(literal(line, style), literal(says, style))
-    return table
+    return grid(rows, style, ("right weak", "rest"), gap=1)
 
 
 def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
     """Yields the findings that comments in the spec ignore, with the reasons."""
-    if not report.ignored:
-        return
-    yield ruled("Ignored", style)
-    yield by_line(
-        (
+    if report.ignored:
+        rows = [
             (
-                "" if each.finding.span is None else f":{each.finding.span.line}",
+                f":{each.finding.span.line}" if each.finding.span else "",
                 f"{each.finding.code}: {each.reason}",
             )
             for each in report.ignored
-        ),
-        style,
-    )
+        ]
+        yield from (ruled("Ignored", style), by_line(rows, style))
 
 
 #: The numbers that a recheck does not cover, by the field of a report.
@@ -123,12 +311,11 @@ def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
     unchecked = sum(count for _, count in found.unchecked)
     follow = plural(max(found.claims - unchecked, 0), "claim")
     says = f"Rechecked: {follow} by the stand-alone checker, in {found.seconds:.1f} s."
-    at = [given_text(each).removeprefix("δ = ") for each in report.at_delta]
-    within = [dict(found.points).get(each.given) for each in report.at_delta]
+    within = dict(found.points)
     confirmed = [
-        f"{text} to {decimal_up(100 * part, 2)} %"
-        for text, part in zip(at, within, strict=True)
-        if part
+        f"{given_text(at).removeprefix('δ = ')} to {decimal_up(100 * within[at.given], 2)} %"
+        for at in report.at_delta
+        if within.get(at.given)
     ]
     if confirmed:
         says = f"{says[:-1]}; with it ε at δ = {', '.join(confirmed)}."
@@ -146,19 +333,16 @@ def sentences(report: Report, style: Style) -> Iterator[RenderableType]:
     if not report.chain:
         return
     yield ruled("In sentences", style)
-    table = Table.grid(padding=(0, 1), expand=True)
-    table.add_column(justify="right", style="weak", no_wrap=True)
-    table.add_column(ratio=1)
+    rows = []
     for each in report.chain:
         bound = f" → {bound_text(each.bound)}" if each.bound else ""
         rests = [each.theorem] if each.theorem else []
         if each.inputs:
             rests.append(f"from {ranges(each.inputs)}")
-        lines = sorted({span.line for span in each.spans})
-        if lines:
-            rests.append(f"{'line' if len(lines) == 1 else 'lines'} {ranges(lines)}")
+        if lines := place(each.spans):
+            rests.append(lines)
         text = literal(sentence(each.says) + bound, style)
         if rests:
             text.append_text(literal(f" [{'; '.join(rests)}]", style, "weak"))
-        table.add_row(f"{each.number}.", text)
-    yield table
+        rows.append((f"{each.number}.", text))
+    yield by_line(rows, style)

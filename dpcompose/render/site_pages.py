@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Environment
-from rich.console import RenderableType
-from rich.text import Text
 
 from dpcompose.handbook import code_entries, printed_examples, topics, whole_book
 from dpcompose.places import version
+from dpcompose.render.codes import KINDS, codes
 from dpcompose.render.language_pages import Analyze, example_page, in_few_words, word_page
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Page, Paragraph, Rows, Section, Snippet, code_page, theorem_page
-from dpcompose.render.rules import KINDS, codes
+from dpcompose.render.pages import Page, Part, Rows, Section, code_page, theorem_page
 from dpcompose.render.templates import environment
 from dpcompose.render.theorem_text import GROUPS, group_of, searchable_text
 from dpcompose.spec.synonyms import synonyms
@@ -37,8 +35,8 @@ class IndexRow(NamedTuple):
 
 #: The pages of each folder, by the headings below which the index lists them.
 Listed = Mapping[str, Mapping[str, Sequence[IndexRow]]]
-#: A part of a text: what it says, the address of the page that it names, and whether it is code.
-Part = tuple[str, str, bool]
+#: A piece of a text: what it says, the address of the page that it names, and whether it is code.
+Piece = tuple[str, str, bool]
 
 
 def site_files(analyze: Analyze) -> Iterator[tuple[str, str]]:
@@ -117,11 +115,9 @@ def made_page(
     """
     address = page_address(folder, name)
 
-    def html(
-        shown: str, style: Style, head: Sequence[RenderableType], sections: Iterable[Section]
-    ) -> str:
+    def html(shown: str, style: Style, head: Sequence[Part], sections: Iterable[Section]) -> str:
         """Returns the page in HTML."""
-        at_end: Section = ("What rests on it", [Rows(resting, style)] if resting else [])
+        at_end: Section = ("What rests on it", [Rows(resting)] if resting else [])
         return (
             _templates()
             .get_template("page.html")
@@ -132,32 +128,12 @@ def made_page(
                 address=address,
                 root="../",
                 command=name,
-                head=[*map(_content, head)],
-                sections=[
-                    (heading, [*map(_content, content)])
-                    for heading, content in (*sections, at_end)
-                    if content
-                ],
+                head=head,
+                sections=[each for each in (*sections, at_end) if each[1]],
             )
         )
 
     return address, page(_STYLE, html)
-
-
-def _content(part: RenderableType) -> dict[str, Any]:
-    """Returns what a template shows of a part of a page."""
-    match part:
-        case Paragraph():
-            return {"text": part.text, "how": part.how}
-        case Snippet():
-            return {"lines": part.lines}
-        case Rows():
-            rows = [[str(each) for each in row] for row in part.rows]
-            return {"rows": rows, "heads": part.heads}
-        case Text():
-            return {"text": part.plain, "how": str(part.spans[0].style) if part.spans else ""}
-        case _:
-            return {"text": ""}
 
 
 @cache
@@ -178,8 +154,8 @@ def _addresses() -> Mapping[str, str]:
 _NAMED = re.compile(r"`([^`]+)`|\b(?:DPC\d{3}|(?:[IVX]+|A|HBW)\.[A-Z]?\d+)\b")
 
 
-def parts(text: str, here: str) -> Iterator[Part]:
-    """Yields the parts of a text, with the addresses of the pages that they name, except `here`.
+def parts(text: str, here: str) -> Iterator[Piece]:
+    """Yields the pieces of a text, with the addresses of the pages that they name, except `here`.
 
     Names between commas are linked where the text has nothing else.
     """

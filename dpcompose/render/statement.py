@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dpcompose.curves.rounding import plural
+from dpcompose.handbook import sources
 from dpcompose.places import version
 from dpcompose.render.headlines import (
     finite_number,
@@ -17,7 +18,7 @@ from dpcompose.render.layout import Style
 from dpcompose.render.numbers import short_text
 from dpcompose.render.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.risk_text import per_cent
-from dpcompose.render.theorem_text import SOURCES, book
+from dpcompose.render.theorem_text import book, entry_of
 from dpcompose.report import Report
 
 _NOT_COVERED = (
@@ -52,7 +53,8 @@ def _sentences(report: Report) -> Iterator[str]:
         yield f"No finite privacy bound is known for {name}."
         yield f"For {change}, {tool} certifies no bound, and nothing limits what an attacker"
         yield "learns."
-        yield from (_capital(quoted_names(each)) for each in report.reasons[:2])
+        for each in map(quoted_names, report.reasons[:2]):
+            yield each[:1].upper() + each[1:] + ("" if each.endswith(".") else ".")
         more = len(report.reasons) - 2
         if more > 0:
             yield f"There {'is 1 more reason' if more == 1 else f'are {more} more reasons'}."
@@ -82,7 +84,7 @@ def _origin_of_number(report: Report) -> str:
 
 def _certified(report: Report, tool: str) -> str:
     """Returns the sentence on who certifies the number, by which theorem."""
-    entry = book().get(report.theorem) if report.theorem else None
+    entry = entry_of(report.theorem)
     by = ""
     if entry is not None:
         source = "" if entry.source == "dpcompose" else f" of {entry.source}"
@@ -129,10 +131,5 @@ def _spec(report: Report) -> Iterator[str]:
     digest = f", SHA-256 {short_hash(report)}…" if report.digest else ""
     yield f"Specification: {report.label}{digest}."
     entry = book().get(report.theorem) if report.theorem and is_bounded(report) else None
-    if entry is not None and entry.source in SOURCES:
-        yield f"{entry.source}: {SOURCES[entry.source]}."
-
-
-def _capital(text: str) -> str:
-    """Returns a sentence with a capital letter at its start and a full stop at its end."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    if entry is not None and entry.source in sources():
+        yield f"{entry.source}: {sources()[entry.source]}."

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dpcompose.errors import printable, width
-from dpcompose.render.xml import escaped
 
 FONT = 'ui-sans-serif,system-ui,-apple-system,"Segoe UI","DejaVu Sans",Verdana,sans-serif'
 _BOLD = 1.13  # how much wider bold text is
@@ -141,9 +140,13 @@ def pictures(name: str, noun: str, panels: Sequence[Panel], rules: Iterable[CssR
     return picture(name, size, f"{len(panels)} {noun}", desc, body, rules)
 
 
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+
 def safe(text: str) -> str:
-    """Returns any text as it stands in a picture: printable, and escaped."""
-    return escaped(printable(text))
+    """Returns any text as it stands in a picture: printable, and escaped, in ASCII alone."""
+    escaped = printable(text).translate(_ENTITIES).replace("##", "#&#35;")  # see `logs`
+    return escaped.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def text_at(x: float, y: float, text: str, look: str, anchor: str = "") -> str:

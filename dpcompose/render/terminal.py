@@ -7,11 +7,8 @@ from itertools import chain, islice
 
 from rich.console import RenderableType
 
-from dpcompose.render.adversary_text import against_adversary
-from dpcompose.render.advised import advice
-from dpcompose.render.compared import compared
 from dpcompose.render.console import literal, printed, ruled
-from dpcompose.render.costs import accuracy, costs
+from dpcompose.render.costs import accuracy, costs, who_learns
 from dpcompose.render.diagnostics import diagnostics
 from dpcompose.render.headlines import verdict_of_invalid
 from dpcompose.render.layout import Style
@@ -19,8 +16,15 @@ from dpcompose.render.overview import overview
 from dpcompose.render.panel import panel
 from dpcompose.render.proof_table import proof
 from dpcompose.render.risk_text import attacked
-from dpcompose.render.sections import assumed, ignored, rechecked, sentences
-from dpcompose.render.who_learns import who_learns
+from dpcompose.render.sections import (
+    advice,
+    against_adversary,
+    assumed,
+    compared,
+    ignored,
+    rechecked,
+    sentences,
+)
 from dpcompose.report import Report
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
-from rich.console import RenderableType
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS, Notion
@@ -15,27 +13,17 @@ from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
 from dpcompose.render.console import grid, literal, printed, ruled
 from dpcompose.render.diagnostics import print_findings
-from dpcompose.render.headlines import spending
+from dpcompose.render.headlines import budget_text, spending
 from dpcompose.render.inline import code, plain
-from dpcompose.render.json import (
-    at_shape,
-    bound_shape,
-    budget_shape,
-    dumped,
-    finding_shape,
-    head,
-    record_shape,
-    theorem_shape,
-)
+from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
+    at_text,
     bound_text,
     equation,
     found_text,
     given_text,
     left_text,
-    number_down,
-    parameter_text,
     route_text,
     short_text,
 )
@@ -47,6 +35,7 @@ from dpcompose.render.panel import (
     share_text,
     spent,
 )
+from dpcompose.render.schemas import TOTALS
 from dpcompose.render.theorem_text import book
 from dpcompose.report import At, Bound
 from dpcompose.report.wording import listing, plural
@@ -60,7 +49,11 @@ _BAR = 14
 def text(found: Sum, style: Style) -> Iterator[str]:
     """Yields a section for each population, the findings, and the specs that were left out."""
     for index, total in enumerate(found.totals):
-        yield ("\n" if index else "") + printed(_parts(total, style), style)
+        rows = panel_rows(total, style)
+        parts = [framed(name_of(total), "", rows, not is_fine(total), style)]
+        for name, cells in sections(total, style):
+            parts += [ruled(name, style), grid(cells, style)]
+        yield ("\n" if index else "") + printed(parts, style)
     for file, lines, each in found.findings:
         yield "\n" + printed(print_findings([each], file, lines, style), style)
     left_out = sentence_on_left_out(found)
@@ -78,14 +71,6 @@ def sentence_on_left_out(found: Sum) -> str:
     )
 
 
-def _parts(total: Total, style: Style) -> Iterator[RenderableType]:
-    """Yields the renderables of one total: its panel, then the sections that have content."""
-    yield framed(name_of(total), "", panel_rows(total, style), not is_fine(total), style)
-    for name, rows in sections(total, style):
-        yield ruled(name, style)
-        yield grid(rows, style)
-
-
 def is_fine(total: Total) -> bool:
     """Returns whether there is a number, within the budget if there is one, of a true record."""
     fine = total.finite and total.refused is None and (total.verdict is None or total.verdict.ok)
@@ -95,11 +80,18 @@ def is_fine(total: Total) -> bool:
 def sections(total: Total, style: Style) -> list[tuple[str, Sequence[Sequence[str | Text]]]]:
     """Returns the sections below the panel that have content: their names and rows."""
     why = [total.refused] if total.refused else total.reasons
+    worst = [e if n == 1 else f"{e}, {n} times" for e, n in Counter(total.worst).items()]
+    # What releases protect is named once for a group.
+    groups = [
+        ("" if file != files[0] else protects, file)
+        for protects, files in total.groups
+        for file in files
+    ]
     found: tuple[tuple[str, Sequence[Sequence[str | Text]]], ...] = (
         ("Why", [(sentence(each),) for each in why]),
-        ("What they protect", _groups(total)),
+        ("What they protect", groups),
         ("Releases, each by itself", _releases(total, style)),
-        ("Worst change", [(sentence(each),) for each in _folded_lines(total.worst)]),
+        ("Worst change", [(sentence(each),) for each in worst]),
         ("What each mechanism costs there", _entries(total, style)),
         ("At a chosen δ", _at(total)),
         ("One more mechanism may have", _remaining(total)),
@@ -123,12 +115,12 @@ def panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
         if first is None:
             text = literal(_value(total), style, "strong")
         else:
-            text = literal(f"{found_text(first)} at {given_text(first)}", style, "strong")
+            text = literal(at_text(first), style, "strong")
             words = f"    and {short_text(total.bounds[0])}{words}" if total.bounds else ""
         yield "bound", text.append_text(literal(f"{words} in {releases}", style))
     verdict = total.verdict
     if verdict is not None:
-        limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
+        limit = budget_text(verdict)
         if verdict.slack is None and (total.record is not None or verdict.why is None):
             word = "within budget" if verdict.ok else "over budget"
             how = "good" if verdict.ok else "bad"
@@ -197,7 +189,7 @@ def sentence_of_total(total: Total) -> str:
         value = bound_text(total.bounds[0])
     else:
         shown = next(at for at in total.at_delta if at.value is not None)
-        value, terms = f"{found_text(shown)} at {given_text(shown)}", total.relation
+        value, terms = at_text(shown), total.relation
     return f"{value} in {releases} ({terms}){_verdict(total)}"
 
 
@@ -214,7 +206,7 @@ def _verdict(total: Total) -> str:
     verdict = total.verdict
     if verdict is None:
         return ""
-    limit = ", ".join(parameter_text(*each) for each in verdict.limit.parameters)
+    limit = budget_text(verdict)
     if total.record is not None:
         word = "within" if verdict.ok else "over"
         return f", {word} the budget {limit}: {spending(total.record)}"
@@ -223,23 +215,9 @@ def _verdict(total: Total) -> str:
     word = "within" if verdict.ok else "over"
     held = ""
     if verdict.at is not None:
-        held = f" by {found_text(verdict.at)} at {given_text(verdict.at)}"
+        held = f" by {at_text(verdict.at)}"
     left = f", {left_text(verdict.slack)} left" if verdict.ok else ""
     return f", {word} the budget {limit}{held}{left}"
-
-
-def _groups(total: Total) -> list[tuple[str, str]]:
-    """Returns each release after what it protects, which is named once for a group."""
-    return [
-        ("" if file != files[0] else protects, file)
-        for protects, files in total.groups
-        for file in files
-    ]
-
-
-def _folded_lines(lines: Sequence[str]) -> list[str]:
-    """Returns lines once each, with how often they were there."""
-    return [each if n == 1 else f"{each}, {n} times" for each, n in Counter(lines).items()]
 
 
 def _alone(bound: Bound | None) -> str:
@@ -378,7 +356,7 @@ def _value(total: Total) -> str:
     """Returns the number of a total: its bound, or else the numbers at the chosen δ's."""
     if total.bounds:
         return bound_text(total.bounds[0])
-    return "; ".join(f"{found_text(at)} at {given_text(at)}" for at in total.at_delta) or "none"
+    return "; ".join(at_text(at) for at in total.at_delta) or "none"
 
 
 def _word(total: Total) -> str:
@@ -394,69 +372,4 @@ def _word(total: Total) -> str:
 
 def json(found: Sum) -> Iterator[str]:
     """Yields the totals as one JSON document."""
-    document = {
-        **head(),
-        "totals": [_shape(each) for each in found.totals],
-        "without_population": list(found.unnamed),
-        "findings": [
-            {"file": file, "finding": finding_shape(each)} for file, _, each in found.findings
-        ],
-    }
-    yield dumped(document, indent=2)
-
-
-def _shape(total: Total) -> dict[str, Any]:
-    """Returns one total as a JSON object."""
-    return {
-        "population": total.population,
-        "files": list(total.files),
-        "protect": total.relation,
-        "status": "refused" if total.refused else "ok" if total.finite else "no-guarantee",
-        "refused": total.refused,
-        "groups": [{"protect": protects, "files": list(files)} for protects, files in total.groups],
-        "guarantee": bound_shape(total.bounds[0]) if total.bounds else None,
-        "others": [bound_shape(each) for each in total.bounds[1:]],
-        "at_delta": [at_shape(each) for each in total.at_delta],
-        "theorem": theorem_shape(total.theorem),
-        "worst_case": list(total.worst),
-        "releases": [
-            {"file": label, "guarantee": bound_shape(bound)} for label, bound in total.alone
-        ],
-        "shares": [
-            {
-                "mechanism": each.mechanism,
-                "file": each.file,
-                "line": each.line,
-                "bound": bound_shape(each.bound),
-            }
-            for each in total.entries
-        ],
-        "filter": None if total.record is None else record_shape(total.record),
-        "before": None if total.before is None else record_shape(total.before),
-        "record": None
-        if (checked := total.checked) is None
-        else {
-            "revision": checked.revision,
-            "releases": checked.releases,
-            "corrected": list(checked.corrected),
-            "rewritten": list(checked.rewritten),
-        },
-        "over_time": [
-            {
-                "file": each.label,
-                "came": each.came,
-                "filter": None if each.record is None else record_shape(each.record),
-            }
-            for each in total.steps
-        ],
-        "realised": bound_shape(total.realised),
-        "fixed": total.planned,
-        "remaining": None
-        if total.remaining is None
-        else {
-            name: None if value is None else number_down(value) for name, value in total.remaining
-        },
-        "assumptions": list(total.assumed),
-        "reasons": list(total.reasons),
-        "budget": budget_shape(total.verdict, total.bounds[0] if total.bounds else None),
-    }
+    yield dumped(TOTALS.write(found), indent=2)

@@ -408,8 +408,7 @@ class Report:
 
     @property
     def assumed_relations(self) -> tuple[Diagnostic, ...]:
-        """The findings on statements that do not say for which neighbours they hold, where that
-        changes the number."""
+        """The findings on statements without a relation, where that changes the number."""
         return tuple(each for each in self.findings if each.code == "DPC202")
 
     @property
@@ -518,8 +517,7 @@ class Report:
     def _number(
         self, name: str, given: Fraction | float | str, found: Sequence[At]
     ) -> CertifiedFloat:
-        """Returns the number at a point that was asked for. Raises ValueError where there is
-        none."""
+        """Returns the number at a point that was asked for. Raises ValueError for none."""
         point = Fraction(str(given))
         value = next((at.value for at in found if at.given == point), None)
         if value is None:

@@ -10,14 +10,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
+from dpcompose.core.hypotheses.adversary_bounds import tell_apart
 from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
 from dpcompose.core.hypotheses.losses import questions
-from dpcompose.core.hypotheses.mixtures import tell_apart
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution
-from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import for_question
+from dpcompose.core.theorems.setting import Asked
 from dpcompose.report import AgainstAdversary, Alternative, At, Bound, Line, Report, Route, Verdict
 from dpcompose.report.outcomes import Case
 from dpcompose.report.wording import count_text, number, plural
@@ -96,7 +96,10 @@ def _against(
     if not pairs:
         return nothing._replace(why="the δ of what is told apart reaches 1")
     pairs.sort(key=lambda pair: (pair[1].epsilon, pair[1].delta))
-    kept = _undominated(pairs)
+    kept: list[tuple[Question, Found]] = []  # each δ is below all earlier ones
+    for pair in pairs:
+        if not kept or pair[1].delta < kept[-1][1].delta:
+            kept.append(pair)
     question, best = kept[0]
     theorem = for_question(Asked(case.problem, question, best))
     found = [each for _, each in kept]
@@ -146,18 +149,8 @@ def _by_dp(report: Report, question: Question) -> list[tuple[Question, Found]]:
     return [(question, Found("differential privacy", bound.value, delta))]
 
 
-def _undominated(pairs: list[tuple[Question, Found]]) -> list[tuple[Question, Found]]:
-    """Returns the undominated pairs of a list sorted by ε: each δ is below all earlier ones."""
-    kept: list[tuple[Question, Found]] = []
-    for pair in pairs:
-        if not kept or pair[1].delta < kept[-1][1].delta:
-            kept.append(pair)
-    return kept
-
-
 def _bound(found: Found) -> Bound:
-    """Returns a bound against the adversary as a `Bound`: pure DP where δ is 0, else approximate
-    DP."""
+    """Returns a bound against the adversary: pure where δ is 0, else approximate."""
     if not found.delta:
         return Bound(Notion.PURE, found.epsilon, None, False)
     return Bound(Notion.APPROX, found.epsilon, found.delta, False, False)
@@ -177,7 +170,12 @@ def _chain(
     asked: Opponent, question: Question, best: Found, theorem: str, source: Source
 ) -> Iterator[Line]:
     """Yields the numbered reasoning: losses of the blocks, the two hypotheses, then the bound."""
-    texts = [*_blocks(asked, question), *_others(question)]
+    texts = [*_blocks(asked, question)]
+    if any(question.beside):
+        texts.append(
+            "everything else that sees the person loses at most "
+            f"{_amount(*question.beside)}, which is added to every case"
+        )
     place = (source.span(asked.partition.path),)
     for n, text in enumerate(texts, 1):
         yield Line(n, None, text, (), None, place)
@@ -206,17 +204,6 @@ def _blocks(asked: Opponent, question: Question) -> Iterator[str]:
         yield f"{which} loses at most {_amount(epsilon, delta)} for a row of the person in it"
     if len(seen) > MOST_LISTED:
         yield f"{len(seen) - MOST_LISTED} more kinds of blocks are not listed"
-
-
-def _others(question: Question) -> Iterator[str]:
-    """Yields a sentence on the loss of mechanisms that read the person's data outside the blocks,
-    if any."""
-    epsilon, delta = question.beside
-    if epsilon or delta:
-        yield (
-            f"everything else that sees the person loses at most {_amount(epsilon, delta)}, "
-            "which is added to every case"
-        )
 
 
 def _amount(epsilon: Fraction, delta: Fraction) -> str:

@@ -1,8 +1,8 @@
-"""The assumptions that a result rests on and the tool cannot check, with paths in the spec."""
+"""The assumptions that a result rests on and the tool cannot check, with the author's reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.columns import Columns
@@ -14,9 +14,10 @@ from dpcompose.core.mechanisms.family import Trusted
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
-from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
+from dpcompose.report import Assumption
 from dpcompose.report.wording import NAMES, listing, number, plural
+from dpcompose.source import Source
 
 
 class Fact(NamedTuple):
@@ -314,14 +315,6 @@ def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
         yield Fact(trusted.says.format(listing(named)), path, shortly)
 
 
-def _norm(guarantee: Guarantee) -> str | None:
-    """Returns the norm of a sensitivity; for a whole-number step of 1 the norms coincide."""
-    assert guarantee.noise is not None
-    norm = form_of(guarantee.noise).norm
-    own: str | None = getattr(guarantee.noise, "norm", norm)
-    return norm if guarantee.shift <= 1 else own
-
-
 def _trusted(statement: Statement) -> Iterator[Trusted]:
     """Yields what one statement of a mechanism assumes: its points, its noise, its sensitivity."""
     guarantee = statement.guarantee
@@ -344,9 +337,64 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
     }.get(statement.relation.kind, "")
     if statement.relation.leaves_nulls:
         change = " (one row made null)"
-    norm = None if form.norm is None else _norm(guarantee)
+    norm = form.norm
+    if norm is not None and guarantee.shift > 1:  # for a whole-number step of 1 norms coincide
+        norm = getattr(guarantee.noise, "norm", norm)
     of = "" if norm is None else f", in {norm},"
     yield Trusted(
         f"{_SENSITIVITIES}{{}}{of} hold for every two {neighbours} neighbours{change}",
         f"{'' if norm is None else f'{norm}, '}{statement.relation}",
     )
+
+
+# ---------------------------------------------------------------------------------------------
+# The reasons that the author gives
+
+
+def reason(source: Source, path: Path) -> str | None:
+    """Returns the reason given nearest to `path` within its entry; None without any."""
+    entry = source.at(path[:2])
+    if not isinstance(entry, dict):
+        return None
+    # A dataset with a partition can have a reason in either of the two mappings.
+    inner = entry.get(str(path[2])) if len(path) > 2 else entry.get("partition")
+    for each in (inner, entry):
+        text = each.get("because") if isinstance(each, dict) else None
+        if isinstance(text, str) and text.strip():
+            return str(text)
+    return None
+
+
+def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
+    """Returns the assumptions: facts with position and reason, then other entries with a reason.
+
+    What a mechanism guarantees is no fact of its own, so it is listed only where it has a reason.
+    """
+    given = "because" in source.lines.text
+    found: list[Assumption] = []
+    told: set[str | int] = set()  # names of the datasets that have a fact
+    for says, path, shortly in facts:
+        why = None
+        if given and path and path[0] == "datasets":
+            told.add(path[1])
+            why = reason(source, path)
+        span = None if path is None else source.span(path)
+        found.append(Assumption(says, span, why, str(path[0]) if path else "", shortly))
+    if given:
+        found += _others(source, told)
+    return tuple(found)
+
+
+def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
+    """Yields an assumption for each entry with a reason, except the datasets in `told`."""
+    datasets, mechanisms = source.at(("datasets",)), source.at(("mechanisms",))
+    entries: list[tuple[str, Path, str]] = []
+    if isinstance(datasets, dict):
+        entries += [(each, ("datasets", each), "declared") for each in datasets if each not in told]
+    for at, entry in enumerate(mechanisms if isinstance(mechanisms, list) else ()):
+        if isinstance(entry, dict):
+            entries.append((str(entry.get("name")), ("mechanisms", at), "stated"))
+    for name, path, verb in entries:
+        why = reason(source, path)
+        if why is not None:
+            yield Assumption(f"`{name}` is as it is {verb}", source.span(path), why, "reasons")

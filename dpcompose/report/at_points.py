@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import islice
 
@@ -40,30 +40,45 @@ MOST_LISTED = 12
 #: Above so many points the numbers share their grids.
 MOST_APART = 16
 
-_ADAPTIVE = "Zhu, Dong and Wang 2022, Theorem 10"
-_HOW = {
-    RouteName.OPTIMAL: "each stated (ε, δ) is at worst a randomized response, and these are "
-    "composed exactly (Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016)",
-    RouteName.GAUSSIAN: "Gaussian mechanisms compose to one, whose curve is known exactly (Balle "
-    "and Wang 2018, Theorem 8)",
-    RouteName.LOSSES: f"the distributions of the privacy losses are composed ({_ADAPTIVE})",
-    RouteName.ZCDP: "all are read as zCDP, and Σρ is converted at the best order (Canonne, Kamath "
-    "and Steinke 2020, Corollary 13)",
-    RouteName.RENYI: "the Rényi divergences add at every order, and the best one is "
-    "converted (Canonne, Kamath and Steinke 2020, Proposition 12)",
-    RouteName.BASIC: "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
-    RouteName.ADVANCED: "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
-    RouteName.CLOSED: "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
-}
-_IN_SHORT = {
-    RouteName.OPTIMAL: "Kairouz, Oh and Viswanath 2015",
-    RouteName.GAUSSIAN: "Balle and Wang 2018",
-    RouteName.LOSSES: "Zhu, Dong and Wang 2022",
-    RouteName.ZCDP: "Canonne, Kamath and Steinke 2020",
-    RouteName.RENYI: "Canonne, Kamath and Steinke 2020",
-    RouteName.BASIC: "the ε's add up, and the δ's",
-    RouteName.ADVANCED: "Dwork, Rothblum and Vadhan 2010",
-    RouteName.CLOSED: "Kairouz, Oh and Viswanath 2015",
+#: How each route bounds a number, and in short.
+_ROUTES = {
+    RouteName.OPTIMAL: (
+        "each stated (ε, δ) is at worst a randomized response, and these are composed exactly "
+        "(Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016)",
+        "Kairouz, Oh and Viswanath 2015",
+    ),
+    RouteName.GAUSSIAN: (
+        "Gaussian mechanisms compose to one, whose curve is known exactly (Balle and Wang 2018, "
+        "Theorem 8)",
+        "Balle and Wang 2018",
+    ),
+    RouteName.LOSSES: (
+        "the distributions of the privacy losses are composed (Zhu, Dong and Wang 2022, Theorem "
+        "10)",
+        "Zhu, Dong and Wang 2022",
+    ),
+    RouteName.ZCDP: (
+        "all are read as zCDP, and Σρ is converted at the best order (Canonne, Kamath and Steinke "
+        "2020, Corollary 13)",
+        "Canonne, Kamath and Steinke 2020",
+    ),
+    RouteName.RENYI: (
+        "the Rényi divergences add at every order, and the best one is converted (Canonne, Kamath "
+        "and Steinke 2020, Proposition 12)",
+        "Canonne, Kamath and Steinke 2020",
+    ),
+    RouteName.BASIC: (
+        "the ε's add up, and so do the δ's (GMPS24 V.3, VI.5)",
+        "the ε's add up, and the δ's",
+    ),
+    RouteName.ADVANCED: (
+        "advanced composition (Dwork, Rothblum and Vadhan 2010, III.3)",
+        "Dwork, Rothblum and Vadhan 2010",
+    ),
+    RouteName.CLOSED: (
+        "the closed form of Kairouz, Oh and Viswanath 2015, Theorem 3.5",
+        "Kairouz, Oh and Viswanath 2015",
+    ),
 }
 
 
@@ -108,49 +123,39 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     The worst change at the point is written out only where it differs from the one shown.
     """
     best, *others = chosen.worst.found
-    worst = chosen.worst.pattern
+    flat = _flat(chosen.worst.pattern.trace)
+    reached: Counter[tuple[str, str, str]] = Counter()
+    for felt, n in flat.items():
+        reached[felt.mechanism, felt.dataset, wording.change(felt.state)] += n
     return At(
         wanted="delta" if chosen.point.delta is not None else "epsilon",
         given=chosen.point.chosen_number,
         value=chosen.value,
         lower=chosen.lower,
         rule=str(best.rule),
-        says=_sentence_of_route(best) if chosen.value is not None else _why_none(chosen),
-        others=tuple(_route(each) for each in others),
-        worst=() if told == _touched(worst.trace) else tuple(_worst_change_lines(worst.trace)),
+        says=_explanation(chosen, best),
+        others=tuple(Route(str(o.rule), o.value, _ROUTES[o.rule][1]) for o in others),
+        worst=() if told == reached else tuple(_worst_change_lines(flat)),
         chain=tuple(_chain(chosen)),
-        datasets=tuple(dict.fromkeys(felt.dataset for felt in _flat(worst.trace))),
+        datasets=tuple(dict.fromkeys(felt.dataset for felt in flat)),
         touched=tuple(
             TouchCount(felt.mechanism, felt.dataset, wording.change(felt.state), times)
-            for felt, times in _flat(worst.trace).items()
+            for felt, times in flat.items()
         ),
     )
 
 
-def _why_none(chosen: Chosen) -> str:
-    """Returns why there is no finite ε at a δ."""
+def _explanation(chosen: Chosen, best: RouteBound) -> str:
+    """Returns the sentence on how the best route bounds the number, or why none is finite."""
+    if chosen.value is not None:
+        text = _ROUTES[best.rule][0]
+        if best.bracket is not None and best.bracket.grid is not None:
+            text += f"; on a grid of width {wording.number(best.bracket.grid)}, towards more loss"
+        return text
     leak = 1 - chosen.worst.composition.no_failure
     if leak > chosen.point.chosen_number:
         return f"the stated δ's give all away with chance up to {wording.number(leak)}"
     return "no ε is known to hold at so small a δ"
-
-
-def with_document_numbers(ats: tuple[At, ...], worst: tuple[str, ...]) -> tuple[At, ...]:
-    """Returns the numbers, each without its worst change where that is `worst`, shown already."""
-    return tuple(at._replace(worst=()) if at.worst == worst else at for at in ats)
-
-
-def _sentence_of_route(found: RouteBound) -> str:
-    """Returns the sentence on how a route bounds the number, with the width of its grid if any."""
-    text = _HOW[found.rule]
-    if found.bracket is not None and found.bracket.grid is not None:
-        text += f"; on a grid of width {wording.number(found.bracket.grid)}, towards more loss"
-    return text
-
-
-def _route(found: RouteBound) -> Route:
-    """Returns one compared route for the report: its name, its bound, and a citation."""
-    return Route(str(found.rule), found.value, _IN_SHORT[found.rule])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -171,18 +176,8 @@ def _flat(trace: Trace) -> Counter[TracedCharge]:
     return found
 
 
-def _touched(trace: Trace) -> Counter[tuple[str, str, str]]:
-    """Returns how often a change reaches each mechanism, by its name, dataset and the change
-    there."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    for felt, n in _flat(trace).items():
-        found[felt.mechanism, felt.dataset, wording.change(felt.state)] += n
-    return found
-
-
-def _worst_change_lines(trace: Trace) -> Iterable[str]:
+def _worst_change_lines(flat: Counter[TracedCharge]) -> Iterable[str]:
     """Yields one phrase for each mechanism that a change reaches, the most frequent ones first."""
-    flat = _flat(trace)
     for felt, n in flat.most_common(MOST_LISTED):
         times = "" if n == 1 else f"{wording.count_text(n)} × "
         yield f"{times}`{felt.mechanism}` on `{felt.dataset}`: {wording.change(felt.state)}"
@@ -195,8 +190,7 @@ def _worst_change_lines(trace: Trace) -> Iterable[str]:
 
 
 def _chain(chosen: Chosen) -> Iterable[str]:
-    """Yields the reasoning at a point: which change, what composes, which part of δ is used, the
-    number."""
+    """Yields the reasoning at a point: the change, what composes, the δ used, the number."""
     composition = chosen.worst.composition
     kinds = list(islice(_losses(composition), MOST_LISTED))
     if chosen.worst.pattern.loose:
@@ -256,36 +250,35 @@ def part_text(part: Part) -> str:
             return f"a Rényi curve of {wording.plural(len(points), 'order')}"
         case Sampled(rate, base, replace):
             how = "without replacement" if replace else "Poisson"
-            inside = _listing(list(_losses(base)))
+            inside = _listing(_losses(base))
             return f"a sample of rate {number(rate)} ({how}) of ({inside})"
         case Allocated(steps, gaussian):
             mu = number(sqrt_up(gaussian))
             return f"a row in one of {wording.count_text(steps)} steps with μ = {mu} each"
         case MixtureOfDraws(ways):
-            told = [f"with chance {number(q)} ({_listing(list(_losses(w)))})" for q, w in ways]
+            told = [f"with chance {number(q)} ({_listing(_losses(w))})" for q, w in ways]
             rest = ", else nothing" if sum(q for q, _ in ways) < 1 else ""
             return f"{_listing(told)}{rest}"
         case PoissonReplaceOne(rate, once, both):
-            inside = _listing(list(_losses(once if both is None else both)))
+            inside = _listing(_losses(once if both is None else both))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"
         case PoissonGroup(rate, once, replaced):
             how = f"{wording.plural(len(once), 'row')}{' replaced' if replaced else ''}"
-            inside = _listing(list(_losses(once[-1])))
+            inside = _listing(_losses(once[-1]))
             return f"{how} through a sample of rate {number(rate)} (Poisson) of ({inside})"
         case ReplacedRows(_, once):
-            inside = _listing(list(_losses(once[-1])))
+            inside = _listing(_losses(once[-1]))
             return (
                 f"rows replaced, up to {len(once)} of them in a sample of one size, of ({inside})"
             )
         case Grouped(base, steps):
-            return (
-                f"a path of {wording.count_text(steps)} steps of ({_listing(list(_losses(base)))})"
-            )
+            return f"a path of {wording.count_text(steps)} steps of ({_listing(_losses(base))})"
         case Maximum(options):
             return f"any of ({_listing([' and '.join(_losses(each)) for each in options])})"
 
 
-def _listing(kinds: Sequence[str]) -> str:
+def _listing(phrases: Iterable[str]) -> str:
     """Returns the first three phrases joined by semicolons, and how many more there are."""
+    kinds = list(phrases)
     more = len(kinds) - 3
     return "; ".join(kinds[:3]) + (f"; {more} more" if more > 0 else "")

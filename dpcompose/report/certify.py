@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
-from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.report import At, Bound, Risk, Verdict
 from dpcompose.report.verdict import deltas_of, of_risk, sharper, verdict
@@ -40,6 +39,19 @@ class CertifiedRelease(NamedTuple):
     def solutions(self) -> tuple[Solution, ...]:
         """Returns the worst cases that have a finite bound."""
         return tuple(each for each in self.solved if each.finite)
+
+    @property
+    def points(self) -> tuple[At, ...]:
+        """Returns the numbers at all chosen δ's and ε's."""
+        return *self.at_delta, *self.at_epsilon
+
+    def without_worst(self, says: tuple[str, ...]) -> CertifiedRelease:
+        """Returns the bounds, of which no number has the worst change `says`, shown already."""
+        at_delta, at_epsilon = (
+            tuple(at._replace(worst=()) if at.worst == says else at for at in ats)
+            for ats in (self.at_delta, self.at_epsilon)
+        )
+        return self._replace(at_delta=at_delta, at_epsilon=at_epsilon)
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -81,7 +93,7 @@ def certify(
     solved: list[Solution] = []
     first: Solution | None = None
     for notion in notions(problem):
-        if first is None or several or _asks(asked, notion):
+        if first is None or several or notion.facts.symbol in asked - {"epsilon"}:
             solved.append(solver.solve(notion))
             if first is None and solved[-1].finite:
                 first = solved[-1]
@@ -111,9 +123,3 @@ def certify(
             shown = drawn_of(curve, risk or AskedRisk(), at_delta, bounds)
     chosen = bool(wanted or given)
     return CertifiedRelease(solver, tuple(solved), at_delta, at_epsilon, chosen, told, curve, shown)
-
-
-def _asks(asked: set[str], notion: Notion) -> bool:
-    """Returns whether a budget names the notion's own parameter (ρ or μ), so that its bound is
-    needed."""
-    return notion.facts.symbol in asked - {"epsilon"}

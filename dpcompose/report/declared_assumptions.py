@@ -146,8 +146,7 @@ def _plain(
 
 
 def is_new(claim: Vouched, known: Vouched | None) -> bool:
-    """Returns whether a claim says more than the known one of the same entry (None: no such
-    one)."""
+    """Returns whether a claim says more than the known one of its entry, if there is one."""
     return known is None or not _follows(claim.content, known.content)
 
 
@@ -162,9 +161,9 @@ def _follows(new: Any, old: Any, key: str = "") -> bool:
         return True
     if isinstance(new, str) and isinstance(old, str):
         if key in _WEAKER_IF_LARGER:
-            return _number(new) >= _number(old)
+            return Fraction(new) >= Fraction(old)
         if key in _WEAKER_IF_SMALLER:
-            return _number(new) <= _number(old)
+            return Fraction(new) <= Fraction(old)
     return False
 
 
@@ -184,11 +183,6 @@ def _stronger_keys(new: dict[str, Any], old: dict[str, Any], key: str) -> Iterat
                 yield name
         elif name not in old or not _follows(new[name], old[name], inner or name):
             yield name
-
-
-def _number(text: str) -> Fraction:
-    """Returns the exact value of an evaluated number."""
-    return Fraction(text)
 
 
 # --- in words ------------------------------------------------------------------------------------
@@ -229,14 +223,14 @@ def _value_in_words(value: Any) -> str:
     if value is _ABSENT:
         return "not there"
     if isinstance(value, dict):
-        return quoted(", ".join(f"{key}: {_text(each)}" for key, each in value.items()))
-    return quoted(_text(value))
+        return quoted(flow(value)[1:-1])
+    return quoted(flow(value))
 
 
-def _text(value: Any) -> str:
+def flow(value: Any) -> str:
     """Returns a declared value as text in the flow style of YAML."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_text(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {flow(each)}' for key, each in value.items())}}}"
     if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(flow, value))}]"
     return value if isinstance(value, str) else str(value).lower()

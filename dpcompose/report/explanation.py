@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from dpcompose.core.model.derivation import Step
-from dpcompose.core.model.problem import Derived, Path
+from dpcompose.core.change.partitions.whereabouts import InOne
+from dpcompose.core.change.units import Kind, State, all_leaves
+from dpcompose.core.loss.walk import Choice
+from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import bound_of
-from dpcompose.core.search.proof import change_at
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.proof import MOST, Cost, Proof, change_at
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, in_role
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Line, Touch, WorstChange, wording
-from dpcompose.report.descent import descent, splits
 
-#: A report lists so many of the mechanisms that the worst change reaches.
-MOST_TOUCHES = 200
 SpanOf = Callable[[Path], Span]
 
 
@@ -28,38 +28,43 @@ SpanOf = Callable[[Path], Span]
 
 def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
     """Returns the worst change in sentences, with the mechanisms that it reaches and their
-    losses."""
+    losses: of one copy, and of all copies and blocks."""
     says: list[str] = []
     for visit in solution.visits:
         if visit.place.edge is None:
             says.append(f"in `{visit.place.dataset.name}`: {wording.change(visit.state)}")
-        says.extend(descent(visit))
-    datasets = [visit.place.dataset.name for visit in solution.visits]
-    touches = tuple(_touch(solution, felt, span) for felt in solution.felt[:MOST_TOUCHES])
-    return WorstChange(
-        tuple(says),
-        tuple(dict.fromkeys(datasets)),
-        touches,
-        max(0, len(solution.felt) - MOST_TOUCHES),
+        says.extend(_descent(visit))
+    touches = tuple(
+        Touch(
+            charge.mechanism.name,
+            charge.visit.place.dataset.name,
+            charge.visit.copies * charge.mechanism.count,
+            bound_of(solution.one_copy(charge)),
+            bound_of(solution.share(charge)),
+            span(charge.mechanism.path),
+        )
+        for charge in solution.felt[:MOST]
     )
+    datasets = dict.fromkeys(visit.place.dataset.name for visit in solution.visits)
+    return WorstChange(tuple(says), tuple(datasets), touches, max(0, len(solution.felt) - MOST))
 
 
-def _touch(solution: Solution, felt: ChangeCharge, span: SpanOf) -> Touch:
-    """Returns the entry of one charged mechanism: the loss of one copy, and of all copies and
-    blocks."""
-    return Touch(
-        felt.mechanism.name,
-        felt.visit.place.dataset.name,
-        felt.visit.copies * felt.mechanism.count,
-        bound_of(solution.one_copy(felt)),
-        bound_of(solution.share(felt)),
-        span(felt.mechanism.path),
-    )
+def _descent(visit: Visit) -> Iterator[str]:
+    """Yields one sentence for each map and each partition that passes a visit's change on."""
+    for choice in visit.answer.choices[: len(visit.place.derived)]:
+        after = next((branch for branch in choice.branches if branch.state), None)
+        if after is not None:
+            units = f" (at most {wording.count_text(choice.units)} such units)"
+            yield f"in `{after.place.dataset.name}`: {wording.change(after.state)}" + (
+                units if choice.units > 1 else ""
+            )
+    for _, choice, says in splits(visit):
+        units = f" (for each of {wording.count_text(choice.units)} such units)"
+        yield says + (units if choice.units > 1 else "")
 
 
 def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
-    """Returns how often a change reaches each mechanism, by its name, dataset and the change
-    there."""
+    """Returns how often a change reaches each mechanism, by name, dataset and change."""
     found: Counter[tuple[str, str, str]] = Counter()
     for each in felt:
         visit = each.visit
@@ -68,174 +73,238 @@ def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
     return found
 
 
+def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
+    """Yields each partition on a visit's way, the choice of blocks, and a sentence on it."""
+    place = visit.place
+    choices = visit.answer.choices[len(place.derived) :]
+    for partition, choice in zip(place.dataset.partitions, choices, strict=False):
+        reached = [(b.place, b.state, b.copies) for b in choice.branches if b.state]
+        if reached:
+            yield partition, choice, _partition_change(partition, visit.state, reached)
+
+
+def _partition_change(
+    partition: Partition, before: State, reached: Sequence[tuple[Place, State, int]]
+) -> str:
+    """Returns a sentence on what one change of a dataset does to the blocks of its partition.
+
+    `before`: the change of the dataset; `reached`: the changed blocks, each with its change and how
+    many equal blocks it stands for.
+    """
+    found = all_leaves(before)
+    alone = sum(found.values()) == 1
+    kind = next(iter(found)).kind
+    moves: list[tuple[Place, int, Kind | None]] = []  # the kind is that of exactly one unit
+    for place, state, copies in reached:
+        units = all_leaves(state)
+        one = next(iter(units)).kind if sum(units.values()) == 1 else None
+        moves.append((place, copies, one))
+    if alone and kind is Kind.PAIR and all(what is not None for _, _, what in moves):
+        return _replaced_row(partition, moves)
+    if alone and kind is Kind.SINGLE and all(what is Kind.SINGLE for _, _, what in moves):
+        names = _names(moves)
+        return f"the row is in {names} of `{partition.name}`"
+    parts = [
+        f"{_one_name(place, copies)}: {wording.change(state)}"
+        for place, state, copies in reached[: wording.NAMES]
+    ]
+    more = len(reached) - len(parts)
+    return f"in `{partition.name}`, " + "; ".join(parts) + (f"; {more} more" if more else "")
+
+
+def _replaced_row(partition: Partition, moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    """Returns a sentence on where a replaced row goes: it stays, moves between blocks, enters or
+    leaves.
+
+    `moves`: for each block its place, the number of equal blocks, and the kind of change there.
+    """
+    stays = [(place, copies, what) for place, copies, what in moves if what is Kind.PAIR]
+    ends = [(place, copies, what) for place, copies, what in moves if what is Kind.SINGLE]
+    name = f"`{partition.name}`"
+    if not ends:
+        return f"the row is replaced within {_names(stays)} of {name}"
+    if len(ends) == 2 and ends[0][0] is ends[1][0]:
+        ends = [(ends[0][0], ends[0][1] + ends[1][1], Kind.SINGLE)]
+    disjoint = isinstance(partition.kind.where(()), InOne)
+    if disjoint and sum(copies for _, copies, _ in ends) == 2 and not stays:
+        if len(ends) == 2:
+            first, second = (_one_name(place, copies) for place, copies, _ in ends)
+            return f"the row moves from {first} to {second} of {name}"
+        return f"the row moves from one block to another: {_names(ends)} of {name}"
+    if disjoint and not stays:
+        return f"the row moves between {_names(ends)} of {name} and outside the blocks"
+    text = f"the row enters or leaves {_names(ends)} of {name}"
+    return text + (f", and is in {_names(stays)} before and after" if stays else "")
+
+
+def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
+    """Returns the names of blocks as a phrase: `block south and 3 of 40 equal blocks`."""
+    parts: list[str] = []
+    single: list[str] = []
+    for place, copies, _ in moves:
+        edge = place.edge
+        assert edge is not None and edge.partition is not None
+        names = edge.partition.classes[edge.block].names
+        if len(names) == copies and copies == 1:
+            single.append(str(names[0]))
+        else:
+            parts.append(wording.blocks(names, copies))
+    if single:
+        parts.insert(0, ("block " if len(single) == 1 else "blocks ") + wording.listing(single))
+    return " and ".join(parts)
+
+
+def _one_name(place: Place, copies: int) -> str:
+    """Returns the name of one block, or the phrase for some of several equal blocks."""
+    return _names([(place, copies, None)])
+
+
 # ---------------------------------------------------------------------------------------------
 # The reasoning in numbered sentences
 
 
-def chain(solution: Solution, derivation: Step, span: SpanOf) -> tuple[Line, ...]:
-    """Returns the derivation as numbered sentences, each with its theorem, premises and spec
-    positions."""
-    teller = _Teller(solution, span)
-    teller.tell(derivation)
-    return tuple(teller.lines)
-
-
-class _Teller:
-    """Writes a derivation as numbered sentences; `lines` holds those written so far."""
-
-    def __init__(self, solution: Solution, span: SpanOf) -> None:
-        self.solution = solution
-        self.span = span
-        self.lines: list[Line] = []
+def chain(proof: Proof, span: SpanOf) -> tuple[Line, ...]:
+    """Returns a proof as numbered sentences, each with its theorem, premises and spec positions:
+    the change, each mechanism's cost, the sum, the theorem."""
+    problem, solution = proof.problem, proof.solution
+    lines: list[Line] = []
 
     def add(
-        self,
         theorem: str | None,
         says: str,
-        inputs: Sequence[int],
-        bound: Bound | None,
-        paths: Sequence[Path],
+        inputs: Sequence[int] = (),
+        bound: Bound | None = None,
+        paths: Sequence[Path] = (),
     ) -> int:
-        """Appends one numbered sentence and returns its number.
-
-        `inputs`: the numbers of the sentences it follows from; `paths`: the parts of the spec it is
-        about.
-        """
-        number = len(self.lines) + 1
-        spans = tuple(self.span(path) for path in paths)
-        self.lines.append(Line(number, theorem, says, tuple(inputs), bound, spans))
+        """Appends one sentence; returns its number. `inputs`: those of what it follows from."""
+        number = len(lines) + 1
+        lines.append(Line(number, theorem, says, tuple(inputs), bound, tuple(map(span, paths))))
         return number
 
-    def tell(self, cite: Step) -> None:
-        """Appends all sentences of a derivation: the change, each mechanism's cost, the sum, the
-        theorem."""
-        (together,) = cite.inputs
-        changes = [step for step in together.inputs if step.rule in ("root", "map", "block")]
-        before = self._changes(changes)
-        kept = [self._unchanged_index(step) for step in together.inputs if step.rule == "kept"]
-        costs = [
-            self._cost(step) if step.rule == "cost" else self._rest(step)
-            for step in together.inputs
-            if step.rule in ("cost", "rest")
-        ]
-        costs += [self._post(step) for step in together.inputs if step.rule == "post"]
-        for step in together.inputs:
-            if step.rule == "interactive":
-                says = wording.concurrent_text(step.facts["names"])
-                costs.append(self.add(step.theorem, says, (), None, step.paths))
-        assert together.bound is not None and cite.bound is not None
-        total = bound_of(together.bound)
-        last = self.add(
-            together.theorem, self._sum(together, total), [*before[-1:], *kept, *costs], total, ()
-        )
-        if cite.theorem is not None and cite.theorem != together.theorem:
-            entry = BOOK[cite.theorem]
-            says = f"{entry.place} ({entry.title}) gives the same bound: {entry.formula}"
-            self.add(cite.theorem, says, [last], bound_of(cite.bound), ())
-
-    def _changes(self, steps: Sequence[Step]) -> list[int]:
-        """Appends a sentence on each dataset and partition that the change reaches; returns their
-        numbers."""
-        numbers: list[int] = []
-        for step in steps:
-            visit: Visit = step.facts["visit"]
-            dataset = visit.place.dataset
-            if step.rule == "root":
-                says = f"the protected change in `{dataset.name}`: {wording.change(visit.state)}"
-                numbers.append(self.add(None, says, (), None, step.paths))
-            elif step.rule == "map":
-                edge = visit.place.edge
-                assert edge is not None and edge.made_by is not None
-                says = (
-                    f"`{dataset.name}` is {edge.made_by.describe()} of "
-                    f"`{edge.parent.dataset.name}`: at worst {wording.change(change_at(visit))}"
-                )
-                if visit.place.above is not None and edge.made_by.conduct().random:
-                    says += "; what is drawn is part of the one release that depends on it"
-                numbers.append(self.add(step.theorem, says, numbers[-1:], None, step.paths))
-            for partition, _, text in splits(visit):
-                how = partition.kind.describe()
-                says = f"`{partition.name}` splits `{dataset.name}` {how}: {text}"
-                numbers.append(self.add(None, says, numbers[-1:], None, (partition.path,)))
-        return numbers
-
-    def _unchanged_index(self, step: Step) -> int:
-        """Appends a sentence on a dataset that does not change, and returns its number."""
-        says = (
-            f"`{step.facts['place'].dataset.name}`: {wording.unchanged_text(step.facts['place'])}"
-        )
-        return self.add(step.theorem, says, (), None, step.paths)
-
-    def _cost(self, step: Step) -> int:
-        """Appends a sentence on what one mechanism loses for the worst change, and returns its
-        number."""
-        felt: ChangeCharge = step.facts["felt"]
-        given = step.inputs[0]
-        placed = given.facts["placed"]
-        statement = placed.statement
-        place = felt.visit.place
-        where = place.stated_on(statement)
-        says = (
-            f"`{felt.mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
-            f"{statement.relation.neighbours} of `{where.dataset.name}`"
-        )
-        if len(step.inputs) > 1:
-            says += f" (and {len(step.inputs) - 1} more guarantees)"
-        read_as = statement.guarantee.notion is not self.solution.notion
-        needed = step.facts["steps"]
-        reach = "" if not statement.up else f" that reaches `{place.dataset.name}`"
-        if needed:
-            says += f"; the change{reach} takes {wording.steps(needed, statement.relation)}"
-        if read_as:
-            says += f"; read as {self.solution.notion.facts.words}"
-        if felt.mechanism.count > 1:
-            says += f"; {wording.count_text(felt.mechanism.count)} copies"
-        draws = draws_of(place)
-        if draws > 1:
-            says += f"; in each of {wording.count_text(draws)} draws of the sample"
-        if felt.visit.copies > draws:
-            says += f"; on each of {wording.count_text(felt.visit.copies // draws)} blocks"
-        bound = None if step.bound is None else bound_of(step.bound)
-        return self.add(step.theorem, says, (), bound, [given.paths[0]])
-
-    def _rest(self, step: Step) -> int:
-        """Appends one sentence for all mechanisms that are not listed one by one, and returns its
-        number."""
-        says = f"{step.facts['count']} more touches of mechanisms, in the same way"
-        bound = None if step.bound is None else bound_of(step.bound)
-        return self.add(None, says, (), bound, ())
-
-    def _post(self, step: Step) -> int:
-        """Appends a sentence on a post-processing step, which costs nothing, and returns its
-        number."""
-        post: Derived = step.facts["post"]
+    last: list[int] = []
+    for visit in solution.visits:
+        theorem, place = proof.theorems[id(visit)], visit.place
+        says = _arrival(visit)
+        if says is not None:
+            above = last if place.edge is not None else []
+            last = [add(theorem, says, above, None, [place.dataset.path])]
+        for partition, _, text in splits(visit):
+            how = partition.kind.describe()
+            says = f"`{partition.name}` splits `{place.dataset.name}` {how}: {text}"
+            last = [add(None, says, last, None, [partition.path])]
+    premises = [*last]
+    for below in (each for places in proof.unchanged.values() for each in places):
+        says = f"`{below.dataset.name}`: {wording.unchanged_text(below)}"
+        premises.append(add(in_role(Role.KEPT).id, says, (), None, [below.dataset.path]))
+    for cost in proof.costs.values():
+        bound = None if cost.bound is None else bound_of(cost.bound)
+        path = cost.used[0].statement.path
+        premises.append(add(cost.theorem, _cost(proof, cost), (), bound, [path]))
+    if proof.left:
+        says = f"{proof.left} more touches of mechanisms, in the same way"
+        bound = None if proof.rest is None else bound_of(proof.rest)
+        premises.append(add(None, says, (), bound))
+    for post in problem.post_processing[:MOST]:
         says = f"`{post.name}` uses only released outputs ({wording.listing(post.inputs)}): free"
-        return self.add(step.theorem, says, (), None, step.paths)
+        premises.append(add(in_role(Role.POST_PROCESSING).id, says, (), None, [post.path]))
+    for says, theorem, paths in concurrent(problem, solution.notion):
+        premises.append(add(theorem, says, (), None, paths))
+    total = bound_of(solution.quantities[0])
+    whole = add(proof.composed, _sum(proof, total.notion.facts.unit), premises, total)
+    if proof.cited != proof.composed:
+        entry = BOOK[proof.cited]
+        says = f"{entry.place} ({entry.title}) gives the same bound: {entry.formula}"
+        add(proof.cited, says, [whole], total)
+    return tuple(lines)
 
-    def _sum(self, step: Step, total: Bound) -> str:
-        """Returns the sentence on how the losses of the mechanisms add up to the bound."""
-        units = total.notion.facts.unit
-        if not self.solution.felt:
-            return "no mechanism feels the change: nothing is lost"
-        if step.facts["bounded"]:
-            return (
-                f"the {units} of the mechanisms that feel the change add up; several units of "
-                "change are bounded by group privacy, as a path of single ones"
-            )
-        says = f"the {units} of the mechanisms that feel the change add up"
-        if step.facts["sampled"] and self.solution.loss != self.solution.added_up():
-            says += "; what reads one draw of a sample adds up first, and ε becomes "
-            says += "ln(1 + q(e^ε - 1)) for each draw"
-            if step.facts["displaced"]:
-                says += ", with q = 1/2 for a row drawn of its key"
-            if step.facts["directed"]:
-                says += ", or -ln(1 - q + q·e^-ε) where the row is added"
-        return f"{says}; no other change is worse"
+
+def concurrent(problem: Problem, notion: Notion) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
+    """Yields the sentence on mechanisms that are open at the same time, its theorem, and their
+    paths; nothing if all answer once."""
+    found = problem.interactive
+    if found:
+        verb = "answers" if len(found) == 1 else "answer"
+        says = f"{wording.listing(found)} {verb} questions in any order, between those to others"
+        yield f"{says}: the same sum", in_role(Role.CONCURRENT, notion).id, tuple(found.values())
+
+
+def _arrival(visit: Visit) -> str | None:
+    """Returns the sentence on the change of a root, or of what a map makes; None for a block."""
+    dataset, edge = visit.place.dataset, visit.place.edge
+    if edge is None:
+        return f"the protected change in `{dataset.name}`: {wording.change(visit.state)}"
+    if edge.made_by is None:
+        return None
+    says = f"`{dataset.name}` is {edge.made_by.describe()} of `{edge.parent.dataset.name}`"
+    says += f": at worst {wording.change(change_at(visit))}"
+    if visit.place.above is not None and edge.made_by.conduct().random:
+        says += "; what is drawn is part of the one release that depends on it"
+    return says
+
+
+def _cost(proof: Proof, cost: Cost) -> str:
+    """Returns the sentence on what one mechanism loses for the worst change."""
+    notion, mechanism, visit = proof.solution.notion, cost.charge.mechanism, cost.charge.visit
+    statement, place = cost.used[0].statement, visit.place
+    says = (
+        f"`{mechanism.name}` is {wording.guarantee(statement.guarantee)} for "
+        f"{statement.relation.neighbours} of `{place.stated_on(statement).dataset.name}`"
+    )
+    if len(cost.used) > 1:
+        says += f" (and {len(cost.used) - 1} more guarantees)"
+    if cost.steps:
+        reach = "" if not statement.up else f" that reaches `{place.dataset.name}`"
+        says += f"; the change{reach} takes {wording.steps(cost.steps, statement.relation)}"
+    if statement.guarantee.notion is not notion:
+        says += f"; read as {notion.facts.words}"
+    if mechanism.count > 1:
+        says += f"; {wording.count_text(mechanism.count)} copies"
+    draws = draws_of(place)
+    if draws > 1:
+        says += f"; in each of {wording.count_text(draws)} draws of the sample"
+    if visit.copies > draws:
+        says += f"; on each of {wording.count_text(visit.copies // draws)} blocks"
+    return says
+
+
+def _sum(proof: Proof, units: str) -> str:
+    """Returns the sentence on how the losses of the mechanisms add up to the bound."""
+    solution = proof.solution
+    if not solution.felt:
+        return "no mechanism feels the change: nothing is lost"
+    says = f"the {units} of the mechanisms that feel the change add up"
+    if solution.bounded:
+        return (
+            f"{says}; several units of change are bounded by group privacy, as a path of single "
+            "ones"
+        )
+    if solution.sampled and solution.loss != solution.added_up():
+        says += "; what reads one draw of a sample adds up first, and ε becomes "
+        says += f"ln(1 + q(e^ε - 1)) for each draw{amplified_too(proof, '')}"
+    return f"{says}; no other change is worse"
+
+
+def amplified_too(proof: Proof, to: str) -> str:
+    """Returns what is said after the ε of a sample, where that is another one for some rows."""
+    says = ", with q = 1/2 for a row drawn of its key" if proof.cites(Role.DISPLACED) else ""
+    if proof.cites(Role.SAMPLE_ADDED):
+        says += f", or {to}-ln(1 - q + q·e^-ε) where the row is added"
+    return says
+
+
+def with_all_above(visits: Iterable[Visit]) -> set[int]:
+    """Returns the identities of visits and of all visits above them."""
+    found: set[int] = set()
+    for visit in visits:
+        each: Visit | None = visit
+        while each is not None and id(each) not in found:
+            found.add(id(each))
+            each = each.above
+    return found
 
 
 def draws_of(place: Place) -> int:
-    """Returns how many independent draws of samples a place stands for: the product of those above
-    it."""
+    """Returns how many independent draws a place stands for: the product of those above."""
     draws, edge = 1, place.edge
     while edge is not None:
         draws, edge = draws * edge.rounds, edge.parent.edge
@@ -243,8 +312,7 @@ def draws_of(place: Place) -> int:
 
 
 def profile_chain(at: At) -> tuple[Line, ...]:
-    """Returns the reasoning for a number that is known only at a chosen δ or ε, as numbered
-    sentences."""
+    """Returns the reasoning for a number at a chosen δ or ε, as numbered sentences."""
     lines = [
         Line(number, None, says, (number - 1,) if number > 1 else (), None, ())
         for number, says in enumerate([*at.worst, *at.chain[:-1]], start=1)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.model.problem import Problem
+from dpcompose.core.model.problem import Path, Problem
 from dpcompose.core.model.protected import initial
-from dpcompose.core.notions.guarantee import Budget, bound_of
+from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Role
@@ -19,23 +21,22 @@ from dpcompose.report import (
     At,
     Bound,
     Extent,
-    PipelineNode,
+    Recheck,
     Report,
     Status,
     Verdict,
     WorstChange,
     wording,
 )
-from dpcompose.report.assumptions import assumptions
-from dpcompose.report.because import assumed
+from dpcompose.report.assumptions import assumed, assumptions
+from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.findings import (
-    AskedNumbers,
     findings,
     nonsense,
     of_record,
     other_units,
 )
-from dpcompose.report.verdict import verdict
+from dpcompose.report.verdict import deltas_of, sharper, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 
@@ -43,29 +44,130 @@ if TYPE_CHECKING:
     from dpcompose.core.theorems.select import Compared
 
 
-class Case(NamedTuple):
-    """One spec under analysis: its text, its meaning, its name, the budget to use, and its solver.
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One spec under analysis, and what is asked of it.
 
-    `against`: the budget against the adversary.
+    `text`: that of the spec; `name`: what it is called in messages. `limits`: the budgets for
+    differential privacy, the verdict being on the first that is not met; `ceilings`: what is
+    allowed at most beside them; `against`: the budget against the adversary. `deltas`, `epsilons`:
+    the points at which numbers are stated; `risk`: the rates at which an attacker's gain is.
+    `certificate`: whether the report carries one, and `recheck`, whether the checker goes through
+    it. `extent`, `drawn`: as in `analyze`.
     """
 
     source: Source
     resolved: Resolved
     name: str
-    asked: Budget | None
+    text: bytes
     solver: Solver
+    limits: tuple[Budget, ...] = ()
+    ceilings: tuple[Budget, ...] = ()
     against: Budget | None = None
+    deltas: tuple[Fraction, ...] = ()
+    epsilons: tuple[Fraction, ...] = ()
+    risk: AskedRisk | None = None
+    certificate: bool = False
+    recheck: bool = False
+    extent: Extent = "all"
+    drawn: bool = False
 
     @property
     def problem(self) -> Problem:
         """Returns the problem that the spec poses."""
         return self.resolved.problem
 
+    @property
+    def asked(self) -> Budget | None:
+        """Returns the first budget."""
+        return self.limits[0] if self.limits else None
 
-def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
+    def certified(
+        self, solutions: Sequence[Solution], points: Iterable[At] = ()
+    ) -> tuple[tuple[str, ...], Recheck | None]:
+        """Returns the certificate of finite solutions, and what the checker says of it, each if it
+        is wanted; raises Unproved."""
+        if not (self.certificate or self.recheck):
+            return (), None
+        from dpcompose.report.recheck import certificate_lines, recheck
+
+        digest = sha256(self.text).hexdigest()
+        found = certificate_lines(self.solver, solutions, digest, points)
+        rechecked = recheck(found, self.text) if self.recheck else None
+        return (found if self.certificate else ()), rechecked
+
+
+def report_of(case: Case) -> Report:
+    """Returns the report of a valid spec. Raises Unproved."""
+    resolved = case.resolved
+    if resolved.ledger:
+        from dpcompose.report.ledger import of_ledger
+
+        return of_ledger(case)
+    of_adversary = () if resolved.adversary_budget is None else (resolved.adversary_budget,)
+    found = certify(
+        case.problem,
+        (*case.limits, *case.ceilings, *of_adversary),
+        case.deltas,
+        case.epsilons,
+        case.risk,
+        solver=case.solver,
+        drawn=case.drawn,
+    )
+    finite = found.solutions
+    if finite:
+        report = _of_bound(case, found)
+    elif any(at.value is not None for at in found.points):
+        report = _of_profile(case, found.points)
+        assert report.worst is not None
+        found = found.without_worst(report.worst.says)
+    else:
+        return _with_adversary(_without_guarantee(case, found), case, finite)
+    decisions = [
+        found.held(case.limits[0])
+        if case.limits and case.limits[0].of_risk
+        else sharper(report.verdict, case.asked, found.at_delta),
+        *map(found.held, case.limits[1:]),
+    ]
+    certificate, rechecked = case.certified(finite, found.at_delta)
+    report = replace(
+        report,
+        at_delta=found.at_delta,
+        at_epsilon=found.at_epsilon,
+        risk=found.risk,
+        drawn=found.drawn,
+        verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
+        ceilings=tuple(map(found.held, case.ceilings)),
+        certificate=certificate,
+        rechecked=rechecked,
+    )
+    if report.verdict is not None and report.verdict.limit.of_risk:
+        from dpcompose.report.risk import met_by_curve_alone
+
+        bounds = finite[0].quantities if finite else ()
+        told = met_by_curve_alone(report.verdict, report.at_delta, bounds)
+        if told is not None:
+            remark = Diagnostic("DPC213", told[0], report.place, told[1], "note")
+            report = replace(report, findings=in_order((*report.findings, remark)))
+    return _with_adversary(report, case, finite)
+
+
+def _with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
+    """Returns the report, with its part on the adversary where the spec has one."""
+    if case.resolved.adversary is None:
+        return report
+    from dpcompose.report.adversary_told import with_adversary
+
+    return with_adversary(report, case, finite)
+
+
+def outset(case: Case, status: Status, extent: Extent = "all") -> Report:
     """Returns the report's first fields, which do not depend on the result."""
-    goal = case.problem.goal
-    report = Report(
+    goal, tree = case.problem.goal, case.source.value
+    key = "budget" if isinstance(tree, dict) and "budget" in tree else "protect"
+    everything = extent != "bound"
+    facts = assumptions(case.problem, case.solver.tops, case.resolved.ledger) if everything else ()
+    return Report(
         file=case.name,
         title=case.resolved.title,
         status=status,
@@ -73,16 +175,12 @@ def _outset(case: Case, status: Status, extent: Extent = "all") -> Report:
         keeps=tuple(sorted(goal.relation.keeps)),
         changes=tuple(sorted(goal.relation.changes or ())),
         distance=goal.distance,
+        protects=_protects(case.problem, case.solver) if everything else "",
+        assumptions=assumed(case.source, facts),
+        place=case.source.span((key,)),
+        population=case.resolved.population,
+        digest=sha256(case.text).hexdigest(),
         lines=case.source.lines,
-    )
-    if extent == "bound":
-        return report
-    return replace(
-        report,
-        protects=_protects(case.problem, case.solver),
-        assumptions=assumed(
-            case.source, assumptions(case.problem, case.solver.tops, case.resolved.ledger)
-        ),
     )
 
 
@@ -107,112 +205,96 @@ def _protects(problem: Problem, solver: Solver) -> str:
 
 def with_bound(case: Case, solution: Solution, bound: Bound) -> Report:
     """Returns a report of a bound that another module has found, without its reasoning."""
-    return replace(_outset(case, "ok"), bound=bound, findings=_remarks(case, solution, bound))
+    return replace(outset(case, "ok"), bound=bound, findings=_remarks(case, solution, bound))
 
 
 def without_bound(case: Case, why: Iterable[str], solution: Solution | None = None) -> Report:
-    """Returns a report without a finite bound, for reasons that another module has found."""
+    """Returns a report without a finite bound, for reasons that are known."""
+    from dpcompose.report.pipeline_graph import without_change
+
     return replace(
-        _outset(case, "no-guarantee"),
+        outset(case, "no-guarantee"),
         reasons=tuple(why),
         findings=_remarks(case, solution),
-        pipeline=_pipeline_alone(case),
+        pipeline=without_change(case.problem, case.source.span) if case.extent == "all" else (),
     )
 
 
-def _pipeline_alone(case: Case) -> tuple[PipelineNode, ...]:
-    """Returns the pipeline of a spec without a finite bound."""
-    from dpcompose.report.pipeline_graph import without_change
-
-    return without_change(case.problem, case.source.span)
-
-
-def certified(
-    case: Case,
-    finite: list[Solution],
-    points: tuple[At, ...] = (),
-    extent: Extent = "all",
-) -> Report:
+def _of_bound(case: Case, found: CertifiedRelease) -> Report:
     """Returns the report of a finite bound, with worst change, costs and proof up to the extent.
 
-    `finite`: the solutions with a finite bound, strongest notion first; `points`: the numbers at
-    the chosen δ's and ε's.
+    The bound is the first that meets the budget, of the undominated ones in the strongest notion.
     """
+    finite, span = found.solutions, case.source.span
     solution = finite[0]
     bounds = [bound_of(quantity) for quantity in solution.quantities]
     others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
-    chosen = 0
-    decision = None
+    chosen, decision = 0, None
     if case.asked is not None and not case.asked.of_risk:
         fitting = [verdict(case.asked, [bound]).ok for bound in bounds]
         chosen = fitting.index(True) if any(fitting) else 0
         decision = verdict(case.asked, [bounds[chosen], *others])
-    solution.quantities = (
-        solution.quantities[chosen],
-        *solution.quantities[:chosen],
-        *solution.quantities[chosen + 1 :],
-    )
+    order = [chosen, *(i for i in range(len(bounds)) if i != chosen)]
+    bounds = [bounds[i] for i in order]
+    solution.quantities = tuple(solution.quantities[i] for i in order)
     report = replace(
-        _outset(case, "ok", extent),
-        bound=bounds[chosen],
-        findings=_remarks(case, solution, bounds[chosen], points),
+        outset(case, "ok", case.extent),
+        bound=bounds[0],
+        findings=_remarks(case, solution, bounds[0], found.points),
         verdict=decision,
     )
-    if extent == "bound":
+    if case.extent == "bound":
         return report
     from dpcompose.report import explanation, shares
 
     report = replace(
         report,
-        worst=explanation.worst_change(solution, case.source.span),
-        shares=shares.of_solution(solution, case.source.span),
+        worst=explanation.worst_change(solution, span),
+        shares=shares.of_solution(solution, span),
     )
-    if extent == "costs":
+    if case.extent == "costs":
         return report
     from dpcompose.core.search.proof import prove
     from dpcompose.core.theorems.select import select
     from dpcompose.report import pipeline_graph, proof_tree
 
     cited, compared = select(case.solver, solution)
-    derivation = prove(case.solver, solution, cited)
+    proof = prove(case.solver, solution, cited)
     return replace(
         report,
-        tree=proof_tree.of_solution(case.problem, solution, derivation, points, case.source.span),
+        tree=proof_tree.of_solution(proof, found.points, span),
         theorem=cited,
-        chain=explanation.chain(solution, derivation, case.source.span),
-        alternatives=_alternatives(
-            solution, compared, [*bounds[:chosen], *bounds[chosen + 1 :]], others
-        ),
-        shares=shares.without_each(case.solver, report.shares, next(iter(points), None)),
-        pipeline=pipeline_graph.of_solution(
-            case.problem, solution, derivation, report.shares, case.source.span
-        ),
+        chain=explanation.chain(proof, span),
+        alternatives=_alternatives(solution, compared, bounds[1:], others),
+        shares=shares.without_each(case.solver, report.shares, next(iter(found.points), None)),
+        pipeline=pipeline_graph.of_solution(proof, report.shares, span),
     )
 
 
-def profile(case: Case, found: tuple[At, ...], extent: Extent = "all") -> Report:
+def _of_profile(case: Case, points: Sequence[At]) -> Report:
     """Returns the report of a profile: finite at a δ, with no bound in one notion."""
     from dpcompose.core.theorems.book import behind, in_role
 
-    shown = next(at for at in found if at.value is not None)
+    shown = next(at for at in points if at.value is not None)
+    risky = case.asked is None or case.asked.of_risk
     report = replace(
-        _outset(case, "ok", extent),
+        outset(case, "ok", case.extent),
         theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
-        findings=_remarks(case, None, None, found),
-        verdict=None if case.asked is None or case.asked.of_risk else verdict(case.asked, []),
+        findings=_remarks(case, None, None, points),
+        verdict=None if case.asked is None or risky else verdict(case.asked, []),
     )
-    if extent == "bound":
+    if case.extent == "bound":
         return report
     from dpcompose.report import explanation, pipeline_graph, proof_tree, shares
 
     report = replace(report, shares=shares.of_profile(case.solver, shown, case.source.span))
-    if extent == "costs":
+    if case.extent == "costs":
         return report
     example = case.solver.example_change()
     return replace(
         report,
-        tree=proof_tree.of_profile(case.problem, example, found, case.source.span),
+        tree=proof_tree.of_profile(case.problem, example, points, case.source.span),
         pipeline=pipeline_graph.of_profile(case.problem, example, shown, case.source.span),
         chain=explanation.profile_chain(shown),
         shares=shares.without_each(case.solver, report.shares, shown),
@@ -236,38 +318,19 @@ def _alternatives(
     return tuple(found)
 
 
-def no_guarantee(
-    case: Case,
-    solutions: list[Solution],
-    found: tuple[At, ...] = (),
-    chosen: bool = False,
-    extent: Extent = "all",
-) -> Report:
-    """Returns the report of a spec without a finite bound, with the reasons.
-
-    `found`: the numbers at the chosen δ's and ε's; `chosen`: whether any was chosen.
-    """
+def _without_guarantee(case: Case, found: CertifiedRelease) -> Report:
+    """Returns the report of a spec without a finite bound, with the reasons."""
     # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
-    why = why_none(case.problem, case.solver.tops, solutions, found, chosen)
-    alternatives: list[Alternative] = []
-    remarks: tuple[Diagnostic, ...] = ()
-    if solutions:
-        solution = solutions[0]
-        alternatives = [] if extent == "bound" else _unusable(case, solution)
-        remarks = _remarks(case, solution)
-    decision = None
-    if case.asked is not None:
-        decision = Verdict(case.asked, False, None, "there is no finite bound")
-    return replace(
-        _outset(case, "no-guarantee"),
-        alternatives=tuple(alternatives),
-        reasons=tuple(why),
-        findings=remarks,
-        verdict=decision,
-        pipeline=_pipeline_alone(case) if extent == "all" else (),
-    )
+    report = without_bound(case, why_none(found), next(iter(found.solved), None))
+    if not found.solved:
+        report = replace(report, findings=())
+    elif case.extent != "bound":
+        report = replace(report, alternatives=tuple(_unusable(case, found.solved[0])))
+    if case.asked is None:
+        return report
+    return replace(report, verdict=Verdict(case.asked, False, None, "there is no finite bound"))
 
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
@@ -289,34 +352,28 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     return found
 
 
-def _numbers(case: Case, bound: Bound | None, points: tuple[At, ...]) -> AskedNumbers:
-    """Returns the δ's that the spec asks for, and the ε found: at such a δ, or else the bound's."""
-    resolved = case.resolved
-    budget = dict(resolved.budget.parameters) if resolved.budget is not None else {}
-    deltas = [(value, ("budget", "delta")) for name, value in budget.items() if name == "delta"]
-    asked = [value for value, _ in deltas]
-    deltas += [(each, ("report", "delta")) for each in resolved.deltas if each not in asked]
-    found = [at.value for at in points if at.wanted == "delta" and at.value is not None]
-    if not found and bound is not None and bound.notion in (Notion.PURE, Notion.APPROX):
-        found = [bound.value]
-    return AskedNumbers(deltas, [(min(found), ("protect",))] if found else [])
-
-
 def _remarks(
     case: Case,
     solution: Solution | None,
     bound: Bound | None = None,
-    points: tuple[At, ...] = (),
+    points: Sequence[At] = (),
 ) -> tuple[Diagnostic, ...]:
-    """Returns all remarks on the spec, in the order of their positions."""
-    resolved = case.resolved
-    found = [
-        Diagnostic(each.code, each.message, case.source.span(each.path), each.hint, each.level)
-        for each in (
-            *findings(case.problem, case.solver.tops, solution),
-            *other_units(case.problem),
-            *(of_record(case.problem, case.asked, resolved.filter) if resolved.ledger else ()),
-            *nonsense(case.problem, case.solver.tops, solution, _numbers(case, bound, points)),
-        )
-    ]
-    return in_order(found)
+    """Returns all remarks on the spec, in the order of their positions.
+
+    Among them are those on the δ's that it asks for, and on the ε found: at such a δ, or else the
+    bound's.
+    """
+    resolved, problem, tops = case.resolved, case.problem, case.solver.tops
+    asked = deltas_of(resolved.budget)
+    deltas: list[tuple[Fraction, Path]] = [(each, ("budget", "delta")) for each in asked]
+    deltas += [(each, ("report", "delta")) for each in resolved.deltas if each not in asked]
+    known = [at.value for at in points if at.wanted == "delta" and at.value is not None]
+    if not known and bound is not None and bound.notion in (Notion.PURE, Notion.APPROX):
+        known = [bound.value]
+    found = (
+        *findings(problem, tops, solution),
+        *other_units(problem),
+        *(of_record(problem, case.asked, resolved.filter) if resolved.ledger else ()),
+        *nonsense(problem, tops, solution, deltas, min(known, default=None)),
+    )
+    return in_order(each.at(case.source) for each in found)

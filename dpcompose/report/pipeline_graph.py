@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import (
     BlockClass,
     Dataset,
@@ -18,14 +17,14 @@ from dpcompose.core.model.problem import (
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.search.proof import change_at
-from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
+from dpcompose.core.search.proof import Proof, change_at
+from dpcompose.core.search.solver import ChangeCharge, Visit
 from dpcompose.errors import Span
 from dpcompose.report import At, PipelineKind, PipelineNode, Share, TouchCount, wording
-from dpcompose.report.descent import splits
+from dpcompose.report.explanation import splits, with_all_above
 from dpcompose.report.proof_tree import (
-    Cost,
-    cost_of,
+    Charged,
+    charged,
     same_reach,
     split_words,
     stated,
@@ -59,27 +58,24 @@ class _Reach(NamedTuple):
     charges: Mapping[tuple[int, str], Sequence[ChangeCharge]] = MappingProxyType({})
     ranks: Mapping[str, int] = MappingProxyType({})
 
+    def reaches(self, dataset: Dataset) -> bool:
+        """Returns whether the change reaches a dataset."""
+        return id(dataset) in self.passed
 
-def of_solution(
-    problem: Problem,
-    solution: Solution,
-    derivation: Step,
-    shares: Iterable[Share],
-    span: SpanOf,
-) -> tuple[PipelineNode, ...]:
+
+def of_solution(proof: Proof, shares: Iterable[Share], span: SpanOf) -> tuple[PipelineNode, ...]:
     """Returns the pipeline with the worst change of a solution, and what each mechanism loses.
 
     `shares`: the costs of mechanisms, the largest first: these are drawn where not all are.
     """
-    (together,) = derivation.inputs
-    steps = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
+    solution = proof.solution
 
-    def cost(found: Sequence[ChangeCharge]) -> Cost:
+    def cost(found: Sequence[ChangeCharge]) -> Charged:
         """Returns the cost of a mechanism on a dataset, over all draws of a sample together."""
         first, *others = found
-        step = steps.get(id(first))
-        told = stated(first) if step is None else cost_of(problem, solution, step)
-        if step is not None and not others:
+        known = proof.costs.get(id(first))
+        told = stated(first) if known is None else charged(proof, known)
+        if known is not None and not others:
             return told
         whole: Quantity = solution.share(first)
         for each in others:
@@ -88,7 +84,7 @@ def of_solution(
 
     ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
     reach = _reach(solution.visits, solution.felt)._replace(ranks=ranks)
-    return _written(problem, span, reach, cost)
+    return tuple(_Drawing(proof.problem, span, reach, cost).nodes)
 
 
 def of_profile(
@@ -104,12 +100,12 @@ def of_profile(
     """
     same = same_reach(first, shown[1])
     reach = _reach(*shown) if same else _reach_by_name(problem, first.touched)
-    return _written(problem, span, reach, lambda found: stated(found[0]))
+    return tuple(_Drawing(problem, span, reach, lambda found: stated(found[0])).nodes)
 
 
 def without_change(problem: Problem, span: SpanOf) -> tuple[PipelineNode, ...]:
     """Returns the pipeline alone, where there is no finite bound."""
-    return _written(problem, span, _Reach(), lambda found: stated(found[0]))
+    return tuple(_Drawing(problem, span, _Reach(), lambda found: stated(found[0])).nodes)
 
 
 def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
@@ -138,14 +134,10 @@ def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
 def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
     """Returns what a change reaches, from its visits and the mechanisms that feel it."""
     charges: dict[tuple[int, str], list[ChangeCharge]] = {}
-    on_the_way: set[int] = set()
     for charge in felt:
         key = id(charge.visit.place.dataset), charge.mechanism.name
         charges.setdefault(key, []).append(charge)
-        each: Visit | None = charge.visit
-        while each is not None and id(each) not in on_the_way:
-            on_the_way.add(id(each))
-            each = each.above
+    on_the_way = with_all_above(each.visit for found in charges.values() for each in found)
     passed: set[int] = set()
     words: dict[int, dict[str, int]] = {}
     says: dict[int, str] = {}
@@ -156,7 +148,10 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
         passed.add(id(dataset))
         told = words.setdefault(id(dataset), {})
         above = 1 if visit.above is None else visit.above.copies
-        text = _of_visit(visit)
+        # In another dataset than a root it is plain whose unit it is.
+        text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
+        if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
+            text += f", {wording.count_text(visit.via.units)} times"
         told[text] = told.get(text, 0) + visit.copies // above
         for each_between in () if edge is None else edge.through:
             passed.add(id(each_between))
@@ -167,15 +162,6 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
         told = words.get(id(visit.place.dataset), {})
         says.setdefault(id(visit.place.dataset), _together(told, visit))
     return _Reach(frozenset(passed), says, charges)
-
-
-def _of_visit(visit: Visit) -> str:
-    """Returns what the worst change becomes at one visit."""
-    text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
-    edge, via = visit.place.edge, visit.via
-    if edge is not None and edge.partition is None and via is not None and via.units > 1:
-        text += f", {wording.count_text(via.units)} times"
-    return text
 
 
 def _together(told: Mapping[str, int], visit: Visit) -> str:
@@ -193,95 +179,141 @@ def _together(told: Mapping[str, int], visit: Visit) -> str:
     )
 
 
-#: What is to be written: a dataset with its parent, the class of blocks that it stands for, and
-#: whether it is a root; or a partition with its parent.
-class _Waiting(NamedTuple):
-    item: Dataset | Partition | _Left
-    above: int | None
-    block: BlockClass | None = None
-    root: Root | None = None
+#: A dataset, a partition, or the node for what is left out, with the number of its parent.
+_Waiting = tuple[Dataset | Partition | PipelineNode, int | None]
 
 
-class _Left(NamedTuple):
-    """What is left out below a node: how many of what, and whether the change reaches some."""
+class _Drawing:
+    """Draws a pipeline as nodes, parents first, in the order of the spec."""
 
-    many: int
-    noun: str
-    reached: bool
+    def __init__(
+        self,
+        problem: Problem,
+        span: SpanOf,
+        reach: _Reach,
+        cost: Callable[[Sequence[ChangeCharge]], Charged],
+    ) -> None:
+        self.nodes: list[PipelineNode] = []
+        self._span, self._reach, self._cost = span, reach, cost
+        self._roots = {id(root.dataset): root for root in problem.roots}
+        self._blocks: dict[int, BlockClass] = {}
+        self._by_name: dict[str, int] = {}
+        # A stack in place of recursion, since specs may be deep; the next item is its last one.
+        stack = self._children([root.dataset for root in problem.roots], None)[::-1]
+        while stack:
+            item, above = stack.pop()
+            if isinstance(item, PipelineNode):
+                self.nodes.append(item)
+            elif isinstance(item, Partition):
+                stack += reversed(self._partition(item, above))
+            else:
+                stack += reversed(self._dataset(item, above))
+        self._results(problem)
 
+    def _children(self, children: Sequence[Dataset], above: int | None) -> list[_Waiting]:
+        """Returns what to draw of datasets below a node, in order, then what is left out."""
+        drawn, reaches = len(self.nodes), self._reach.reaches
+        allowed = [each for each in children if drawn < _MANY or reaches(each)]
+        first = sorted(allowed, key=lambda each: not reaches(each))[: _room(len(allowed), drawn)]
+        chosen = {id(each) for each in first}
+        found: list[_Waiting] = [(each, above) for each in children if id(each) in chosen]
+        left = [each for each in children if id(each) not in chosen]
+        if left:
+            blocks = [self._blocks[id(each)] for each in left if id(each) in self._blocks]
+            many = sum(each.multiplicity for each in blocks) if blocks else len(left)
+            reached = any(map(reaches, left))
+            found.append((_left_out(many, "block" if blocks else "dataset", reached, above), above))
+        return found
 
-def _written(
-    problem: Problem, span: SpanOf, reach: _Reach, cost: Callable[[Sequence[ChangeCharge]], Cost]
-) -> tuple[PipelineNode, ...]:
-    """Returns the nodes of a pipeline, parents first, in the order of the spec."""
-    nodes: list[PipelineNode] = []
-    by_name: dict[str, int] = {}
-    roots = {id(root.dataset): root for root in problem.roots}
-    kept, left = _chosen([root.dataset for root in problem.roots], _reached(reach), 0)
-    stack = [_Waiting(each, None, None, roots[id(each)]) for each in reversed(kept)]
-    if left.many:
-        stack.insert(0, _Waiting(left._replace(noun="dataset"), None))
-    while stack:
-        waiting = stack.pop()
-        number, item = len(nodes), waiting.item
-        following: list[_Waiting] = []
-        if isinstance(item, _Left):
-            nodes.append(_left_out(item, waiting.above))
-        elif isinstance(item, Partition):
-            says = f"{item.kind.describe()}, {wording.plural(item.size, 'block')}"
-            nodes.append(
+    def _partition(self, partition: Partition, above: int | None) -> list[_Waiting]:
+        """Appends the node of a partition; returns its blocks."""
+        number, blocks = len(self.nodes), [each.dataset for each in partition.classes]
+        self._blocks.update((id(each.dataset), each) for each in partition.classes)
+        self.nodes.append(
+            PipelineNode(
+                "partition",
+                partition.name,
+                above,
+                says=f"{partition.kind.describe()}, {wording.plural(partition.size, 'block')}",
+                reached=any(map(self._reach.reaches, blocks)),
+                change=self._reach.changes.get(id(partition), ""),
+                span=self._span(partition.path),
+            )
+        )
+        return self._children(blocks, number)
+
+    def _dataset(self, dataset: Dataset, above: int | None) -> list[_Waiting]:
+        """Appends a dataset or equal blocks, and its mechanisms; returns what is made of it."""
+        number, reached = len(self.nodes), self._reach.reaches(dataset)
+        root, block = self._roots.get(id(dataset)), self._blocks.get(id(dataset))
+        kind: PipelineKind = "dataset"
+        name, says = dataset.name, "" if root is None else ", ".join(_root_facts(root))
+        if block is not None:
+            kind, names = "block", block.names
+            named = len(names) == 1 or (len(names) <= _MOST_NAMED and not isinstance(names, range))
+            alike = f"{wording.count_text(len(names))} alike"
+            name = ", ".join(str(each) for each in names) if named else alike
+            if not (dataset.mechanisms or dataset.derived or dataset.partitions):
+                says = "read by no mechanism"
+        via = "" if dataset.made_by is None else dataset.made_by.describe()
+        change = self._reach.changes.get(id(dataset), "") if reached else ""
+        span = self._span(dataset.path)
+        self.nodes.append(PipelineNode(kind, name, above, via, says, reached, change, span=span))
+        self._mechanisms(dataset, number)
+        splits: list[_Waiting] = [(each, number) for each in dataset.partitions]
+        return splits + self._children(dataset.derived, number)
+
+    def _mechanisms(self, dataset: Dataset, above: int) -> None:
+        """Appends the mechanisms that read a dataset, then how many are left out."""
+        reach, last = self._reach, len(self._reach.ranks)
+        names = [each.name for each in dataset.mechanisms]
+        reached = {name: (id(dataset), name) in reach.charges for name in names}
+        ranked = sorted(
+            dataset.mechanisms,
+            key=lambda each: (not reached[each.name], reach.ranks.get(each.name, last)),
+        )
+        most = _room(len(ranked), len(self.nodes))
+        chosen = {id(each) for each in ranked[:most]}
+        for each in dataset.mechanisms:
+            if id(each) not in chosen:
+                continue
+            found = reach.charges.get((id(dataset), each.name), ())
+            told = self._cost(found) if found else Charged(_guarantee(each))
+            self._by_name.setdefault(each.name, len(self.nodes))
+            self.nodes.append(
                 PipelineNode(
-                    "partition",
-                    item.name,
-                    waiting.above,
-                    says=says,
-                    reached=any(id(each.dataset) in reach.passed for each in item.classes),
-                    change=reach.changes.get(id(item), ""),
-                    span=span(item.path),
+                    "mechanism",
+                    each.name,
+                    above,
+                    says=told.says,
+                    reached=reached[each.name],
+                    cost=told.bound,
+                    span=self._span(each.path),
                 )
             )
-            classes = {id(each.dataset): each for each in item.classes}
-            children = [each.dataset for each in item.classes]
-            kept, left = _chosen(children, _reached(reach), len(nodes))
-            following += (_Waiting(each, number, classes[id(each)]) for each in kept)
-            if left.many:
-                shown = {id(each) for each in kept}
-                blocks = sum(
-                    each.multiplicity for each in item.classes if id(each.dataset) not in shown
+        left = ranked[most:]
+        if left:
+            some = any(reached[each.name] for each in left)
+            self.nodes.append(_left_out(len(left), "mechanism", some, above))
+
+    def _results(self, problem: Problem) -> None:
+        """Appends what is computed from released outputs, then how many of these are left out."""
+        for each in problem.post_processing[:_MOST_CHILDREN]:
+            inputs = tuple(self._by_name[name] for name in each.inputs if name in self._by_name)
+            self._by_name.setdefault(each.name, len(self.nodes))
+            self.nodes.append(
+                PipelineNode(
+                    "result",
+                    each.name,
+                    inputs[0] if inputs else None,
+                    says=f"uses {wording.listing(each.inputs)} alone: costs nothing",
+                    inputs=inputs,
+                    span=self._span(each.path),
                 )
-                following.append(_Waiting(left._replace(many=blocks, noun="block"), number))
-        else:
-            nodes.append(_dataset(item, waiting, reach, span))
-            for each in _mechanisms(item, number, reach, span, cost, len(nodes)):
-                by_name.setdefault(each.name, len(nodes))
-                nodes.append(each)
-            following += (_Waiting(each, number) for each in item.partitions)
-            kept, left = _chosen(item.derived, _reached(reach), len(nodes))
-            following += (_Waiting(each, number) for each in kept)
-            if left.many:
-                following.append(_Waiting(left._replace(noun="dataset"), number))
-        stack.extend(reversed(following))
-    return (*nodes, *_results(problem, by_name, len(nodes), span))
-
-
-def _reached(reach: _Reach) -> Callable[[Dataset], bool]:
-    """Returns a function that says whether the change reaches a dataset."""
-    return lambda each: id(each) in reach.passed
-
-
-def _chosen(
-    children: Sequence[Dataset], reached: Callable[[Dataset], bool], drawn: int
-) -> tuple[list[Dataset], _Left]:
-    """Returns the children to draw, in order, and what is left out.
-
-    `drawn`: how many nodes are drawn so far.
-    """
-    allowed = [each for each in children if reached(each)] if drawn >= _MANY else list(children)
-    first = sorted(allowed, key=lambda each: not reached(each))[: _room(len(allowed), drawn)]
-    chosen = {id(each) for each in first}
-    kept = [each for each in children if id(each) in chosen]
-    left = [each for each in children if id(each) not in chosen]
-    return kept, _Left(len(left), "", any(map(reached, left)))
+            )
+        left = len(problem.post_processing) - _MOST_CHILDREN
+        if left > 0:
+            self.nodes.append(_left_out(left, "result", False, None))
 
 
 def _room(count: int, drawn: int) -> int:
@@ -291,36 +323,11 @@ def _room(count: int, drawn: int) -> int:
     return count if count == _MOST_CHILDREN + 1 else _MOST_CHILDREN
 
 
-def _left_out(left: _Left, above: int | None) -> PipelineNode:
-    """Returns the node for what is not drawn."""
-    change = "the worst change reaches some of them too" if left.reached else ""
-    says = f"{wording.count_text(left.many)} more {left.noun}{'' if left.many == 1 else 's'}"
-    return PipelineNode("more", says, above, reached=left.reached, change=change)
-
-
-def _dataset(dataset: Dataset, waiting: _Waiting, reach: _Reach, span: SpanOf) -> PipelineNode:
-    """Returns the node of a dataset, or of equal blocks."""
-    kind: PipelineKind = "dataset" if waiting.block is None else "block"
-    name = dataset.name if waiting.block is None else _block_name(waiting.block)
-    via = "" if dataset.made_by is None else dataset.made_by.describe()
-    reached = id(dataset) in reach.passed
-    says = "" if waiting.root is None else ", ".join(_root_facts(waiting.root))
-    if waiting.block is not None and not (
-        dataset.mechanisms or dataset.derived or dataset.partitions
-    ):
-        says = "read by no mechanism"
-    change = reach.changes.get(id(dataset), "") if reached else ""
-    return PipelineNode(
-        kind, name, waiting.above, via, says, reached, change, span=span(dataset.path)
-    )
-
-
-def _block_name(block: BlockClass) -> str:
-    """Returns the name of a block, or how many blocks are alike."""
-    names = block.names
-    if len(names) == 1 or (len(names) <= _MOST_NAMED and not isinstance(names, range)):
-        return ", ".join(str(name) for name in names)
-    return f"{wording.count_text(len(names))} alike"
+def _left_out(many: int, noun: str, reached: bool, above: int | None) -> PipelineNode:
+    """Returns the node for what is not drawn; `reached`: the worst change reaches some of it."""
+    change = "the worst change reaches some of them too" if reached else ""
+    says = f"{wording.count_text(many)} more {noun}{'' if many == 1 else 's'}"
+    return PipelineNode("more", says, above, reached=reached, change=change)
 
 
 def _root_facts(root: Root) -> Iterator[str]:
@@ -337,46 +344,6 @@ def _root_facts(root: Root) -> Iterator[str]:
         yield f"at most {wording.plural(root.max_degree, 'edge')} a vertex"
 
 
-def _mechanisms(
-    dataset: Dataset,
-    above: int,
-    reach: _Reach,
-    span: SpanOf,
-    cost: Callable[[Sequence[ChangeCharge]], Cost],
-    drawn: int,
-) -> Iterator[PipelineNode]:
-    """Yields the mechanisms that read a dataset, then how many are left out."""
-
-    def is_reached(each: Mechanism) -> bool:
-        """Returns whether the change reaches a mechanism on the dataset."""
-        return (id(dataset), each.name) in reach.charges
-
-    last = len(reach.ranks)
-    ranked = sorted(
-        dataset.mechanisms,
-        key=lambda each: (not is_reached(each), reach.ranks.get(each.name, last)),
-    )
-    most = _room(len(ranked), drawn)
-    chosen = {id(each) for each in ranked[:most]}
-    for each in dataset.mechanisms:
-        if id(each) not in chosen:
-            continue
-        found = reach.charges.get((id(dataset), each.name), ())
-        told = cost(found) if found else Cost(_guarantee(each))
-        yield PipelineNode(
-            "mechanism",
-            each.name,
-            above,
-            says=told.says,
-            reached=is_reached(each),
-            cost=told.bound,
-            span=span(each.path),
-        )
-    left = ranked[most:]
-    if left:
-        yield _left_out(_Left(len(left), "mechanism", any(map(is_reached, left))), above)
-
-
 def _guarantee(mechanism: Mechanism) -> str:
     """Returns the stated guarantee of a mechanism, and the number of its copies."""
     text = wording.shortly(mechanism.statements[0].guarantee)
@@ -384,24 +351,3 @@ def _guarantee(mechanism: Mechanism) -> str:
     if mechanism.count > 1:
         text = f"{wording.count_text(mechanism.count)} × {text}"
     return f"{text}, and {more} more guarantee{'' if more == 1 else 's'}" if more else text
-
-
-def _results(
-    problem: Problem, by_name: dict[str, int], number: int, span: SpanOf
-) -> Iterator[PipelineNode]:
-    """Yields what is computed from released outputs, then how many of these are left out."""
-    for each in problem.post_processing[:_MOST_CHILDREN]:
-        inputs = tuple(by_name[name] for name in each.inputs if name in by_name)
-        by_name.setdefault(each.name, number)
-        number += 1
-        yield PipelineNode(
-            "result",
-            each.name,
-            inputs[0] if inputs else None,
-            says=f"uses {wording.listing(each.inputs)} alone: costs nothing",
-            inputs=inputs,
-            span=span(each.path),
-        )
-    left = len(problem.post_processing) - _MOST_CHILDREN
-    if left > 0:
-        yield _left_out(_Left(left, "result", False), None)

@@ -10,19 +10,25 @@ from typing import NamedTuple
 
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.loss.walk import Choice
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Partition, Path, Problem
+from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.proof import amplifying, change_at, interactive_steps
-from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
+from dpcompose.core.search.proof import MOST, Cost, Proof, amplifying, change_at
+from dpcompose.core.search.solver import ChangeCharge, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.curves.rounding import summed
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Node, NodeKind, TouchCount, wording
-from dpcompose.report.descent import splits
-from dpcompose.report.explanation import draws_of, touched_by
+from dpcompose.report.explanation import (
+    amplified_too,
+    concurrent,
+    draws_of,
+    splits,
+    touched_by,
+    with_all_above,
+)
 
 SpanOf = Callable[[Path], Span]
 #: The words for a unit that adds up, where its symbol alone would not be understood.
@@ -31,7 +37,7 @@ _ADDING = {"μ²": "the squares of μ"}
 _MOST_TERMS = 6
 
 
-class Cost(NamedTuple):
+class Charged(NamedTuple):
     """The cost of a mechanism on a dataset in words, with its bound and theorem where known."""
 
     says: str
@@ -39,40 +45,27 @@ class Cost(NamedTuple):
     theorem: str | None = None
 
 
-def of_solution(
-    problem: Problem, solution: Solution, derivation: Step, ats: Sequence[At], span: SpanOf
-) -> tuple[Node, ...]:
+def of_solution(proof: Proof, ats: Sequence[At], span: SpanOf) -> tuple[Node, ...]:
     """Returns the proof of a bound as lines: worst change, costs, sum, theorem, then the readings.
 
     A reading is a number at a chosen δ or ε (`ats`).
     """
-    (together,) = derivation.inputs
-    costs = {id(step.facts["felt"]): step for step in together.inputs if step.rule == "cost"}
-    told = {key: cost_of(problem, solution, step) for key, step in costs.items()}
-    changes = {id(step.facts["visit"]): step.theorem for step in together.inputs if _moves(step)}
-    writer = _Writer(span, told, changes)
-    for step in together.inputs:
-        if step.rule == "kept":
-            writer.kept.setdefault(id(step.facts["visit"]), []).append(step)
+    problem, solution = proof.problem, proof.solution
+    told = {key: charged(proof, cost) for key, cost in proof.costs.items()}
+    writer = _Writer(span, told, proof.theorems, proof.unchanged)
     writer.write(solution.visits, solution.felt)
-    for step in together.inputs:
-        if step.rule == "rest":
-            bound = None if step.bound is None else bound_of(step.bound)
-            writer.add(0, "more", "", f"{step.facts['count']} more, in the same way", bound)
-    for step in together.inputs:
-        if step.rule == "post":
-            post = step.facts["post"]
-            says = f"uses {wording.listing(post.inputs)} alone: costs nothing"
-            writer.add(0, "free", post.name, says, None, step.theorem, step.paths)
-    for step in together.inputs:
-        if step.rule == "interactive":
-            _write_concurrent(writer, step)
-    assert together.bound is not None
+    if proof.left:
+        bound = None if proof.rest is None else bound_of(proof.rest)
+        writer.add(0, "more", "", f"{proof.left} more, in the same way", bound)
+    for post in problem.post_processing[:MOST]:
+        says = f"uses {wording.listing(post.inputs)} alone: costs nothing"
+        costless = in_role(Role.POST_PROCESSING).id
+        writer.add(0, "free", post.name, says, None, costless, (post.path,))
+    writer.write_concurrent(problem, solution.notion)
     # The theorem of the whole release gives the same bound as that of the sum, which it is a case
     # of: one line shows both.
-    total = bound_of(together.bound)
-    theorem = derivation.theorem or together.theorem
-    writer.add(0, "sum", "", _sum(solution, together, total), total, theorem)
+    total = bound_of(solution.quantities[0])
+    writer.add(0, "sum", "", _sum(proof, total), total, proof.cited)
     writer.read(ats)
     return tuple(writer.nodes)
 
@@ -98,27 +91,18 @@ def of_profile(
     """
     visits, felt = shown
     first = next(at for at in ats if at.value is not None)
-    paths = {each.name: each.path for each in problem.mechanisms()}
     samples = {id(each): amplifying(each) for each in visits}
     writer = _Writer(span, {id(each): stated(each) for each in felt}, samples)
     if same_reach(first, felt):
         writer.write(visits, felt)
     else:
-        writer.list(first.touched, paths, {each.name: each.path for each in problem.datasets()})
-    for step in interactive_steps(problem, Notion.PROFILE):
-        _write_concurrent(writer, step)
+        writer.list(first.touched, problem)
+    writer.write_concurrent(problem, Notion.PROFILE)
     composed = next((each for each in first.chain if each.startswith("what composes")), "")
-    theorem = in_role(Role.PROFILES).id
     says = composed.replace("what composes", "composed as distributions of losses", 1)
-    writer.add(0, "sum", "", says or "nothing is lost", None, theorem)
+    writer.add(0, "sum", "", says or "nothing is lost", None, in_role(Role.PROFILES).id)
     writer.read(ats, first)
     return tuple(writer.nodes)
-
-
-def _write_concurrent(writer: _Writer, step: Step) -> None:
-    """Writes the line on mechanisms that are open at the same time."""
-    says = wording.concurrent_text(step.facts["names"])
-    writer.add(0, "theorem", "", says, None, step.theorem, step.paths)
 
 
 def same_reach(at: At, felt: Iterable[ChangeCharge]) -> bool:
@@ -128,11 +112,6 @@ def same_reach(at: At, felt: Iterable[ChangeCharge]) -> bool:
     )
 
 
-def _moves(step: Step) -> bool:
-    """Returns whether a step of the derivation propagates the change."""
-    return step.rule in ("root", "map", "block")
-
-
 #: What to write next, with its depth: a visit, or a partition with the blocks that are reached.
 _Next = tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]
 
@@ -140,18 +119,19 @@ _Next = tuple[int, Visit | tuple[Partition, Choice, str, list[Visit]]]
 class _Writer:
     """Writes the lines of the proof in reading order into `nodes`.
 
-    `kept`: for each visit, by its identity, the datasets below it that do not change since they are
-    made of columns that a replacement keeps.
+    `costs`: by the identity of a charge; `theorems`, `unchanged`: as in a proof.
     """
 
     def __init__(
-        self, span: SpanOf, costs: Mapping[int, Cost], theorems: Mapping[int, str | None]
+        self,
+        span: SpanOf,
+        costs: Mapping[int, Charged],
+        theorems: Mapping[int, str | None],
+        unchanged: Mapping[int, Sequence[Place]] | None = None,
     ) -> None:
         self.nodes: list[Node] = []
-        self.kept: dict[int, list[Step]] = {}
-        self._span = span
-        self._costs = costs
-        self._theorems = theorems
+        self._span, self._costs, self._theorems = span, costs, theorems
+        self._unchanged = unchanged or {}
 
     def add(
         self,
@@ -177,7 +157,7 @@ class _Writer:
         for each in felt:
             feeling.setdefault(id(each.visit), []).append(each)
         self._below, self._feeling = below, feeling
-        self._speaking = _with_all_above(each[0].visit for each in feeling.values())
+        self._speaking = with_all_above(each[0].visit for each in feeling.values())
         # A stack in place of recursion, since specs may be deep; the next item is its last one.
         stack: list[_Next] = [(0, visit) for visit in reversed(below.get(None, []))]
         while stack:
@@ -203,17 +183,23 @@ class _Writer:
             says += f", {wording.count_text(visit.via.units)} times"
         theorem = self._theorems.get(id(visit))
         self.add(depth, "dataset", place.dataset.name, says, None, theorem, (place.dataset.path,))
-        for felt in self._feeling.get(id(visit), ()):
-            self._mechanism(depth + 1, felt, "")
-        self._unchanged(depth + 1, visit)
+        self._below_visit(depth + 1, visit, "")
         return self._following(depth + 1, visit)
 
-    def _unchanged(self, depth: int, visit: Visit) -> None:
-        """Appends a line for each dataset below a visit that does not change."""
-        for step in self.kept.get(id(visit), ()):
-            place = step.facts["place"]
-            says = wording.unchanged_text(place)
-            self.add(depth, "dataset", place.dataset.name, says, None, step.theorem, step.paths)
+    def _below_visit(self, depth: int, visit: Visit, where: str) -> None:
+        """Appends the mechanisms that read a visited dataset, then the datasets below it that do
+        not change. Mechanisms that one line counts together have none of their own."""
+        for charge in self._feeling.get(id(visit), ()):
+            cost = self._costs.get(id(charge))
+            if cost is not None:
+                says = f"{where} {cost.says}" if where else cost.says
+                name, path = charge.mechanism.name, charge.mechanism.path
+                self.add(depth, "mechanism", name, says, cost.bound, cost.theorem, (path,))
+        for place in self._unchanged.get(id(visit), ()):
+            says, path = wording.unchanged_text(place), place.dataset.path
+            self.add(
+                depth, "dataset", place.dataset.name, says, None, in_role(Role.KEPT).id, (path,)
+            )
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
         """Returns what the change reaches one edge below: first partitions, then maps' results."""
@@ -241,40 +227,33 @@ class _Writer:
         self.add(depth, "partition", partition.name, told, None, None, (partition.path,))
         following: list[_Next] = []
         for block in blocks:
-            deeper = self._following(depth + 1, block)
-            for felt in self._feeling.get(id(block), ()):
-                self._mechanism(depth + 1, felt, _which(block))
-            self._unchanged(depth + 1, block)
-            following += deeper
+            following += self._following(depth + 1, block)
+            names = partition.classes[block.place.edge.block].names if block.place.edge else ()
+            where = f"block {names[0]}:" if len(names) == 1 else ""
+            if block.copies > 1:
+                where = f"{wording.count_text(block.copies)} blocks of"
+            self._below_visit(depth + 1, block, where)
         return following
 
-    def _mechanism(self, depth: int, felt: ChangeCharge, where: str) -> None:
-        """Appends the line of a mechanism's cost; nothing if one line counts several together."""
-        cost = self._costs.get(id(felt))
-        if cost is None:  # one of those counted in one line together
-            return
-        says = f"{where} {cost.says}" if where else cost.says
-        path = felt.mechanism.path
-        self.add(depth, "mechanism", felt.mechanism.name, says, cost.bound, cost.theorem, (path,))
+    def write_concurrent(self, problem: Problem, notion: Notion) -> None:
+        """Appends the line on mechanisms that are open at the same time, if any."""
+        for says, theorem, paths in concurrent(problem, notion):
+            self.add(0, "theorem", "", says, None, theorem, paths)
 
-    def list(
-        self,
-        touched: Sequence[TouchCount],
-        mechanisms: Mapping[str, Path],
-        datasets: Mapping[str, Path],
-    ) -> None:
+    def list(self, touched: Sequence[TouchCount], problem: Problem) -> None:
         """Appends the datasets and mechanisms that a change reaches, without the path to them."""
+        mechanisms = {each.name: each.path for each in problem.mechanisms()}
+        datasets = {each.name: each.path for each in problem.datasets()}
         by_dataset: dict[tuple[str, str], list[TouchCount]] = {}
         for each in touched:
             by_dataset.setdefault((each.dataset, each.meets), []).append(each)
         for (dataset, meets), found in by_dataset.items():
-            path = datasets.get(dataset)
-            self.add(0, "dataset", dataset, meets, None, None, () if path is None else (path,))
+            paths = (datasets[dataset],) if dataset in datasets else ()
+            self.add(0, "dataset", dataset, meets, None, None, paths)
             for each in found:
                 says = "once" if each.times == 1 else f"{wording.count_text(each.times)} times"
-                self.add(
-                    1, "mechanism", each.mechanism, says, None, None, (mechanisms[each.mechanism],)
-                )
+                path = mechanisms[each.mechanism]
+                self.add(1, "mechanism", each.mechanism, says, None, None, (path,))
 
     def read(self, ats: Iterable[At], told: At | None = None) -> None:
         """Appends the numbers at chosen δ's and ε's; `told`: one whose worst change is above."""
@@ -291,17 +270,6 @@ class _Writer:
             epsilon, delta = (at.value, at.given) if at.wanted == "delta" else (at.given, at.value)
             bound = Bound(Notion.APPROX, epsilon, delta, False, False)
             self.add(0, "reading", "", says, bound, None if entry is None else entry.id)
-
-
-def _with_all_above(visits: Iterable[Visit]) -> set[int]:
-    """Returns the identities of visits and of all visits above them."""
-    found: set[int] = set()
-    for visit in visits:
-        each: Visit | None = visit
-        while each is not None and id(each) not in found:
-            found.add(id(each))
-            each = each.above
-    return found
 
 
 def split_words(partition: Partition, choice: Choice, says: str) -> str:
@@ -322,48 +290,33 @@ def _shorter(says: str) -> str:
     return says if alike is None else f"{alike[2]} in {alike[1].replace(' equal', '')}"
 
 
-def _which(block: Visit) -> str:
-    """Returns `5 blocks of`, or `block south:` where one block is reached."""
-    edge = block.place.edge
-    assert edge is not None and edge.partition is not None
-    if block.copies > 1:
-        return f"{wording.count_text(block.copies)} blocks of"
-    names = edge.partition.classes[edge.block].names
-    return f"block {names[0]}:" if len(names) == 1 else ""
-
-
-def cost_of(problem: Problem, solution: Solution, step: Step) -> Cost:
+def charged(proof: Proof, cost: Cost) -> Charged:
     """Returns the cost of one mechanism for the worst change: words, bound and theorem."""
-    felt: ChangeCharge = step.facts["felt"]
-    given = step.inputs[0]
-    placed = given.facts["placed"]
-    statement, place = placed.statement, felt.visit.place
+    solution, place = proof.solution, cost.charge.visit.place
+    statement = cost.used[0].statement
     says = wording.shortly(statement.guarantee)
-    needed = step.facts["steps"]
-    if needed and needed > 1:
+    if cost.steps > 1:
         squared = solution.notion is Notion.ZCDP and statement.guarantee.notion is Notion.ZCDP
-        says = f"{wording.count_text(needed)}{'²' if squared else ''} × {says}"
+        says = f"{wording.count_text(cost.steps)}{'²' if squared else ''} × {says}"
     notes: list[str] = []
-    if statement.relation != problem.goal.relation and statement.guarantee.noise is None:
+    if statement.relation != proof.problem.goal.relation and statement.guarantee.noise is None:
         notes.append(f"{statement.relation}")
     if statement.up:
         notes.append(f"on `{place.stated_on(statement).dataset.name}`")
-    if len(step.inputs) > 1:
-        notes.append(f"and {len(step.inputs) - 1} more guarantees")
+    if len(cost.used) > 1:
+        notes.append(f"and {len(cost.used) - 1} more guarantees")
     if statement.guarantee.notion is not solution.notion:
         notes.append(f"read as {solution.notion.facts.words}")
-    if notes:
-        says += f", {', '.join(notes)}"
-    whole = solution.share(felt)
+    whole = solution.share(cost.charge)
     if solution.notion is not Notion.APPROX:  # its δ at a distance is rounded too
-        whole = whole._replace(exact=step.bound is not None and step.bound.exact)
-    return Cost(_copies(felt) + says, bound_of(whole), step.theorem)
+        whole = whole._replace(exact=cost.bound is not None and cost.bound.exact)
+    return Charged(_copies(cost.charge) + ", ".join([says, *notes]), bound_of(whole), cost.theorem)
 
 
-def stated(felt: ChangeCharge) -> Cost:
+def stated(charge: ChangeCharge) -> Charged:
     """Returns the stated guarantee of a mechanism in words, without a cost."""
-    statement = felt.placed[0].statement
-    return Cost(_copies(felt) + wording.shortly(statement.guarantee))
+    statement = charge.placed[0].statement
+    return Charged(_copies(charge) + wording.shortly(statement.guarantee))
 
 
 def _copies(felt: ChangeCharge) -> str:
@@ -377,22 +330,18 @@ def _copies(felt: ChangeCharge) -> str:
     return "".join(parts)
 
 
-def _sum(solution: Solution, step: Step, total: Bound) -> str:
+def _sum(proof: Proof, total: Bound) -> str:
     """Returns the sentence on how the costs add up to the bound: `ε add up: 1 + 7/10 = 17/10`."""
-    units = total.notion.facts.unit
+    solution, units = proof.solution, total.notion.facts.unit
     if not solution.felt:
         return "no mechanism feels the change: nothing is lost"
     says = f"{_ADDING.get(units, units)} add up"
-    if len(solution.felt) == 1 and not step.facts["bounded"]:
+    if len(solution.felt) == 1 and not solution.bounded:
         return "one mechanism feels the change; no other change is worse"
-    if step.facts["sampled"] and solution.loss != solution.added_up():
-        amplified = "ε to ln(1 + q(e^ε - 1))"
-        if step.facts["displaced"]:
-            amplified += ", with q = 1/2 for a row drawn of its key"
-        if step.facts["directed"]:
-            amplified += ", or to -ln(1 - q + q·e^-ε) where the row is added"
+    if solution.sampled and solution.loss != solution.added_up():
+        amplified = f"ε to ln(1 + q(e^ε - 1)){amplified_too(proof, 'to ')}"
         return f"{says}, and what reads one draw of a sample is amplified together: {amplified}"
-    if step.facts["bounded"]:
+    if solution.bounded:
         return f"{says}; several units of change as a path of single ones"
     if total.notion is not Notion.APPROX:
         amounts = Counter(Fraction(solution.share(felt).amount) for felt in solution.felt)

@@ -6,15 +6,15 @@ import json
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from hashlib import sha256
 from typing import Any
 
 from dpcompose.core.kernel.certificate_lines import lines, multiset_line, point_line
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import certificate_at_delta, certificate_of
 from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.errors import Diagnostic, in_order
 from dpcompose.report import At, Report
 from dpcompose.report.reasoning import Recheck
 from dpcompose.report.wording import number
@@ -97,9 +97,18 @@ def recheck(certificate: Sequence[str], text: bytes | None = None) -> Recheck:
     return Recheck(found.checked, seconds, tuple(left), points)
 
 
+def with_gap(report: Report) -> Report:
+    """Returns the report, with a remark where the checker does not confirm its verdict."""
+    why = unconfirmed(report)
+    if why is None:
+        return report
+    hint = "`--fail-on warning` fails where a number rests on the engine alone"
+    remark = Diagnostic("DPC214", why, report.place, hint, "warning")
+    return replace(report, findings=in_order((*report.findings, remark)))
+
+
 def unconfirmed(report: Report) -> str | None:
-    """Returns why the number that meets the budget of a rechecked report is not confirmed, or None
-    where it is."""
+    """Returns why the number that meets the budget is not confirmed, None where it is."""
     found, verdict = report.rechecked, report.verdict
     assert found is not None and verdict is not None
     if verdict.at is not None and verdict.at.wanted == "delta":
@@ -115,26 +124,3 @@ def unconfirmed(report: Report) -> str | None:
     missing = [why for why, _ in found.unchecked]
     rules = f": it has no rule for {', '.join(missing)}" if missing else ""
     return f"the checker does not confirm {says}{rules}"
-
-
-@dataclass(frozen=True, slots=True)
-class Proving:
-    """Whether a report comes with its certificate, and whether the checker goes through it.
-
-    `text`: that of the spec.
-    """
-
-    certificate: bool = False
-    recheck: bool = False
-    text: bytes = b""
-
-    def of(
-        self, solver: Solver, solutions: Sequence[Solution], points: Iterable[At] = ()
-    ) -> tuple[tuple[str, ...], Recheck | None]:
-        """Returns the certificate of finite solutions, and what the checker says of it, each if it
-        is wanted; raises Unproved."""
-        if not (self.certificate or self.recheck):
-            return (), None
-        found = certificate_lines(solver, solutions, sha256(self.text).hexdigest(), points)
-        checked = recheck(found, self.text) if self.recheck else None
-        return (found if self.certificate else ()), checked

@@ -8,6 +8,8 @@ from operator import attrgetter
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.loss.compositions import compositions
+from dpcompose.core.mechanisms import form_of
+from dpcompose.core.mechanisms.accuracy import accuracy_of
 from dpcompose.core.model.problem import Mechanism, Path, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -15,16 +17,15 @@ from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
     Concentrated,
     MechanismLoss,
-    Part,
     Point,
     Points,
     Response,
     quick_bound,
 )
 from dpcompose.curves.families import PureSteps
-from dpcompose.curves.rounding import capped, summed
+from dpcompose.curves.rounding import capped, number, summed
 from dpcompose.errors import Span
-from dpcompose.report import At, Bound, Share
+from dpcompose.report import AnswerNoise, At, Bound, Share
 
 SpanOf = Callable[[Path], Span]
 #: The ε without a mechanism is computed for so many, those that cost most; where losses take long
@@ -94,7 +95,11 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
         )
         for name, value in found
     )
-    return _each_other(problem, shares) if at.wanted == "delta" else shares
+    if at.wanted != "delta" or len(shares) != 2 or mechanisms.keys() != {name for name, _ in found}:
+        return shares
+    # Of two mechanisms, what remains without one of them is the other alone.
+    one, other = shares
+    return one._replace(without=other.bound.value), other._replace(without=one.bound.value)
 
 
 def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tuple[Share, ...]:
@@ -121,35 +126,18 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
     return (*told, *shares[_MOST:])
 
 
-def _each_other(problem: Problem, shares: Sequence[Share]) -> tuple[Share, ...]:
-    """Returns two shares, each with the other's ε as the ε without it; other shares unchanged.
-
-    If a release has two mechanisms, what remains without one of them is the other alone.
-    """
-    names = {each.mechanism for each in shares}
-    if len(shares) != 2 or {each.name for each in problem.mechanisms()} != names:
-        return tuple(shares)
-    one, other = shares
-    return one._replace(without=other.bound.value), other._replace(without=one.bound.value)
-
-
 def _slow(solver: Solver) -> bool:
     """Returns whether the release takes long to compose: samples, or many or very unlike losses."""
     if len({each.name for each in solver.problem.mechanisms()}) > _VERY_MANY:
         return True
-    unlike = 0
+    unlike, quick = 0, Response | MechanismLoss | Concentrated | Points
     for pattern in solver.patterns():
         for composition in list(compositions(pattern))[:1]:
-            if any(not _quick(part) for part, _ in composition.parts):
+            if not all(isinstance(part, quick) for part, _ in composition.parts):
                 return True
             paths = sum(isinstance(part, PureSteps) for part, _ in composition.parts)
             unlike = max(unlike, len(composition.parts) + (_PATH - 1) * paths)
     return unlike > _MOST
-
-
-def _quick(part: Part) -> bool:
-    """Returns whether a part of a dominating pair composes quickly."""
-    return isinstance(part, Response | MechanismLoss | Concentrated | Points)
 
 
 def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
@@ -166,3 +154,38 @@ def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fracti
     values = [quick_bound(next(iter(compositions(each))), point) for each in patterned]
     known = [value for value in values if value is not None]
     return max(known) if len(known) == len(values) else None
+
+
+# ---------------------------------------------------------------------------------------------
+# What the noise of each mechanism does to its answers, for the report
+
+
+def noise_of_answers(
+    problem: Problem, level: Fraction, span: Callable[[Path], Span]
+) -> tuple[AnswerNoise, ...]:
+    """Returns what noise does to the answers of each mechanism, in the order of the spec; one that
+    has other noise on other blocks has an entry for each."""
+    found: dict[tuple[str, str], AnswerNoise] = {}
+    for mechanism in problem.mechanisms():
+        each = _of_mechanism(mechanism, level, span)
+        found.setdefault((each.mechanism, each.noise), each)
+    known = sorted(found.values(), key=lambda each: each.span.line if each.span else 0)
+    return tuple(known)
+
+
+def _of_mechanism(
+    mechanism: Mechanism, level: Fraction, span: Callable[[Path], Span]
+) -> AnswerNoise:
+    """Returns what noise does to the answers of one mechanism."""
+    place = span(mechanism.path)
+    noises = [each.guarantee.noise for each in mechanism.statements]
+    noise = next((each for each in noises if each is not None), None)
+    found = None if noise is None else accuracy_of(noise, level)
+    if noise is None:
+        return AnswerNoise(mechanism.name, "", None, None, level, place)
+    alone = getattr(noise, "noise", noise)
+    form = form_of(alone)
+    if found is None:
+        return AnswerNoise(mechanism.name, form.name, None, None, level, place)
+    words = f"{form.name}, {form.key.name} {number(getattr(alone, form.key.name))}"
+    return AnswerNoise(mechanism.name, words, *found, level, place)

@@ -11,7 +11,6 @@ from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import NAMES as NAMES
 from dpcompose.curves.rounding import chance as chance
 from dpcompose.curves.rounding import count_text as count_text
@@ -44,29 +43,12 @@ def shortly(stated: Guarantee) -> str:
     return f"{text} ({key} {number(parameter)}, Δ {number(moved)})"
 
 
-def amount(notion: Notion, value: Fraction, delta: Fraction | None) -> str:
-    """Returns the parameters of a bound in words: `ε = 0.7`, or `ε = 6, δ = 0.00006`."""
-    text = f"{notion.facts.sign} = {number(value)}"
-    return text if delta is None else f"{text}, δ = {number(delta)}"
-
-
-def relation(which: Relation) -> str:
-    """Returns a relation as the adjective before "neighbours"."""
-    return str(which)
-
-
 def steps(count: int, which: Relation) -> str:
     """Returns a number of steps of a relation in words: `1 bounded step`."""
     if which.kind is RelationKind.EUCLIDEAN:
         return "the distance moved"
     name = which.kind.value if which.changes is not None else which
     return f"{count_text(count)} {name} step" + ("" if count == 1 else "s")
-
-
-def concurrent_text(names: Sequence[str]) -> str:
-    """Returns the sentence on mechanisms that are open at the same time."""
-    verb = "answers" if len(names) == 1 else "answer"
-    return f"{listing(names)} {verb} questions in any order, between those to others: the same sum"
 
 
 def unchanged_text(place: Place) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,22 +17,17 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection
-from dpcompose.resolve.applicable import Meaningless, Where, meaningless
-from dpcompose.resolve.bind_datasets import Datasets, RootPlace
-from dpcompose.resolve.bind_maps import Maps
+from dpcompose.resolve.bind_datasets import Datasets
 from dpcompose.resolve.bind_mechanisms import Mechanisms
-from dpcompose.resolve.bind_post_processing import check_post_processing
-from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.blocks import Builder
-from dpcompose.resolve.forest import Names, SpecPlace
-from dpcompose.resolve.named_columns import named_by_roots
+from dpcompose.resolve.bind_relations import Relations, meaningless
+from dpcompose.resolve.blocks import fill, fits
+from dpcompose.resolve.forest import Names, SpecPlace, named_by_roots
 from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
-from dpcompose.source.rewriting import adding
-from dpcompose.spec.adversary import AdversaryBudget
+from dpcompose.source.rewriting import with_entry
+from dpcompose.spec.asked import AdversaryBudget, WrittenBudget
 from dpcompose.spec.asked import Reporting as WrittenReport
-from dpcompose.spec.asked import WrittenBudget, WrittenRisk
 from dpcompose.spec.datasets import Table
 from dpcompose.spec.reading import Reading, read
 
@@ -98,40 +93,42 @@ class _Resolver:
     def resolve(self) -> Resolved | None:
         """Returns the resolved spec; None after an error."""
         spec, faults, broken = self._spec, self._faults, self._broken
-        numbers = Numbers(spec.constants, self._broken_in("constants"), faults)
+        numbers = Numbers(spec.constants, map(str, self._broken_in("constants")), faults)
         relations = Relations(spec.relations, broken, faults)
         budget = self._budget(spec.budget, numbers)
         of_adversary = isinstance(spec.budget, AdversaryBudget)
-        deltas, epsilons = self._report(spec.report, numbers)
-        risk = None if spec.report is None else self._risk(spec.report.risk, numbers)
+        deltas, epsilons, risk = self._report(spec.report, numbers)
         population = self._population(spec.population)
-        goal = None if ("protect",) in broken else relations.goal(spec.protect)
-        names = Names(self._declared(), faults)
+        goal = None if ("protect",) in broken else relations.protected(spec.protect)
+        declared = self._source.at(("datasets",))
+        names = Names(declared if isinstance(declared, dict) and declared else None, faults)
         nulls = goal is not None and goal.relation.leaves_nulls
-        datasets = Datasets(spec, names, Maps(numbers, faults), faults, nulls)
+        datasets = Datasets(spec, names, numbers, faults, nulls)
         datasets.build()
         self._not_empty()
-        roots = [root.place for root in datasets.roots]
-        if goal is not None and not self._protects(goal, datasets.roots):
+        roots = [place for place, _ in datasets.roots]
+        if goal is not None and not self._protects(goal, roots):
             goal = None
         if goal is not None and not self._has_columns_of(goal.relation, roots):
             goal = None
         questions = self._questions(spec.report, goal, roots)
-        mechanisms = Mechanisms(names, relations, numbers, goal, faults)
+        relations.goal = goal
+        mechanisms = Mechanisms(names, relations, numbers, faults)
         readable = dict(zip(self._positions, spec.mechanisms, strict=True))
-        for index in sorted({*readable, *self._left_out()}):
+        for index in sorted({*readable, *map(int, self._broken_in("mechanisms"))}):
             if index in readable:
                 mechanisms.add(index, readable[index])
             else:
-                mechanisms.look_at(index, self._source.value)
-        self._check_post_processing(mechanisms)
-        builder = Builder(faults)
-        if faults or goal is None or not builder.fits([*datasets.order, *mechanisms.selected]):
+                mechanisms.look_at(index, self._source.at(("mechanisms", index)))
+        mechanisms.check_post_processing(self._source.at(("mechanisms",)))
+        if faults or goal is None or not fits([*datasets.order, *mechanisms.selected], faults):
             return None
         everyone = frozenset(range(len(datasets.roots)))
+        for place, root in datasets.roots:
+            fill(root.dataset, place)
         problem = Problem(
             goal=goal,
-            roots=[root.filled(builder.build(root.place)) for root in datasets.roots],
+            roots=[root for _, root in datasets.roots],
             adaptive=spec.adaptivity != "independent",
             apart=(everyone,) if spec.roots == "disjoint" else (),
             post_processing=tuple(mechanisms.post_processing),
@@ -173,8 +170,7 @@ class _Resolver:
             message = "a filter is a budget for parameters that are chosen along the way"
             hint = "add `adaptivity: parameters`, or leave `filter` out"
             faults.add("DPC105", ("filter",), message, hint, key=True)
-        tree = self._source.value
-        if spec.because is not None and not (isinstance(tree, dict) and "adaptivity" in tree):
+        if spec.because is not None and "adaptivity" not in spec.model_fields_set:
             message = "a reason is given, and not what for"
             hint = "it says why parameters were fixed: add `adaptivity: adaptive`"
             faults.add("DPC105", ("because",), message, hint, key=True)
@@ -206,54 +202,41 @@ class _Resolver:
     def _planned(self) -> str | None:
         """Returns the reason (`because`) that the spec gives for fixed parameters; None if it gives
         none."""
-        tree, because = self._source.value, self._spec.because
-        told = isinstance(tree, dict) and "adaptivity" in tree
+        because = self._spec.because or ""
         fixed = self._spec.adaptivity != "parameters"
-        return because if told and fixed and because and because.strip() else None
+        return because if fixed and because.strip() else None
 
-    def _left_out(self) -> set[int]:
-        """Returns the positions in the spec of the mechanisms that have errors."""
-        return {int(path[1]) for path in self._broken if len(path) == 2 and path[0] == "mechanisms"}
-
-    def _broken_in(self, key: str) -> set[str]:
-        """Returns the names of the entries of `key`, such as datasets, that were left out for
+    def _broken_in(self, key: str) -> list[str | int]:
+        """Returns the names, or the positions, of the entries of `key` that were left out for
         errors."""
-        return {str(path[1]) for path in self._broken if len(path) == 2 and path[0] == key}
-
-    def _declared(self) -> Collection[str] | None:
-        """Returns the names of all datasets in the file; None if `datasets` is empty or no
-        mapping."""
-        tree = self._source.value
-        datasets = tree.get("datasets") if isinstance(tree, dict) else None
-        return datasets.keys() if isinstance(datasets, dict) and datasets else None
+        return [path[1] for path in self._broken if len(path) == 2 and path[0] == key]
 
     def _not_empty(self) -> None:
         """Reports a spec without datasets, or without mechanisms."""
-        if not self._spec.datasets and not self._broken_below("datasets"):
-            hint = "name at least the table of sensitive rows: `people: {}`"
-            self._faults.add("DPC108", ("datasets",), "there are no datasets", hint, key=True)
-        if not self._spec.mechanisms and not self._broken_below("mechanisms"):
-            hint = "say what is released: `{name: count, reads: people, notion: pure, epsilon: 1}`"
-            self._faults.add("DPC108", ("mechanisms",), "there are no mechanisms", hint, key=True)
-
-    def _broken_below(self, key: str) -> bool:
-        """Returns whether `key`, or an entry of it, was left out for errors."""
-        return any(path[0] == key for path in self._broken)
+        for key, hint in (
+            ("datasets", "name at least the table of sensitive rows: `people: {}`"),
+            (
+                "mechanisms",
+                "say what is released: `{name: count, reads: people, notion: pure, epsilon: 1}`",
+            ),
+        ):
+            if not getattr(self._spec, key) and all(path[0] != key for path in self._broken):
+                self._faults.add("DPC108", (key,), f"there are no {key}", hint, key=True)
 
     # what is asked
 
-    def _protects(self, goal: Goal, roots: list[RootPlace]) -> bool:
+    def _protects(self, goal: Goal, roots: list[SpecPlace]) -> bool:
         """Returns whether the relation to protect has a meaning on the roots; if not, reports an
         error."""
-        found = [self._on_root(goal.relation, root) for root in roots]
-        silent = next((each for each in found if each and each[1].code == "DPC140"), None)
-        complete = not self._broken_below("datasets")
-        why = silent or (found[0] if found and all(found) and complete else None)
-        if why is None:
+        found = [(root.name, meaningless(goal.relation, root)) for root in roots]
+        silent = next((each for each in found if each[1] and each[1].code == "DPC140"), None)
+        complete = all(path[0] != "datasets" for path in self._broken)
+        everywhere = complete and all(reason for _, reason in found)
+        name, reason = silent or (found[0] if found and everywhere else ("", None))
+        if reason is None:
             return True
-        name, reason = why
         relation = quoted(str(goal.relation))
-        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.why}"
+        message = f"protecting {relation} has no meaning on {quoted(name)}: {reason.says}"
         path: Path = ("datasets", name)
         lacks_unit = reason.code == "DPC147" and isinstance(self._spec.datasets.get(name), Table)
         self._faults.add(
@@ -261,18 +244,11 @@ class _Resolver:
             ("protect",),
             message,
             reason.hint,
-            fix=adding(path, "unit: user_id") if lacks_unit else None,
+            fix=(with_entry, path, "unit: user_id") if lacks_unit else None,
             certain=False,
             related=((path, True, ""),),
         )
         return False
-
-    def _on_root(self, relation: Relation, root: RootPlace) -> tuple[str, Meaningless] | None:
-        """Returns the name of a root on which a relation has no meaning, and why; None if it
-        has one."""
-        place = root.place
-        why = meaningless(relation, Where(place.name, place.facts, None))
-        return None if why is None else (place.name, why)
 
     def _has_columns_of(self, relation: Relation, roots: list[SpecPlace]) -> bool:
         """Returns whether the roots have the columns that the relation names; if not, reports an
@@ -359,11 +335,11 @@ class _Resolver:
 
     def _report(
         self, written: WrittenReport | None, numbers: Numbers
-    ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-        """Returns the δ's at which to state ε, and the ε's at which to state δ, without
-        duplicates."""
+    ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...], AskedRisk | None]:
+        """Returns the δ's at which to state ε, the ε's at which to state δ, and the points at which
+        to state an attacker's gain, with defaults filled in."""
         if written is None:
-            return (), ()
+            return (), (), None
         asked = (written.delta, written.epsilon, written.risk, written.questions)
         if not any(each is not None for each in asked):
             hint = "at which δ to state ε, such as `{delta: 1e-6}`"
@@ -371,34 +347,14 @@ class _Resolver:
             self._faults.add("DPC102", ("report",), message, hint, key=True)
         deltas = _list_of_numbers(written.delta, ("report", "delta"), numbers, DELTA)
         epsilons = _list_of_numbers(written.epsilon, ("report", "epsilon"), numbers, NUMBER)
-        return deltas, epsilons
-
-    def _risk(self, written: WrittenRisk | None, numbers: Numbers) -> AskedRisk | None:
-        """Returns the points at which to state an attacker's gain, with defaults filled in; None if
-        not asked."""
-        if written is None:
-            return None
-        path: Path = ("report", "risk")
-        usual = AskedRisk()
-        return AskedRisk(
-            _list_of_numbers(written.baselines, (*path, "baselines"), numbers, CHANCE, None)
-            or usual.baselines,
-            _list_of_numbers(written.false_alarms, (*path, "false_alarms"), numbers, CHANCE, None)
-            or usual.false_alarms,
+        if written.risk is None:
+            return deltas, epsilons, None
+        chances = (
+            _list_of_numbers(given, ("report", "risk", key), numbers, CHANCE, None)
+            or getattr(AskedRisk(), key)
+            for key, given in written.risk
         )
-
-    # post-processing
-
-    def _check_post_processing(self, mechanisms: Mechanisms) -> None:
-        """Reports errors in the inputs of post-processing, by the names of all mechanisms in
-        the file."""
-        tree = self._source.value
-        written = tree.get("mechanisms") if isinstance(tree, dict) else None
-        if not mechanisms.post_processing or not isinstance(written, list):
-            return
-        names = (each.get("name") for each in written if isinstance(each, dict))
-        known = dict.fromkeys(name for name in names if isinstance(name, str))
-        check_post_processing(mechanisms.post_processing, known, self._faults)
+        return deltas, epsilons, AskedRisk(*chances)
 
 
 #: What numbers of a budget must be.
@@ -421,10 +377,8 @@ def _list_of_numbers(
     errors."""
     if written is None:
         return ()
-    if isinstance(written, str):
-        found = [numbers.parameter(written, path, need, safe=safe)]
-    else:
-        found = [
-            numbers.parameter(text, (*path, i), need, safe=safe) for i, text in enumerate(written)
-        ]
+    several = isinstance(written, list)
+    texts = written if isinstance(written, list) else [written]
+    listed = [(text, (*path, i) if several else path) for i, text in enumerate(texts)]
+    found = [numbers.parameter(text, at, need, safe=safe) for text, at in listed]
     return tuple(dict.fromkeys(value for value in found if value is not None))

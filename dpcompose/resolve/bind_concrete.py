@@ -20,12 +20,11 @@ from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
-from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.forest import SpecPlace, sample_of
+from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.forest import Draft, Parameter, SpecPlace
 from dpcompose.resolve.norms import Moves, in_one_norm, plain, read_norms
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.statements import Draft, Parameter
-from dpcompose.spec import concrete as written
+from dpcompose.spec import mechanisms as written
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 #: The values of keys that are no numbers, by their names.
@@ -73,8 +72,8 @@ class _Moved(NamedTuple):
 class ConcreteMechanisms:
     """Reads concrete mechanisms."""
 
-    def __init__(self, meanings: Meanings, numbers: Numbers, faults: Faults) -> None:
-        self._meanings = meanings
+    def __init__(self, relations: Relations, numbers: Numbers, faults: Faults) -> None:
+        self._relations = relations
         self._numbers = numbers
         self._faults = faults
 
@@ -88,11 +87,8 @@ class ConcreteMechanisms:
         other = {
             key.name: getattr(mechanism, key.name) for key in form.keys if key not in form.numbers
         }
-        if isinstance(mechanism, written.BySteps):
-            return self._by_steps(form, mechanism, path, place, parameters, other)
-        if form.sensitivity is None:
-            return self._by_rows(form, mechanism, path, place, parameters, other)
-        assert isinstance(mechanism, written.Concrete)
+        if not isinstance(mechanism, written.Concrete):
+            return self._without_sensitivity(form, mechanism, path, place, parameters, other)
         sensitivities: list[list[Moves] | None] = []
         for given, where, replaced in _texts(mechanism, path, place):
             if replaced and _is_one_hot(given) and sensitivities == [None]:
@@ -103,11 +99,12 @@ class ConcreteMechanisms:
         if place is None or moved is None:
             return None
         fine = True
-        if form.over_steps and (sample := sample_of(place)) is not None:
-            fine = self._amplified(form, mechanism, *sample, path)
+        drawn = (each for each in place.dealt if isinstance(each.made_by, Sample))
+        if form.over_steps and (sample := next(drawn, None)) is not None:
+            fine = self._amplified(form, mechanism, sample, path)
             other |= {"participations": 1}  # they are copies, each on a sample of its own
         for each in moved:
-            fine &= self._meanings.hold(each.relation, place, each.at, each.given, movable=False)
+            fine &= self._relations.hold(each.relation, place, each.at, each.given, movable=False)
         euclidean = moved[0].relation.kind is RelationKind.EUCLIDEAN
         if euclidean and form.states[0] != "pure":
             message = f"`relation: euclidean` does not go with `mechanism: {mechanism.mechanism}`"
@@ -135,21 +132,18 @@ class ConcreteMechanisms:
         ]
 
     def _amplified(
-        self,
-        form: FamilyForm,
-        mechanism: written.AnyConcrete,
-        drawn: SpecPlace,
-        sample: Sample,
-        path: Path,
+        self, form: FamilyForm, mechanism: written.AnyConcrete, drawn: SpecPlace, path: Path
     ) -> bool:
         """Returns whether a sample amplifies each step of a mechanism over steps: one row's steps
         must have noise of their own; reports an error if not."""
         bands = getattr(mechanism, "bands", None)
-        if sample.cycle > 1 and bands is not None:
-            if bands <= sample.cycle:
+        assert isinstance(drawn.made_by, Sample)
+        cycle = drawn.made_by.cycle
+        if cycle > 1 and bands is not None:
+            if bands <= cycle:
                 return True
-            groups = f"the {sample.cycle} groups of {quoted(drawn.name)}"
-            hint = f"the steps of one row share noise then: at most `bands: {sample.cycle}`"
+            groups = f"the {cycle} groups of {quoted(drawn.name)}"
+            hint = f"the steps of one row share noise then: at most `bands: {cycle}`"
             message = f"`bands` is {bands}, more than {groups}"
             self._faults.add("DPC105", (*path, "bands"), message, hint)
             return False
@@ -166,16 +160,14 @@ class ConcreteMechanisms:
         self, form: FamilyForm, mechanism: written.AnyConcrete, path: Path, place: SpecPlace | None
     ) -> list[Parameter] | None:
         """Returns the parameters of the noise, 0 for those left out; None after an error."""
-        found: list[Parameter | None] = []
+        found: list[Parameter] = []
         for key in form.numbers:
-            text = getattr(mechanism, key.name)
-            at = (*path, key.name)
-            read = (
-                _ZERO if text is None else self._numbers.read(text, at, place, key.need, key.safe)
-            )
-            found.append(read)
-        known = [each for each in found if each is not None]
-        return known if len(known) == len(found) else None
+            text, at = getattr(mechanism, key.name), (*path, key.name)
+            value: Parameter | None = _ZERO
+            if text is not None:
+                value = self._numbers.read(text, at, place, key.need, key.safe)
+            found += [] if value is None else [value]
+        return found if len(found) == len(form.numbers) else None
 
     def _moves(
         self,
@@ -218,38 +210,27 @@ class ConcreteMechanisms:
             return found or None
         if mechanism.relation is not None:
             where = (*path, "relation")
-            relation = self._meanings.relation(mechanism.relation, where)
+            relation = self._relations.relation(mechanism.relation, where)
             return None if relation is None else [_Moved(relation, True, where)]
-        default = self._default(place, at)
-        return None if default is None else [_Moved(*default, (*path, "reads"))]
-
-    def _default(self, place: SpecPlace, at: Path) -> tuple[Relation, bool] | None:
-        """Returns the relation that a plain sensitivity is for, and True if its form says so; None
-        after an error.
-
-        It is one row added or removed on a table, and the protected relation on a graph (then
-        False).
-        """
-        facts, goal = place.facts, self._meanings.goal
-        if not facts.sound or (facts.traits.shape is Shape.TABLE and not facts.traits.fixed):
-            return UNBOUNDED, True
-        if facts.traits.shape is Shape.TABLE:
-            name = quoted(place.name)
+        # One row added or removed on a table, and the protected relation on a graph.
+        shape, goal = place.traits.shape, self._relations.goal
+        reads = (*path, "reads")
+        if not place.sound or (shape is Shape.TABLE and not place.traits.fixed):
+            return [_Moved(UNBOUNDED, True, reads)]
+        name = quoted(place.name)
+        if shape is Shape.TABLE:
             message = f"this sensitivity is for one row added or removed, and the size of {name} is"
             hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
             self._faults.add("DPC140", at, f"{message} public (Example III.4)", hint)
             return None
         if goal is None:
             return None
-        if facts.traits.shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
-            return goal.relation, False
-        hint = (
-            "write `relation: edge`, `node` or `node-rewired`"
-            if facts.traits.shape is Shape.GRAPH
-            else "write `relation: euclidean`, for one unit of distance"
-        )
-        shape = facts.traits.shape
-        message = f"{quoted(place.name)} is {shape}: for what change is the sensitivity?"
+        if shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
+            return [_Moved(goal.relation, False, reads)]
+        hint = "write `relation: euclidean`, for one unit of distance"
+        if shape is Shape.GRAPH:
+            hint = "write `relation: edge`, `node` or `node-rewired`"
+        message = f"{name} is {shape}: for what change is the sensitivity?"
         self._faults.add("DPC153", at, message, hint)
         return None
 
@@ -278,38 +259,51 @@ class ConcreteMechanisms:
         self._faults.add("DPC105", (*path, key), message, hint)
         return False
 
-    # every row by itself
+    # without a sensitivity
 
-    def _by_rows(
+    def _without_sensitivity(
         self,
         form: FamilyForm,
-        mechanism: written.AnyConcrete,
+        mechanism: written.ByRows | written.BySteps,
         path: Path,
         place: SpecPlace | None,
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
-        """Returns the draft of one guarantee for a mechanism in which each row answers by itself;
-        None after an error.
+        """Returns a draft for each notion in which a mechanism is stated for one step of a
+        relation; None after an error.
 
-        It holds for one row replaced.
+        One in which each row answers by itself is stated for one row replaced.
         """
-        if place is None:
+        relation, given, states = BOUNDED, True, form.states[:1]
+        if isinstance(mechanism, written.BySteps):
+            given, states, at = mechanism.relation is not None, form.states, (*path, "relation")
+            known = self._relations.relation(mechanism.relation, at)
+            if place is None or known is None:
+                return None
+            relation = known
+            where = at if given else (*path, "reads")
+            fine = self._relations.hold(relation, place, where, given)
+        elif place is None:
             return None
-        fine = self.answers_every_row(place, path, "mechanism")
-        fits = self._fit(form, parameters, other, BOUNDED, path)
+        else:
+            fine = self.answers_every_row(place, path, "mechanism")
+        fits = self._fit(form, parameters, other, relation, path)
         if not fine or not fits or parameters is None:
             return None
-        make = partial(_guarantee, form, form.states[0], other, None)
-        return [Draft(BOUNDED, 0, tuple(parameters), make, path, True)]
+        makers = [partial(_guarantee, form, notion, other, None) for notion in states]
+        return [
+            Draft(relation, 0, tuple(parameters), make, path, given, i > 0)
+            for i, make in enumerate(makers)
+        ]
 
     def answers_every_row(self, place: SpecPlace, path: Path, key: str) -> bool:
         """Returns whether every row of a place may give an answer, for one row replaced; reports an
         error at `key` if not."""
-        fine = self._meanings.hold(BOUNDED, place, (*path, "reads"), given=True, movable=False)
+        fine = self._relations.hold(BOUNDED, place, (*path, "reads"), given=True, movable=False)
         if not fine or not self._counts_rows(place):
             return fine
-        goal = self._meanings.goal
+        goal = self._relations.goal
         relation = quoted(str(goal.relation)) if goal else ""
         reveals = (
             "which rows are nulls"
@@ -324,44 +318,10 @@ class ConcreteMechanisms:
         self._faults.add("DPC154", (*path, key), message, hint)
         return False
 
-    # for one step of a relation
-
-    def _by_steps(
-        self,
-        form: FamilyForm,
-        mechanism: written.BySteps,
-        path: Path,
-        place: SpecPlace | None,
-        parameters: list[Parameter] | None,
-        other: Values,
-    ) -> list[Draft] | None:
-        """Returns a draft for each notion in which the mechanism is stated for one step of its
-        relation; None after an error."""
-        given, at = mechanism.relation is not None, (*path, "relation")
-        relation = self._meanings.relation(mechanism.relation, at)
-        if place is None or relation is None:
-            return None
-        fine = self._meanings.hold(relation, place, at if given else (*path, "reads"), given)
-        fits = self._fit(form, parameters, other, relation, path)
-        if not fine or not fits or parameters is None:
-            return None
-        return [
-            Draft(
-                relation,
-                0,
-                tuple(parameters),
-                partial(_guarantee, form, notion, other, None),
-                path,
-                given,
-                i > 0,
-            )
-            for i, notion in enumerate(form.states)
-        ]
-
     def _counts_rows(self, place: SpecPlace) -> bool:
         """Returns whether protected neighbours may differ in the number of rows of a place."""
-        goal = self._meanings.goal
-        if goal is None or not place.facts.sound or place.facts.traits.fixed:
+        goal = self._relations.goal
+        if goal is None or not place.sound or place.traits.fixed:
             return False
         steps = goal.relation.within or goal.relation
         return steps.kind in _ROWS_COME_AND_GO
@@ -383,7 +343,7 @@ def _texts(
         return [(text, (*at, key), key == "bounded") for text, key in pairs if text is not None]
     if not _is_one_hot(given):
         return [(given, at, False)]
-    traits = None if place is None else place.facts.traits
+    traits = None if place is None else place.traits
     if traits is not None and traits.shape is not Shape.TABLE:
         return [(given, at, False)]
     comes_and_goes = traits is None or not traits.fixed

@@ -2,68 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
-from dpcompose.core.change.maps import MAPS
-from dpcompose.core.change.maps.kind import Map
+from dpcompose.core.change.kind_form import Contradiction, Refusal
+from dpcompose.core.change.maps import MAPS, form_of
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
+from dpcompose.core.change.maps.kind import Above, Map
+from dpcompose.core.change.maps.sample import AllRows, Sample
 from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.partitions import PARTITIONS
-from dpcompose.core.model.problem import Dataset as Resolved
-from dpcompose.core.model.problem import Domain, Path, Root
+from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undivided
+from dpcompose.core.change.row_facts import Shape
+from dpcompose.core.mechanisms.family import FormKey, Need, Sort
+from dpcompose.core.model.problem import Dataset, Domain, Path, Root, traits_of_root
+from dpcompose.curves.rounding import listing
 from dpcompose.errors import quoted
-from dpcompose.faults import Faults
-from dpcompose.resolve.bind_maps import Maps
-from dpcompose.resolve.bind_partitions import partition_made
-from dpcompose.resolve.facts import Facts, facts_after_map, facts_of_blocks, facts_of_root
-from dpcompose.resolve.forest import Names, SpecPlace, Splitting, number
-from dpcompose.resolve.named_columns import columns_missing, has_column
-from dpcompose.resolve.readable import map_refused, partition_refused, rows_missing
+from dpcompose.faults import Faults, plural
+from dpcompose.resolve.forest import (
+    Blocks,
+    Names,
+    SpecPlace,
+    Splitting,
+    columns_missing,
+    cycles,
+    has_column,
+    no_positions,
+    no_unit,
+)
+from dpcompose.resolve.parameters import Numbers
 from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
 
 _CYCLE_SHOWN = 10
-
-
-@dataclass(slots=True, eq=False)
-class RootPlace:
-    """A root with what is public about it."""
-
-    place: SpecPlace
-    domain: Domain
-    unit: str | None
-    max_degree: int | None
-    size: int | None
-    columns: tuple[str, ...] | None
-    nulls: bool
-    max_rows_per_unit: int | None
-
-    def filled(self, dataset: Resolved) -> Root:
-        """Returns the root of a problem, with the resolved dataset."""
-        return Root(
-            dataset,
-            self.domain,
-            self.unit,
-            self.max_degree,
-            self.size,
-            self.columns,
-            self.nulls,
-            self.max_rows_per_unit,
-        )
+_OF_GRAPHS = listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
 
 
 class Datasets:
-    """Builds the forest of datasets and partitions; `order` lists all of them, parents first."""
+    """Builds the forest of datasets and partitions.
+
+    `roots`: the place of each root, and the root of the problem, whose dataset has no content yet.
+    `order`: all places and partitions, parents first.
+    """
 
     def __init__(
-        self, spec: Spec, names: Names, maps: Maps, faults: Faults, nulls: bool = False
+        self, spec: Spec, names: Names, numbers: Numbers, faults: Faults, nulls: bool = False
     ) -> None:
         """Sets up the forest; `nulls`: a row that goes leaves a null in its place."""
         self.names = names
-        self.roots: list[RootPlace] = []
+        self.roots: list[tuple[SpecPlace, Root]] = []
         self.order: list[SpecPlace | Splitting] = []
         self._spec = spec
-        self._maps = maps
+        self._numbers = numbers
         self._faults = faults
         self._nulls = nulls
         self._index = {name: index for index, name in enumerate(spec.datasets)}
@@ -79,28 +71,13 @@ class Datasets:
                 self._root(name, dataset)
             else:
                 waiting.setdefault(dataset.from_.partition(".")[0], []).append(name)
-        made = [root.place.name for root in self.roots]
+        made = [place.name for place, _ in self.roots]
         for parent in made:
             made.extend(name for name in waiting.pop(parent, ()) if self._derive(name))
         self._refuse_rest(waiting)
-        for root in self.roots:
-            self._check_joint(root)
-        self._sort_children()
-        rows_missing(self._children_first(), self._faults)
-        number([root.place for root in self.roots])
-
-    def _sort_children(self) -> None:
-        """Sorts the children of every place by their order in the spec."""
-        for node in self._children_first():
-            if isinstance(node, SpecPlace):
-                node.children.sort(key=lambda child: child.index)
-
-    def _children_first(self) -> Iterator[SpecPlace | Splitting]:
-        """Yields all places and partitions of the forest, children before parents."""
-        for node in reversed(self.order):
-            if isinstance(node, Splitting):
-                yield from (node.star, *node.named.values())
-            yield node
+        for place, _ in self.roots:
+            self._check_joint(place)
+        _rows_missing(self.order, self._faults)
 
     def _named_well(self, name: str) -> bool:
         """Returns whether a text is legal as the name of a dataset; if not, reports an error."""
@@ -134,28 +111,29 @@ class Datasets:
             hint = "add `unit: user_id`, or leave `max_rows_per_unit` out"
             self._faults.add("DPC142", (*path, "max_rows_per_unit"), message, hint, key=True)
         public = None if domain is Domain.TABLE else size
-        facts = facts_of_root(name, domain, unit, public, columns, self._nulls)
-        place = SpecPlace(name, path, self._index[name], None, 0, facts, None)
+        traits = traits_of_root(domain, unit, None, public, columns, self._nulls)
+        place = SpecPlace(name, path, self._index[name], None, traits)
         self.names.nodes[name] = place
         if unit is not None:
             has_column(unit, (*path, "unit"), place, self._faults)
-        root = RootPlace(place, domain, unit, degree, size, columns, self._nulls, most)
-        self.roots.append(root)
+        empty = Dataset(name, path)
+        root = Root(empty, domain, unit, degree, size, columns, self._nulls, most)
+        self.roots.append((place, root))
         self.order.append(place)
         if isinstance(dataset, written.Table) and dataset.joint is not None:
-            l1 = self._maps.bound(dataset.joint.l1, (*path, "joint", "l1"))
+            l1 = self._numbers.parameter(dataset.joint.l1, (*path, "joint", "l1"), safe="up")
             if l1 is not None:
                 self._joints[name] = Joint(tuple(dataset.joint.datasets), l1)
 
-    def _check_joint(self, root: RootPlace) -> None:
+    def _check_joint(self, root: SpecPlace) -> None:
         """Reports datasets that the joint bound of a root names and cannot hold for."""
-        name = root.place.name
+        name = root.name
         dataset = self._spec.datasets[name]
         given = dataset.joint if isinstance(dataset, written.Table) else None
         if given is None:
             return
         path: Path = ("datasets", name, "joint")
-        if root.place.facts.traits.fixed:
+        if root.traits.fixed:
             message = "a joint bound is for one row added or removed, and the size of "
             hint = "leave `joint` out, and give each value its `sensitivity: {bounded: …}`"
             message += f"{quoted(name)} is public (Example III.4)"
@@ -166,13 +144,12 @@ class Datasets:
                 message = f"{quoted(other)} is named twice"
                 self._faults.add("DPC120", at, message, "remove one of them")
                 continue
-            found = self.names.find(other, at)
-            if found is None:
+            place = self.names.find(other, at)
+            if place is None:
                 continue
-            place = found.node
             if not (
                 isinstance(place, SpecPlace)
-                and place.parent is root.place
+                and place.parent is root
                 and isinstance(place.made_by, Value)
             ):
                 message = f"{quoted(other)} is no value made straight from {quoted(name)}"
@@ -209,33 +186,66 @@ class Datasets:
         """Adds the place of a derived dataset below `parent`; returns False, after an error, if the
         map is not valid."""
         path: Path = ("datasets", name)
-        made_by = self._maps.made(dataset.map, (*path, "map"))
+        given, at = dataset.map, (*path, "map")
+        made_by = self._map_made(given, at)
         if made_by is None:
             return False
         joint = self._joints.get(parent.name)
         if isinstance(made_by, Value) and joint is not None and name in joint.datasets:
             made_by = replace(made_by, joint=joint)
-        facts = self._after(name, made_by, parent)
-        given = dataset.map
-        if columns_missing(MAPS[given.kind].keys, given, (*path, "map"), parent, self._faults):
-            facts = facts._replace(sound=False)
+        sound, traits = parent.sound, parent.traits
+        if sound:
+            sound = not _map_refused(made_by, parent, at, self._faults)
+            traits = made_by.traits_after(traits)
+        if columns_missing(MAPS[given.kind].keys, given, at, parent, self._faults):
+            sound = False
         place = SpecPlace(
-            name, path, self._index[name], parent, parent.depth + 1, facts, parent.scope, made_by
+            name, path, self._index[name], parent, traits, sound, parent.scope, made_by
         )
         parent.children.append(place)
         self.names.nodes[name] = place
         self.order.append(place)
         return True
 
-    def _after(self, name: str, made_by: Map, parent: SpecPlace) -> Facts:
-        """Returns the facts of a dataset made by a map; unsound, after an error, if the map cannot
-        read its parent."""
-        facts = parent.facts
-        if not facts.sound:
-            return facts
-        refused = map_refused(name, made_by, parent, self._faults)
-        after = facts_after_map(name, made_by, facts)
-        return after._replace(sound=not refused)
+    def _map_made(self, given: written.AnyMap, path: Path) -> Map | None:
+        """Returns the map at `path`; None after an error."""
+        form = MAPS[given.kind]
+        try:
+            return form.made(*(self._value(key, given, path) for key in form.keys))
+        except _Faulty:
+            return None
+        except Contradiction as found:
+            why = found.why
+            at = (*path, *why.at)
+            self._faults.add(why.code, at, why.says, why.hint, key=found.of_key)
+            return None
+
+    def _value(self, key: FormKey, given: written.AnyMap, path: Path) -> object:
+        """Returns the value at a key of a map, with numbers evaluated and column names as a set."""
+        value, at = getattr(given, key.name), (*path, key.name)
+        match key.sort:
+            case Sort.COLUMNS:
+                return None if value is None else frozenset(value)
+            case Sort.NUMBER:
+                return self._number(value, at, key.need)
+            case Sort.MOVES if isinstance(value, written.Sensitivity):
+                return (
+                    self._number(value.unbounded, (*at, "unbounded"), key.need),
+                    self._number(value.bounded, (*at, "bounded"), key.need),
+                )
+            case Sort.MOVES:
+                return None if value is None else (self._number(value, at, key.need), None)
+            case _:
+                return value
+
+    def _number(self, text: str | None, at: Path, need: Need) -> Fraction | None:
+        """Returns the number at `at`, None if it is left out; raises `_Faulty` after an error."""
+        if text is None:
+            return None
+        value = self._numbers.parameter(text, at, need, safe="up")
+        if value is None:
+            raise _Faulty
+        return value
 
     # partitions
 
@@ -243,21 +253,20 @@ class Datasets:
         """Adds a partition of `parent`, and the place of its blocks; returns False, after an error,
         if it is not valid."""
         path: Path = ("datasets", name)
-        partition = dataset.partition
-        made = partition_made(partition, (*path, "partition"), self._faults)
+        partition, at = dataset.partition, (*path, "partition")
+        made = _partition_made(partition, at, self._faults)
         if made is None:
             return False
         kind, blocks = made
-        facts = facts_of_blocks(kind, len(blocks), parent.facts)
-        index = self._index[name]
-        star = SpecPlace(f"{name}.*", path, index, parent, parent.depth + 1, facts, None)
+        traits, index = kind.traits_of_blocks(len(blocks), parent.traits), self._index[name]
+        star = SpecPlace(f"{name}.*", path, index, parent, traits, parent.sound)
         split = Splitting(name, path, index, kind, partition, blocks, parent, star)
-        star.scope = split
-        if facts.sound:
-            keys, at = PARTITIONS[partition.by].keys, (*path, "partition")
+        star.scope = star.split = split
+        if parent.sound:
+            keys = PARTITIONS[partition.by].keys
             refused = columns_missing(keys, partition, at, parent, self._faults)
-            refused = partition_refused(split, self._faults) or refused
-            star.facts = facts._replace(sound=not refused)
+            refused = _partition_refused(split, self._faults) or refused
+            star.sound = not refused
         parent.children.append(split)
         self.names.nodes[name] = split
         self.order.append(split)
@@ -274,7 +283,10 @@ class Datasets:
                 dataset = self._spec.datasets[name]
                 assert isinstance(dataset, written.Mapped | written.Split)
                 self.names.find(dataset.from_, ("datasets", name, "from"))
-        for cycle in _cycles(left, self._index):
+        names = sorted(left, key=self._index.__getitem__)
+        for found in cycles({name: (left[name],) for name in names}):
+            first = min(range(len(found)), key=lambda i: self._index[found[i]])
+            cycle = found[first:] + found[:first]
             shown = [*cycle[:_CYCLE_SHOWN], *(["…"] if len(cycle) > _CYCLE_SHOWN else []), cycle[0]]
             around = " from ".join("…" if each == "…" else quoted(each) for each in shown)
             message = f"{quoted(cycle[0])} is made from itself: {around}"
@@ -286,18 +298,198 @@ class Datasets:
             self._faults.add("DPC124", path, message, hint, related=related)
 
 
-def _cycles(parents: dict[str, str], index: dict[str, int]) -> Iterator[list[str]]:
-    """Yields each cycle once, from its first dataset on; `parents` has the one parent of each
-    dataset."""
-    seen: set[str] = set()
-    for start in sorted(parents, key=index.__getitem__):
-        trail: dict[str, int] = {}
-        name = start
-        while name in parents and name not in seen:
-            seen.add(name)
-            trail[name] = len(trail)
-            name = parents[name]
-        if name in trail:
-            cycle = list(trail)[trail[name] :]
-            first = min(range(len(cycle)), key=lambda i: index[cycle[i]])
-            yield cycle[first:] + cycle[:first]
+class _Faulty(Exception):
+    """Raised where a value of a map is no number; the error is already reported."""
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+def _partition_made(
+    given: written.AnyPartition, path: Path, faults: Faults
+) -> tuple[PartitionKind, Blocks] | None:
+    """Returns the kind and the blocks of a partition; None after an error in the blocks."""
+    form = PARTITIONS[given.by]
+    blocks: Blocks | None = None
+    made: list[object] = []
+    for key in form.keys:
+        value, at = getattr(given, key.name), (*path, key.name)
+        match key.sort:
+            case Sort.BLOCKS:
+                blocks = _blocks(value, at, faults)
+            case Sort.FEEDS:
+                blocks = _blocks_of_kinds(value, at, faults)
+                made.append({} if blocks is None else _numbers(value, blocks))
+            case Sort.COLUMNS:
+                made.append(None if value is None else frozenset(value))
+                if value == []:
+                    hint = "name the columns that decide in which block a row is"
+                    faults.add("DPC108", at, "nothing decides in which block a row is", hint)
+            case _:
+                made.append(value)
+    return None if blocks is None else (form.made(*made), blocks)
+
+
+def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None:
+    """Returns the blocks by their names, or by their number; None after an error."""
+    if isinstance(given, int):
+        return Blocks(range(given))
+    return Blocks(tuple(given)) if _distinct(given, path, faults) else None
+
+
+def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
+    """Returns all blocks that some kind of rows feeds; None after an error."""
+    fine = [_distinct(fed, (*path, kind), faults) for kind, fed in kinds.items()]
+    names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))
+    if not names:
+        faults.add("DPC108", path, "no kind feeds a block", "name at least one block")
+        return None
+    return Blocks(names) if all(fine) else None
+
+
+def _numbers(kinds: dict[str, list[str]], blocks: Blocks) -> dict[str, tuple[int, ...]]:
+    """Returns for each kind of rows the indices of the blocks that it feeds."""
+    number = {block: i for i, block in enumerate(blocks.names)}
+    return {kind: tuple(number[name] for name in fed) for kind, fed in kinds.items()}
+
+
+def _distinct(names: list[str], path: Path, faults: Faults) -> bool:
+    """Returns whether names of blocks are legal and differ from each other; if not, reports an
+    error."""
+    first: dict[str, int] = {}
+    fine = True
+    for i, name in enumerate(names):
+        if not name.strip() or name == "*":
+            message = f"{quoted(name)} cannot be the name of a block"
+            faults.add("DPC109", (*path, i), message, "`*` stands for every block")
+        elif first.setdefault(name, i) != i:
+            message = f"the block {quoted(name)} is named twice"
+            faults.add("DPC120", (*path, i), message, "remove one of them")
+        else:
+            continue
+        fine = False
+    return fine
+
+
+# --- what cannot be read --------------------------------------------------------------------------
+
+
+def _map_refused(made_by: Map, parent: SpecPlace, path: Path, faults: Faults) -> bool:
+    """Returns whether a map cannot read its parent, which is then reported."""
+    shape, source = parent.traits.shape, quoted(parent.name)
+    if shape is form_of(made_by).reads:
+        above = _above_map(parent)
+        reasons = [*made_by.refused(above), *_drawn_for_all_batches(made_by, above)]
+        for why in reasons:
+            faults.add(why.code, (*path, *why.at), why.says, why.hint)
+        return bool(reasons)
+    if shape is Shape.VALUE:
+        message = f"{source} is {shape}: no map can read it"
+        hint = f"derive it from {quoted(_above(parent))}, the table that the value is made from"
+        faults.add("DPC145", path, message, hint)
+    elif shape is Shape.GRAPH:
+        message = f"{source} is a graph: only {_OF_GRAPHS} can read it"
+        hint = "make a table of it first: `map: edges` or `map: nodes`"
+        faults.add("DPC144", path, message, hint)
+    else:
+        message = f"{_OF_GRAPHS} need a graph, and {source} is {shape}"
+        hint = "a graph is a root with `domain: graph`"
+        faults.add("DPC143", path, message, hint)
+    return True
+
+
+def _drawn_for_all_batches(made_by: Map, above: Above) -> Iterator[Refusal]:
+    """Yields an error for one draw of a random map below batches, or draws of all rows, each of
+    which has its own."""
+    drawn = made_by.conduct().random
+    if drawn is None or (isinstance(made_by, Sample) and not made_by.shared):
+        return
+    for name, other in above.upwards():
+        again = isinstance(other, Allocate) and other.shared and other.epochs > 1
+        if again or isinstance(other, Batches | AllRows):
+            what = "draw" if isinstance(other, AllRows) else "batch"
+            says = f"a {drawn} of {name} is drawn anew for each {what}, and here it is one draw"
+            hint = f"draw it above {name}, or write `keep: first`"
+            if isinstance(made_by, Sample):
+                hint = f"leave `draws: one` out: each {what} then has a sample of its own"
+            yield Refusal("DPC156", (), says, hint)
+            return
+
+
+def _above_map(parent: SpecPlace) -> Above:
+    """Returns the dataset that a map is to read, as an `Above` with its words for errors."""
+    root, is_root = quoted(parent.root.name), parent.parent is None
+    name, traits = quoted(parent.name), parent.traits
+    return Above(name, traits, root, is_root, lambda: no_unit(parent), parent.upwards)
+
+
+def _partition_refused(split: Splitting, faults: Faults) -> bool:
+    """Returns whether a partition cannot be one of its parent, which is then reported."""
+    partition, parent = split.written, split.parent
+    traits, path = parent.traits, (*split.path, "partition")
+    source = quoted(parent.name)
+    if traits.shape is not Shape.TABLE:
+        code = "DPC144" if traits.shape is Shape.GRAPH else "DPC145"
+        message = f"{source} is {traits.shape}: it has no rows to partition"
+        hint = (
+            "make a table of it first: `map: edges` or `map: nodes`"
+            if traits.shape is Shape.GRAPH
+            else f"partition {quoted(_above(parent))} instead"
+        )
+        faults.add(code, path, message, hint)
+        return True
+    whole = Undivided(
+        traits,
+        lambda: no_positions(parent),
+        split.blocks.names,
+        quoted,
+        partition.drops,
+        partition.max_blocks_per_unit,
+    )
+    reasons = list(split.kind.refused(whole))
+    for each in reasons:
+        faults.add(each.code, (*path, *each.at), each.says, each.hint)
+    refused = bool(reasons)
+    for key in ("max_blocks_per_unit", "max_rows_per_block"):
+        if getattr(partition, key) is not None and traits.unit is None:
+            why, hint = no_unit(parent)
+            message = f"`{key}` speaks of a privacy unit: {why}"
+            hint = f"{hint}; or remove `{key}`"
+            faults.add("DPC142", (*path, key), message, hint, key=True)
+            refused = True
+    return refused
+
+
+def _rows_missing(order: Sequence[SpecPlace | Splitting], faults: Faults) -> None:
+    """Reports tables with positions whose samples, in blocks, need more rows than the table has.
+
+    `order`: all datasets and partitions of the forest, parents before children.
+    """
+    needed: dict[int, int] = {}
+
+    def rows_of(place: SpecPlace) -> int:
+        """Returns the least number of rows that a place must have for what is made from it."""
+        return max((needed[id(child)] for child in place.children), default=0)
+
+    for node in reversed(order):
+        if isinstance(node, SpecPlace):
+            made_by = node.made_by if node.sound else None
+            needed[id(node)] = 0 if made_by is None else made_by.rows_needed(rows_of(node))
+            continue
+        every = rows_of(node.star)
+        alone = [(max(every, rows_of(place)), 1) for place in node.named.values()]
+        total = node.kind.rows_needed([(every, len(node.blocks) - len(alone)), *alone])
+        needed[id(node)] = total
+        traits = node.parent.traits
+        if total > max(len(node.blocks), total if traits.most is None else traits.most):
+            message = f"what is drawn from the blocks of {quoted(node.name)} needs {total} rows"
+            has = "has" if traits.size is not None else "has at most"
+            rows_there = plural(traits.most or 0, "row")
+            hint = "the numbers in `of` cannot all be right: together they are at most that many"
+            message = f"{message}, and {quoted(node.parent.name)} {has} {rows_there}"
+            faults.add("DPC157", node.path, message, hint, key=True)
+            needed[id(node)] = 0
+
+
+def _above(place: SpecPlace) -> str:
+    return place.parent.name if place.parent is not None else place.name

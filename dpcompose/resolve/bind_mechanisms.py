@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from itertools import islice
-from typing import Any
 
 from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.columns import Columns
-from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.maps.sample import Sample, fresh_sample
 from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
-from dpcompose.core.model.problem import Derived, Goal, Mechanism, Path
+from dpcompose.core.model.problem import Derived, Mechanism, Path
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
-from dpcompose.resolve.applicable import Meanings
 from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.bind_selections import SELECT, selections
-from dpcompose.resolve.facts import facts_after_map
-from dpcompose.resolve.forest import Names, SpecPlace, lineage, sample_of
-from dpcompose.resolve.named_columns import has_column
+from dpcompose.resolve.forest import BoundMechanism, Draft, Names, SpecPlace, cycles, has_column
 from dpcompose.resolve.parameters import Numbers
+from dpcompose.resolve.selections import SELECT, selections
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
-from dpcompose.resolve.statements import Draft, Varied, varying
+from dpcompose.source import Value
 from dpcompose.spec import mechanisms as written
-from dpcompose.spec.concrete import AnyConcrete
+from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import Approx, Gdp, Profile, Pure, Rdp, Zcdp
-from dpcompose.spec.mechanism_entry import ReadingEntry
-from dpcompose.spec.models import Model
+from dpcompose.spec.mechanisms import AnyConcrete, ReadingEntry
 
 
 class Mechanisms:
@@ -44,21 +38,17 @@ class Mechanisms:
         names: Names,
         relations: Relations,
         numbers: Numbers,
-        goal: Goal | None,
         faults: Faults,
     ) -> None:
-        """Sets up the binding; `goal` is None if it has errors: defaults that depend on it are not
-        reported."""
         self.post_processing: list[Derived] = []
         #: The selections of columns that mechanisms use, in place of maps.
         self.selected: list[SpecPlace] = []
         self._names = names
         self._faults = faults
         self._numbers = numbers
-        self._goal = goal
-        meanings = Meanings(relations, goal, faults)
-        self._stated = StatedGuarantees(names, meanings, numbers, faults)
-        self._concrete = ConcreteMechanisms(meanings, numbers, faults)
+        self._goal = relations.goal
+        self._stated = StatedGuarantees(names, relations, numbers, faults)
+        self._concrete = ConcreteMechanisms(relations, numbers, faults)
         self._first: dict[str, Path] = {}
         self._places: dict[str, SpecPlace | None] = {}
 
@@ -74,24 +64,18 @@ class Mechanisms:
         if mechanism.interactive:
             self._check_interactive(mechanism, path, place)
         drafts = self._drafts(mechanism, path, place)
-        if place is not None and drafts is not None:
-            refused = (
-                self._over_batches(drafts, place)
-                or self._of_other_groups(place, path)
-                or self._counts_steps(mechanism, place, path)
-                or self._of_other_draws(mechanism, place, path)
-            )
-            drafts = None if refused else drafts
-        if place is not None and drafts is not None and mechanism.uses is not None:
-            place = self._columns_of(place, mechanism.uses, path)
+        if place is None or drafts is None or self._miscounted(mechanism, drafts, place, path):
+            return
+        read: SpecPlace | None = place
+        if mechanism.uses is not None:
+            read = self._columns_of(place, mechanism.uses, path)
             drafts = [each._replace(up=each.up + 1) for each in drafts]
-        if place is not None and drafts is not None:
-            self._put(place, index, mechanism, drafts, path)
+        if read is not None:
+            self._put(read, index, mechanism, drafts, path)
 
-    def look_at(self, index: int, tree: Any) -> None:
+    def look_at(self, index: int, entry: Value) -> None:
         """Reports errors in the name and the reference of a mechanism that has errors elsewhere."""
         path: Path = ("mechanisms", index)
-        entry = tree["mechanisms"][index]
         if not isinstance(entry, dict):
             return
         if isinstance(name := entry.get("name"), str):
@@ -125,67 +109,53 @@ class Mechanisms:
             return None
         return [*found, *in_turn(found, place)]
 
-    def _over_batches(self, drafts: list[Draft], place: SpecPlace) -> bool:
-        """Returns whether a guarantee is stated above batches, which is reported: it is released on
-        all of them."""
+    def _miscounted(
+        self, mechanism: ReadingEntry, drafts: list[Draft], place: SpecPlace, path: Path
+    ) -> bool:
+        """Returns whether the draws, batches or steps above a place are not those that a mechanism
+        is stated or counted for, which is reported."""
+        if not place.dealt:
+            return False
         for draft in drafts:
-            for each in islice(lineage(place), draft.up):
-                if isinstance(each.made_by, Batches | Allocate):
-                    every = (
-                        "in each step" if isinstance(each.made_by, Allocate) else "on each batch"
-                    )
-                    message = f"what reads {quoted(place.name)} is released {every}"
+            for each in place.dealt:
+                below = each.depth > place.depth - draft.up
+                if below and isinstance(each.made_by, Batches | Allocate):
+                    of_steps = isinstance(each.made_by, Allocate)
+                    released = "in each step" if of_steps else "on each batch"
+                    message = f"what reads {quoted(place.name)} is released {released}"
                     hint = f"state it for one of them: `stated_on: {each.name}`"
                     self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)
                     return True
-        return False
-
-    def _counts_steps(self, mechanism: ReadingEntry, place: SpecPlace, path: Path) -> bool:
-        """Returns whether copies are given of what is released in each step anyway, which is
-        reported."""
-        key: Path = ("count",)
-        count = mechanism.count
-        if isinstance(mechanism, SELECT) and (mechanism.runs.fixed or 1) > 1:
-            count, key = mechanism.runs.fixed, ("runs", "fixed")
-        for each in lineage(place):
-            if isinstance(each.made_by, Allocate) and count > 1:
-                steps = plural(each.made_by.steps * each.made_by.epochs, "step")
-                message = f"what reads {quoted(each.name)} is released in each of its {steps}"
-                hint = "leave `count` out; a second release in each step has an entry of its own"
-                self._faults.add("DPC105", (*path, *key), message, hint, key=True)
-                return True
-        return False
-
-    def _of_other_groups(self, place: SpecPlace, path: Path) -> bool:
-        """Returns whether a place is drawn from groups in turn while rows of several groups may
-        change, which is reported."""
         goal = self._goal
-        alone = goal is None or (
+        one_row = goal is None or (
             goal.relation.kind is RelationKind.UNBOUNDED and goal.distance == 1
         )
-        for each in lineage(place):
-            if isinstance(each.made_by, Sample) and each.made_by.cycle > 1 and not alone:
+        for each in place.dealt:
+            if isinstance(each.made_by, Sample) and each.made_by.cycle > 1 and not one_row:
                 message = f"{quoted(each.name)} draws from groups in turn, for one row of one group"
                 hint = "protect one row: `unbounded` (it comes or goes) or `zero-out`"
                 self._faults.add("DPC105", (*path, "reads"), message, hint)
                 return True
-        return False
-
-    def _of_other_draws(self, mechanism: Model, place: SpecPlace, path: Path) -> bool:
-        """Returns whether a fixed number of runs, which read one draw of a sample, would be counted
-        as copies that read one each, which is reported."""
-        if not isinstance(mechanism, SELECT) or (mechanism.runs.fixed or 1) == 1:
-            return False
-        for each in lineage(place):
-            if isinstance(each.made_by, Sample) and not each.made_by.shared:
-                message = f"all runs of a selection read one draw of {quoted(each.name)}"
-                hint = (
-                    f"write `draws: one` at {quoted(each.name)}; where each run has a draw of its "
-                    "own, give the mechanism `count` in place of `select`"
-                )
-                self._faults.add("DPC156", (*path, "runs", "fixed"), message, hint, key=True)
+        runs = (mechanism.runs.fixed or 1) if isinstance(mechanism, SELECT) else 1
+        counted = ("runs", "fixed") if runs > 1 else ("count",)
+        for each in place.dealt:
+            if isinstance(each.made_by, Allocate) and (runs if runs > 1 else mechanism.count) > 1:
+                steps = plural(each.made_by.steps * each.made_by.epochs, "step")
+                message = f"what reads {quoted(each.name)} is released in each of its {steps}"
+                hint = "leave `count` out; a second release in each step has an entry of its own"
+                self._faults.add("DPC105", (*path, *counted), message, hint, key=True)
                 return True
-        return False
+        # Runs read one draw of a sample, and would be counted as copies that read one each.
+        above = ((quoted(each.name), each.made_by) for each in place.dealt)
+        drawn = fresh_sample(above) if runs > 1 else None
+        if drawn is not None:
+            message = f"all runs of a selection read one draw of {drawn}"
+            hint = (
+                f"write `draws: one` at {drawn}; where each run has a draw of its own, give the "
+                "mechanism `count` in place of `select`"
+            )
+            self._faults.add("DPC156", (*path, *counted), message, hint, key=True)
+        return drawn is not None
 
     def _shuffled(
         self, mechanism: Model, path: Path, place: SpecPlace, reports: int
@@ -211,7 +181,7 @@ class Mechanisms:
             found = self._stated.drafts(mechanism, path, rows)
             if found is not None and not self._concrete.answers_every_row(rows, path, "local"):
                 return None
-        drawn = [each.made_by for each in lineage(rows) if isinstance(each.made_by, Sample)]
+        drawn = [each.made_by for each in rows.dealt if isinstance(each.made_by, Sample)]
         if any(each.size is None for each in drawn):
             message = f"{quoted(rows.name)} is of random size, and so is the number of reports"
             hint = "`reports` holds for every draw: shuffle the rows, or a sample of fixed size"
@@ -269,9 +239,9 @@ class Mechanisms:
         """Returns the place of the columns of a dataset that a mechanism uses; None after an
         error."""
         at = (*path, "uses")
-        if place.facts.traits.shape is not Shape.TABLE or isinstance(place.made_by, Shuffle):
+        if place.traits.shape is not Shape.TABLE or isinstance(place.made_by, Shuffle):
             shuffled_ = isinstance(place.made_by, Shuffle)
-            what = "shuffled reports" if shuffled_ else place.facts.traits.shape
+            what = "shuffled reports" if shuffled_ else place.traits.shape
             message = f"{quoted(place.name)} is {what}: it has no columns to name"
             self._faults.add("DPC105", at, message, "leave `uses` out", key=True)
             return None
@@ -286,9 +256,9 @@ class Mechanisms:
         known = next((each for each in self.selected if each.name == name), None)
         if known is None:
             made_by = Columns(frozenset(uses))
-            facts = facts_after_map(name, made_by, place.facts)
+            traits = made_by.traits_after(place.traits)
             index = len(self._names.nodes) + len(self.selected)
-            known = SpecPlace(name, at, index, place, place.depth + 1, facts, place.scope, made_by)
+            known = SpecPlace(name, at, index, place, traits, place.sound, place.scope, made_by)
             place.children.append(known)
             self.selected.append(known)
         return known
@@ -310,20 +280,40 @@ class Mechanisms:
             self._faults.add("DPC105", (*path, "tags"), message, "keep one of them", key=True)
         if isinstance(mechanism, SELECT):
             count *= mechanism.runs.fixed or 1
-        made = (each.made_by for each in lineage(place))
+        made = [each.made_by for each in place.dealt]
         count *= math.prod(each.epochs for each in made if isinstance(each, Batches | Allocate))
-        sample = sample_of(place)
-        if sample is not None and sample[1].cycle > 1:
+        sample = next((each for each in made if isinstance(each, Sample)), None)
+        if sample is not None and sample.cycle > 1:
             # A row is in one group; the steps of a matrix in which it takes part are given.
             steps = getattr(mechanism, "participations", None)
-            count = -(-count // sample[1].cycle) if steps is None else count * steps
-        if varying(drafts):
+            count = -(-count // sample.cycle) if steps is None else count * steps
+        made_here = Mechanism(name, (), count, path, group, mechanism.interactive)
+        bound = BoundMechanism(made_here, drafts)
+        if bound.parameters:
             assert place.scope is not None
-            each = Varied(name, drafts, count, path, group, mechanism.interactive)
-            place.scope.varied.append(each)
-            place.mechanisms.append((index, each))
+            place.scope.varied.append(bound)
+        place.mechanisms.append((index, bound))
+
+    # what is computed from released outputs alone
+
+    def check_post_processing(self, listed: Value) -> None:
+        """Reports inputs that are no mechanisms, and post-processing that uses its own output.
+
+        `listed`: all mechanisms as they are written.
+        """
+        if not self.post_processing or not isinstance(listed, list):
             return
-        statements = tuple(draft.on(None) for draft in drafts)
-        of_spec = path, group, mechanism.interactive
-        made_here = Mechanism(name, statements, count, *of_spec)
-        place.mechanisms.append((index, made_here))
+        names = (each.get("name") for each in listed if isinstance(each, dict))
+        known = dict.fromkeys(name for name in names if isinstance(name, str))
+        for entry in self.post_processing:
+            for i, name in enumerate(entry.inputs):
+                if name not in known:
+                    at = (*entry.path, "post_processes", i)
+                    message = f"unknown mechanism {quoted(name)}"
+                    self._faults.add("DPC130", at, message, wrong=name, legal=known)
+        by_name = {entry.name: entry for entry in self.post_processing}
+        for cycle in cycles({name: entry.inputs for name, entry in by_name.items()}):
+            around = " uses ".join(map(quoted, [*cycle, cycle[0]]))
+            path = (*by_name[cycle[0]].path, "post_processes")
+            message = f"{quoted(cycle[0])} uses its own output: {around}"
+            self._faults.add("DPC124", path, message, "outputs are used after they are released")

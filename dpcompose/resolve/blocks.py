@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, overload
+from typing import overload
 
-from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
+from dpcompose.core.model.problem import BlockClass, Dataset, Partition
 from dpcompose.faults import Faults
-from dpcompose.resolve.forest import SpecPlace, Splitting
-from dpcompose.resolve.statements import Block, Varied
+from dpcompose.resolve.forest import Block, BlocksAlike, SpecPlace, Splitting
 
 #: The most datasets and mechanisms of a problem, block classes written out.
 MOST = 1_000_000
@@ -54,19 +53,11 @@ class Rest(Sequence[int]):
             start = out + 1
 
 
-class Class(NamedTuple):
-    """Blocks with equal content.
-
-    `block`: any of them; `names`: the names of all; `named`: the place of a block that has its own,
-    else None.
-    """
-
-    block: Block
-    names: Sequence[Block]
-    named: SpecPlace | None
+#: Places, each with the block of its scope.
+Content = tuple[tuple[SpecPlace, Block | None], ...]
 
 
-def classes(split: Splitting) -> list[Class]:
+def _classes(split: Splitting) -> list[BlocksAlike]:
     """Returns the blocks of a partition in classes of equal blocks, ordered by their first block.
 
     Blocks are equal if no mechanism or dataset reads one of them alone, and all parameters by block
@@ -77,7 +68,7 @@ def classes(split: Splitting) -> list[Class]:
     }
     names = split.blocks.names
     if split.kind.where(()).whole:
-        return [Class(block, (block,), single.get(block)) for block in names]
+        return [((block,), single.get(block)) for block in names]
     if not split.varied:
         return _around(names, single)
     parameters = [each for varied in split.varied for each in varied.parameters]
@@ -95,130 +86,97 @@ def classes(split: Splitting) -> list[Class]:
             group = groups[key] = []
             found.append((group, None))
         group.append(block)
-    return [Class(group[0], tuple(group), place) for group, place in found]
+    return [(tuple(group), place) for group, place in found]
 
 
-def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[Class]:
+def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[BlocksAlike]:
     """Returns a class for each block in `single`, and one for all other blocks."""
     rest: Sequence[Block]
     if not single:
-        return [Class(names[0], names, None)]
+        return [(names, None)]
     if isinstance(names, range):
         alone: list[Block] = sorted(single, key=int)
         rest = Rest(names, [int(block) for block in alone])
     else:
         alone = [block for block in names if block in single]
         rest = tuple(block for block in names if block not in single)
-    found = [Class(block, (block,), single[block]) for block in alone]
+    found: list[BlocksAlike] = [((block,), single[block]) for block in alone]
     if rest:
         # The single blocks before the first of the others are the first of all blocks.
         before = next((i for i, block in enumerate(alone) if names[i] != block), len(alone))
-        found.insert(before, Class(rest[0], rest, None))
+        found.insert(before, (rest, None))
     return found
 
 
-class Filling(NamedTuple):
-    """A dataset whose content is to be built: places, each with the block of its scope."""
+def fits(order: Sequence[SpecPlace | Splitting], faults: Faults) -> bool:
+    """Returns whether the problem is small enough to be built; if not, reports an error.
 
-    dataset: Dataset
-    content: tuple[tuple[SpecPlace, Block | None], ...]
+    `order`: all places and partitions of the forest, parents first; the partitions get their
+    classes.
+    """
+    copies: dict[int, int] = {}
+    total = 0
+    for node in order:
+        parent = node.parent
+        many = 1 if parent is None else copies[id(parent)]
+        if isinstance(node, SpecPlace):
+            copies[id(node)] = many
+            total += many * (1 + len(node.mechanisms))
+        else:
+            node.classes = _classes(node)
+            alike = many * len(node.classes)
+            copies[id(node.star)] = alike
+            total += alike * (1 + len(node.star.mechanisms))
+            for place in node.named.values():
+                copies[id(place)] = many
+                total += many * len(place.mechanisms)
+        if total > MOST:
+            message = f"blocks with different content multiply beyond {MOST} here"
+            hint = "give blocks the same parameters, so that they are counted together"
+            faults.add("DPC191", node.path, message, hint, key=True)
+            return False
+    return True
 
 
-class Builder:
-    """Builds the datasets of a problem from the forest."""
+def fill(top: Dataset, root: SpecPlace) -> None:
+    """Fills the dataset of a root with all that is below it."""
+    tasks: list[tuple[Dataset, Content]] = [(top, ((root, None),))]
+    while tasks:
+        tasks.extend(_fill(*tasks.pop()))
 
-    def __init__(self, faults: Faults) -> None:
-        self._faults = faults
-        self._classes: dict[int, list[Class]] = {}
-        self._varied: dict[tuple[int, Block], Mechanism] = {}
 
-    def fits(self, order: Sequence[SpecPlace | Splitting]) -> bool:
-        """Returns whether the problem is small enough to be built; if not, reports an error.
-
-        `order`: all places and partitions of the forest, parents first.
-        """
-        copies: dict[int, int] = {}
-        total = 0
-        for node in order:
-            parent = node.parent
-            many = 1 if parent is None else copies[id(parent)]
-            if isinstance(node, SpecPlace):
-                copies[id(node)] = many
-                total += many * (1 + len(node.mechanisms))
-            else:
-                found = self._classes[id(node)] = classes(node)
-                copies[id(node.star)] = many * len(found)
-                total += many * len(found) * (1 + len(node.star.mechanisms))
-                for place in node.named.values():
-                    copies[id(place)] = many
-                    total += many * len(place.mechanisms)
-            if total > MOST:
-                message = f"blocks with different content multiply beyond {MOST} here"
-                hint = "give blocks the same parameters, so that they are counted together"
-                self._faults.add("DPC191", node.path, message, hint, key=True)
-                return False
-        return True
-
-    def build(self, root: SpecPlace) -> Dataset:
-        """Returns the dataset of a root, with all that is below it."""
-        top = Dataset(root.name, root.path)
-        tasks = [Filling(top, ((root, None),))]
-        while tasks:
-            task = tasks.pop()
-            self._fill(task, tasks)
-        return top
-
-    def _fill(self, task: Filling, tasks: list[Filling]) -> None:
-        """Builds the mechanisms, derived datasets and partitions of a dataset; appends `tasks` for
-        what is below."""
-        dataset, content = task
-        mechanisms = [
-            (index, mechanism if isinstance(mechanism, Mechanism) else self._on(mechanism, block))
-            for place, block in content
-            for index, mechanism in place.mechanisms
-        ]
-        children = [(child, block) for place, block in content for child in place.children]
-        if len(content) > 1:
-            mechanisms.sort(key=lambda pair: pair[0])
-            children.sort(key=lambda pair: pair[0].index)
-        dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
-        for child, block in children:
-            if isinstance(child, SpecPlace):
-                below = Dataset(child.name, child.path, child.made_by)
-                dataset.derived.append(below)
-                tasks.append(Filling(below, ((child, block),)))
-            else:
-                dataset.partitions.append(self._partition(child, block, tasks))
-
-    def _on(self, mechanism: Varied, block: Block | None) -> Mechanism:
-        """Returns the mechanism with its parameters for one block; the same object for the same
-        block."""
-        assert block is not None
-        key = id(mechanism), block
-        made = self._varied.get(key)
-        if made is None:
-            made = self._varied[key] = mechanism.on(block)
-        return made
-
-    def _partition(self, split: Splitting, block: Block | None, tasks: list[Filling]) -> Partition:
-        """Returns a partition with its classes of blocks, inside one block of an enclosing
-        partition (if any)."""
-        found: list[BlockClass] = []
-        for each in self._classes[id(split)]:
-            name = f"{split.name}.{each.block}" if len(each.names) == 1 else split.star.name
-            below = Dataset(name, split.path)
-            content: tuple[tuple[SpecPlace, Block | None], ...] = ((split.star, each.block),)
-            if each.named is not None:
-                content = (*content, (each.named, block))
-            tasks.append(Filling(below, content))
-            found.append(BlockClass(each.names, below))
-        written = split.written
-        return Partition(
-            name=split.name,
-            path=split.path,
-            kind=split.kind,
-            classes=found,
+def _fill(dataset: Dataset, content: Content) -> Iterator[tuple[Dataset, Content]]:
+    """Builds the mechanisms, derived datasets and partitions of a dataset; yields the datasets
+    below it, whose content is to be built."""
+    mechanisms = [
+        (index, mechanism, block)
+        for place, block in content
+        for index, mechanism in place.mechanisms
+    ]
+    mechanisms.sort(key=lambda each: each[0])
+    dataset.mechanisms = [mechanism.on(block) for _, mechanism, block in mechanisms]
+    children = [(child, block) for place, block in content for child in place.children]
+    children.sort(key=lambda pair: pair[0].index)
+    for child, block in children:
+        if isinstance(child, SpecPlace):
+            below = Dataset(child.name, child.path, child.made_by)
+            dataset.derived.append(below)
+            yield below, ((child, block),)
+            continue
+        written = child.written
+        partition = Partition(
+            name=child.name,
+            path=child.path,
+            kind=child.kind,
+            classes=[],
             drops=written.drops,
             max_blocks_per_unit=written.max_blocks_per_unit,
             max_rows_per_block=written.max_rows_per_block,
         )
+        dataset.partitions.append(partition)
+        for names, named in child.classes:
+            name = f"{child.name}.{names[0]}" if len(names) == 1 else child.star.name
+            below = Dataset(name, child.path)
+            partition.classes.append(BlockClass(names, below))
+            alone = ((named, block),) if named is not None else ()
+            yield below, ((child.star, names[0]), *alone)

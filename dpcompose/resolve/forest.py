@@ -6,19 +6,96 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import NamedTuple
 
+from dpcompose.core.change.maps import form_of
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.batches import Batches
+from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
-from dpcompose.core.model.problem import Mechanism, Path
+from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.model.problem import Mechanism, Path, Statement
+from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
-from dpcompose.resolve.facts import Facts
-from dpcompose.resolve.statements import Block, Varied
-from dpcompose.spec.partitions import AnyPartition
+from dpcompose.source.rewriting import is_plain
+from dpcompose.spec.datasets import AnyPartition
+
+# --- statements whose parameters may depend on the block ------------------------------------------
+
+#: The name of a block, or its number.
+Block = str | int
+#: A parameter as it stands: one number, or one for each block.
+Parameter = Fraction | dict[Block, Fraction]
+
+
+class Draft(NamedTuple):
+    """A statement whose parameters may depend on the block; `make` builds its guarantee from their
+    values."""
+
+    relation: Relation
+    up: int
+    parameters: tuple[Parameter, ...]
+    make: Callable[..., Guarantee]
+    path: Path
+    relation_given: bool
+    implied: bool = False
+
+    def on(self, block: Block | None) -> Statement:
+        """Returns the statement for one block; None: no parameter depends on the block."""
+        values = [
+            each if isinstance(each, Fraction) or block is None else each[block]
+            for each in self.parameters
+        ]
+        made = self.make(*values)
+        return Statement(self.relation, self.up, made, self.path, self.relation_given, self.implied)
+
+
+@dataclass(slots=True, eq=False)
+class BoundMechanism:
+    """A mechanism whose parameters may depend on the block of a partition.
+
+    `made`: the mechanism without its statements, which the drafts give. `parameters`: those that
+    depend on the block, each as a mapping from blocks to values.
+    """
+
+    made: Mechanism
+    drafts: list[Draft]
+    parameters: list[dict[Block, Fraction]] = field(init=False)
+    _on: dict[Block, Mechanism] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        given = (each for draft in self.drafts for each in draft.parameters)
+        self.parameters = [each for each in given if isinstance(each, dict)]
+        if self.parameters:
+            self._on = {}
+        else:
+            self.made, self.drafts = self._stated(None), []  # which take room
+
+    def on(self, block: Block | None) -> Mechanism:
+        """Returns the mechanism on one block, with the parameters of that block; the same object
+        wherever they are the same."""
+        if self._on is None:
+            return self.made
+        assert block is not None
+        known = self._on.get(block)
+        if known is None:
+            known = self._on[block] = self._stated(block)
+        return known
+
+    def _stated(self, block: Block | None) -> Mechanism:
+        """Returns the mechanism with its statements on one block."""
+        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
+
+
+# --- places ---------------------------------------------------------------------------------------
 
 
 class Blocks:
@@ -48,34 +125,60 @@ class SpecPlace:
     """A place of the spec that a mechanism can read: a dataset, all blocks of a partition, or one
     block.
 
-    `scope`: the nearest partition of which each block has a copy of this place; None if there is
-    none. `children` and `mechanisms`: those of this place, with their numbers in the spec. `enter`,
-    `leave`: numbers of a depth-first walk (see `number`); the places below are those whose `enter`
-    lies between the two.
+    `traits`: what is known of its rows by the way it is made. `sound`: no error here or above; else
+    errors of what is below are not reported. `scope`: the nearest partition of which each block has
+    a copy of this place; None if there is none. `split`: the partition whose block, or blocks, it
+    is. `children` and `mechanisms`: those of this place, with their numbers in the spec. `dealt`:
+    the samples, batches and allocations that it is, or is made from, nearest first.
     """
 
     name: str
     path: Path
     index: int
     parent: SpecPlace | None
-    depth: int
-    facts: Facts
-    scope: Splitting | None
+    traits: Traits
+    sound: bool = True
+    scope: Splitting | None = None
     made_by: Map | None = None
+    split: Splitting | None = None
     children: list[SpecPlace | Splitting] = field(default_factory=list)
-    mechanisms: list[tuple[int, Mechanism | Varied]] = field(default_factory=list)
-    enter: int = 0
-    leave: int = 0
+    mechanisms: list[tuple[int, BoundMechanism]] = field(default_factory=list)
+    depth: int = field(init=False, default=0)
+    dealt: tuple[SpecPlace, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        if self.parent is not None:
+            self.depth, self.dealt = self.parent.depth + 1, self.parent.dealt
+        if isinstance(self.made_by, Sample | Batches | Allocate):
+            self.dealt = (self, *self.dealt)
+
+    def lineage(self) -> Iterator[SpecPlace]:
+        """Yields the place and the datasets that it is made from, nearest first."""
+        at: SpecPlace | None = self
+        while at is not None:
+            yield at
+            at = at.parent
 
     @property
-    def is_root(self) -> bool:
-        """Returns whether the place is a root dataset."""
-        return self.parent is None
+    def root(self) -> SpecPlace:
+        """Returns the root that it is made from."""
+        *_, root = self.lineage()
+        return root
+
+    def upwards(self) -> Iterator[tuple[str, Map | None]]:
+        """Yields the place and its ancestors by quoted name, each with its map (None: a root or a
+        block)."""
+        return ((quoted(each.name), each.made_by) for each in self.lineage())
+
+
+#: The names of blocks with equal content, and the place of a block that has its own, else None.
+BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
 
 
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition; `varied` are the mechanisms with a parameter for each of its blocks."""
+    """A partition; `varied` are the mechanisms with a parameter for each of its blocks, `classes`
+    the blocks with equal content, once all mechanisms are bound."""
 
     name: str
     path: Path
@@ -86,29 +189,25 @@ class Splitting:
     parent: SpecPlace
     star: SpecPlace
     named: dict[Block, SpecPlace] = field(default_factory=dict)
-    varied: list[Varied] = field(default_factory=list)
-    enter: int = 0
-    leave: int = 0
+    varied: list[BoundMechanism] = field(default_factory=list)
+    classes: list[BlocksAlike] = field(default_factory=list)
 
     def block(self, block: Block) -> SpecPlace:
         """Returns the place of one block."""
         place = self.named.get(block)
         if place is None:
             star, parent = self.star, self.parent
-            name = f"{self.name}.{block}"
             place = self.named[block] = SpecPlace(
-                name, star.path, star.index, parent, star.depth, star.facts, parent.scope
+                f"{self.name}.{block}",
+                star.path,
+                star.index,
+                parent,
+                star.traits,
+                star.sound,
+                parent.scope,
+                split=self,
             )
-            place.enter = place.leave = self.enter  # until walked: below nothing but the partition
         return place
-
-
-class Reference(NamedTuple):
-    """What a text refers to: a dataset, or a partition with `*`, one block, or nothing."""
-
-    node: SpecPlace | Splitting
-    block: Block | None = None
-    star: bool = False
 
 
 class Names:
@@ -123,8 +222,9 @@ class Names:
         self.declared = declared
         self._faults = faults
 
-    def find(self, text: str, path: Path) -> Reference | None:
-        """Returns what `text` refers to; None if that is nothing, which is then reported."""
+    def find(self, text: str, path: Path) -> SpecPlace | Splitting | None:
+        """Returns what `text` refers to: a place, or a partition without a block; None if that is
+        nothing, which is then reported."""
         name, dot, block = text.partition(".")
         node = self.nodes.get(name)
         if node is None:
@@ -133,30 +233,23 @@ class Names:
                 self._faults.add("DPC121", path, message, wrong=name, legal=self.declared)
             return None
         if not dot:
-            return Reference(node)
+            return node
         if isinstance(node, SpecPlace):
             self._no_blocks(node, block, path)
             return None
         if block == "*":
-            return Reference(node, star=True)
+            return node.star
         found = node.blocks.find(block)
         if found is None:
             no_block(node, block, path, self._faults)
             return None
-        return Reference(node, found)
+        return node.block(found)
 
     def place(self, text: str, path: Path) -> SpecPlace | None:
         """Returns what `text` reads; None if nothing, which is then reported."""
-        reference = self.find(text, path)
-        if reference is None:
-            return None
-        node = reference.node
-        if isinstance(node, SpecPlace):
+        node = self.find(text, path)
+        if not isinstance(node, Splitting):
             return node
-        if reference.star:
-            return node.star
-        if reference.block is not None:
-            return node.block(reference.block)
         message = f"{quoted(node.name)} is a partition, not a dataset"
         hint = (
             f"write {quoted(node.name + '.*')} for every block, "
@@ -188,54 +281,169 @@ def no_block(split: Splitting, block: str, path: Path, faults: Faults, key: bool
         faults.add("DPC122", path, message, wrong=block, legal=names, key=key)
 
 
-def number(roots: Sequence[SpecPlace]) -> None:
-    """Sets the numbers `enter` and `leave` of the roots and of everything below, in depth-first
-    order."""
-    clock = 0
-    stack: list[tuple[SpecPlace | Splitting, Iterator[SpecPlace | Splitting]]] = []
-
-    def enter(node: SpecPlace | Splitting) -> None:
-        """Numbers a node on entry and pushes it with its children."""
-        nonlocal clock
-        clock += 1
-        node.enter = clock
-        below = node.children if isinstance(node, SpecPlace) else [node.star, *node.named.values()]
-        stack.append((node, iter(below)))
-
-    for root in roots:
-        enter(root)
-        while stack:
-            node, below = stack[-1]
-            child = next(below, None)
-            if child is not None:
-                enter(child)
-            else:
-                node.leave = clock + 1
-                stack.pop()
+# --- what is known of a place, in words ----------------------------------------------------------
 
 
-def is_above(upper: SpecPlace | Splitting, place: SpecPlace) -> bool:
-    """Returns whether `upper` is `place` itself, or an ancestor of it."""
-    return upper is place or upper.enter <= place.enter < upper.leave
+def no_positions(place: SpecPlace) -> tuple[str, str]:
+    """Returns why the rows of a dataset have no positions, and a hint."""
+    lost = (
+        each
+        for each in place.lineage()
+        if each.made_by is not None
+        and each.parent is not None
+        and each.parent.traits.ordered
+        and not each.traits.ordered
+    )
+    lost_by = next(lost, place.root)
+    by = "" if lost_by is place else f": {quoted(lost_by.name)} has none"
+    why = f"rows of {quoted(place.name)} have no positions{by}"
+    name = quoted(lost_by.name)
+    if lost_by.parent is None:
+        return why, f"write `domain: ordered-table` at {name}, or partition by value"
+    return why, f"partition above {name}, which forgets the order of rows"
 
 
-def lineage(place: SpecPlace) -> Iterator[SpecPlace]:
-    """Yields a place and the datasets that it is made from, nearest first."""
-    at: SpecPlace | None = place
+def no_unit(place: SpecPlace) -> tuple[str, str]:
+    """Returns why the rows of a dataset have no privacy unit, and a hint."""
+    root = place.root
+    if root.traits.shape is Shape.GRAPH:
+        return "a graph has no privacy unit", "on graphs: `edge`, `node` or `node-rewired`"
+    for each in place.lineage():
+        parent = each.parent
+        if each.made_by is None or parent is None or parent.traits.unit is None:
+            continue
+        if each.traits.unit is None:
+            lost_by, column = quoted(each.name), quoted(parent.traits.unit)
+            why = f"the rows of {lost_by} do not tell whose they are"
+            if form_of(each.made_by).has("keeps"):
+                return why, f"let {lost_by} list {column} in `keeps`, if it leaves that as it is"
+            return why, f"only maps above {lost_by} still know {column}"
+    why = f"the root {quoted(root.name)} names no privacy unit"
+    example = f"`{root.name}: {{unit: user_id}}`" if is_plain(root.name) else "`unit: user_id`"
+    return why, f"name the column that says whose row it is, for example {example}"
+
+
+def columns_missing(
+    keys: Iterable[FormKey], given: object, path: Path, place: SpecPlace, faults: Faults
+) -> bool:
+    """Returns whether a map or partition names columns that its dataset lacks, which is reported.
+
+    Every name is legal if the root does not name its columns. Below a map that makes new columns a
+    name may be one of these, except for columns that must be known to be unchanged.
+    """
+    fine = True
+    for key in keys:
+        value = getattr(given, key.name, None)
+        if key.sort is Sort.COLUMN and value is not None:
+            fine &= has_column(value, (*path, key.name), place, faults)
+        elif key.sort is Sort.COLUMNS and value is not None:
+            if not value and key.name == "only":
+                hint = "name at least one column"
+                faults.add("DPC108", (*path, key.name), "no column is selected", hint)
+                fine = False
+            for i, name in enumerate(value):
+                at = (*path, key.name, i)
+                fine &= has_column(name, at, place, faults, as_it_is=key.name == "uses")
+    return not fine
+
+
+def has_column(
+    name: str, at: Path, place: SpecPlace, faults: Faults, *, as_it_is: bool = False
+) -> bool:
+    """Returns whether rows of a dataset may have a column; if not, reports an error.
+
+    `as_it_is`: the column must be unchanged from the root, unless it is a new one with a new name.
+    """
+    traits = place.traits
+    if not place.sound or traits.columns is None or name in traits.columns:
+        return True
+    lost_by = _lost_by(name, place)
+    if traits.others and (lost_by is None or not as_it_is):
+        return True
+    if lost_by is None:
+        message = f"{quoted(name)} is no column of {quoted(place.name)}"
+        faults.add("DPC131", at, message, wrong=name, legal=sorted(traits.columns))
+        return False
+    by = quoted(lost_by.name)
+    made_by = lost_by.made_by
+    assert made_by is not None
+    message = f"{quoted(name)} is not there any more: {by} does not keep it"
+    hint = f"use it above {by}"
+    if isinstance(made_by, Columns):
+        hint = f"list it in `only` of {by}, or use it above {by}"
+    elif form_of(made_by).has("keeps"):
+        hint = (
+            f"let {by} list it in `keeps`, if it leaves it as it is; "
+            "a column that a map makes anew needs a name of its own"
+        )
+    faults.add("DPC131", at, message, hint, related=((lost_by.path, True, "here"),))
+    return False
+
+
+def named_by_roots(
+    names: Sequence[str], at: Path, roots: Sequence[SpecPlace], changes: bool, faults: Faults
+) -> bool:
+    """Returns whether each name is a column of a root; if not, reports an error.
+
+    `changes`: only these columns change, so that some root has to name all of its own. A root that
+    names no columns may have any.
+    """
+    tables = [root for root in roots if root.traits.shape is Shape.TABLE]
+    if not names:
+        return True
+    known = [root.traits.columns for root in tables]
+    named = [each for each in known if each is not None]
+    if changes and tables and not named:
+        name = quoted(tables[0].name)
+        message = f"all other columns are kept, and {name} does not say which these are"
+        hint = f"list all of its columns: `{tables[0].name}: {{columns: […]}}`"
+        faults.add("DPC159", at, message, hint, related=((tables[0].path, True, "here"),))
+        return False
+    if not named or (not changes and len(named) < len(known)):
+        return True
+    legal = sorted(frozenset().union(*named))
+    fine = True
+    for i, name in enumerate(names):
+        if name not in legal:
+            whose = f"{quoted(tables[0].name)}" if len(tables) == 1 else "a root"
+            message = f"{quoted(name)} is no column of {whose}"
+            faults.add("DPC131", (*at, i), message, wrong=name, legal=legal)
+            fine = False
+    return fine
+
+
+def _lost_by(name: str, place: SpecPlace) -> SpecPlace | None:
+    """Returns the dataset that first lacks a column of the root; None if the root has no such
+    column."""
+    below, at = place, place.parent
     while at is not None:
-        yield at
-        at = at.parent
-
-
-def sample_of(place: SpecPlace) -> tuple[SpecPlace, Sample] | None:
-    """Returns the nearest dataset that is a sample, of a place and those that it is made from, with
-    its map; None if nothing is drawn."""
-    for each in lineage(place):
-        if isinstance(each.made_by, Sample):
-            return each, each.made_by
+        columns = at.traits.columns
+        if columns is not None and name in columns:
+            return below
+        below, at = at, at.parent
     return None
 
 
-def ancestors(place: SpecPlace) -> Iterator[str]:
-    """Yields the name of a place and those of the datasets that it is made from, nearest first."""
-    return (each.name for each in lineage(place))
+def cycles(following: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Yields one cycle for each connected part of a graph that has a cycle; never recurses.
+
+    `following`: the names that each name leads to.
+    """
+    done: set[str] = set()
+    for start in following:
+        trail: dict[str, Iterator[str]] = {}
+        at: str | None = start if start not in done else None
+        while at is not None:
+            below = trail.setdefault(at, iter(following[at]))
+            further = next((x for x in below if x in following and x not in done), None)
+            if further is None:
+                done.add(at)
+                trail.pop(at)
+                at = next(reversed(trail), None)
+            elif further in trail:
+                names = list(trail)
+                yield names[names.index(further) :]
+                done.update(names)
+                at = None
+            else:
+                at = further

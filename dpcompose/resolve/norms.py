@@ -20,8 +20,8 @@ from dpcompose.core.mechanisms.one_hot import OneHot
 from dpcompose.curves.rounding import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
-from dpcompose.resolve.statements import Parameter
-from dpcompose.spec.concrete import Normed
+from dpcompose.resolve.forest import Parameter
+from dpcompose.spec.mechanisms import Normed
 
 #: "one-hot": in L1, of which one half is what goes and one what comes.
 Norm = Literal["L1", "L2", "one-hot"]

@@ -11,9 +11,8 @@ from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.resolve.forest import SpecPlace, no_block
-from dpcompose.resolve.statements import Block, Parameter
-from dpcompose.source.rewriting import writing
+from dpcompose.resolve.forest import Block, Parameter, SpecPlace, no_block
+from dpcompose.source.rewriting import rewritten
 from dpcompose.spec.phrases import name_of
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -54,7 +53,7 @@ class Numbers:
     """Evaluates parameters of a spec; each text is evaluated once, and its errors reported at every
     use."""
 
-    def __init__(self, written: Mapping[str, str], unread: Collection[str], faults: Faults) -> None:
+    def __init__(self, written: Mapping[str, str], unread: Iterable[str], faults: Faults) -> None:
         """Evaluates the constants `written`; those in `unread` have errors that are reported
         already."""
         self._faults = faults
@@ -116,7 +115,7 @@ class Numbers:
             found = self._values[text] = self._parsed(text)
         if isinstance(found, ExpressionError):
             offset = None if key else found.offset
-            fix = None if found.meant is None or key else writing(path, found.meant)
+            fix = None if found.meant is None or key else (rewritten, path, found.meant)
             message, hint = found.message, found.hint
             self._faults.add("DPC110", path, message, hint, key=key, offset=offset, fix=fix)
             return None

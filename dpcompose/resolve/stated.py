@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
-from typing import assert_never
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
@@ -16,10 +15,9 @@ from dpcompose.core.notions.notion import Notion, Pair, chain, chain_pairs
 from dpcompose.curves.rounding import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.resolve.applicable import Meanings
-from dpcompose.resolve.forest import Names, SpecPlace, Splitting, ancestors, is_above
+from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.forest import Draft, Names, Parameter, SpecPlace, Splitting
 from dpcompose.resolve.parameters import DELTA, ORDER, Numbers
-from dpcompose.resolve.statements import Draft, Parameter
 from dpcompose.spec import guarantees as written
 
 _ANCESTORS_LISTED = 10
@@ -29,18 +27,15 @@ Points = tuple[tuple[Fraction, Fraction], ...]
 #: The parameters of a guarantee, and what makes it of their values.
 _Made = tuple[tuple[Parameter, ...], Callable[..., Guarantee]]
 
-_PURE = partial(Guarantee, Notion.PURE)
-_APPROX = partial(Guarantee, Notion.APPROX)
-_ZCDP = partial(Guarantee, Notion.ZCDP)
-_GDP = partial(Guarantee, Notion.GDP)
-
 
 class StatedGuarantees:
     """Reads stated guarantees."""
 
-    def __init__(self, names: Names, meanings: Meanings, numbers: Numbers, faults: Faults) -> None:
+    def __init__(
+        self, names: Names, relations: Relations, numbers: Numbers, faults: Faults
+    ) -> None:
         self._names = names
-        self._meanings = meanings
+        self._relations = relations
         self._numbers = numbers
         self._faults = faults
 
@@ -51,13 +46,13 @@ class StatedGuarantees:
         None after an error."""
         made = self._made(stated, path, place)
         given = stated.relation is not None
-        relation = self._meanings.relation(stated.relation, (*path, "relation"))
+        relation = self._relations.relation(stated.relation, (*path, "relation"))
         domain = place if stated.stated_on is None else self._domain(stated.stated_on, place, path)
         if place is None or domain is None or relation is None:
             return None
         # A guarantee in a list has no `reads` of its own: the list item is marked then.
         at = "relation" if given else "stated_on" if stated.stated_on is not None else "reads"
-        fine = self._meanings.hold(relation, domain, (*path, at), given)
+        fine = self._relations.hold(relation, domain, (*path, at), given)
         if relation.kind is RelationKind.EUCLIDEAN and not isinstance(stated, written.Pure):
             message = f"`relation: {relation}` goes with `notion: pure`, not `{stated.notion}`"
             hint = "only a loss ε per unit of distance can be followed"
@@ -72,29 +67,21 @@ class StatedGuarantees:
     def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
         """Returns the parameters of a stated guarantee and the function that makes it from their
         values; None after an error."""
-        read = self._numbers.read
-        match stated:
-            case written.Pure():
-                value = read(stated.epsilon, (*path, "epsilon"), place)
-                return None if value is None else ((value,), _PURE)
-            case written.Approx():
-                value = read(stated.epsilon, (*path, "epsilon"), place)
-                delta = read(stated.delta, (*path, "delta"), place, DELTA)
-                return None if value is None or delta is None else ((value, delta), _APPROX)
-            case written.Zcdp():
-                value = read(stated.rho, (*path, "rho"), place)
-                return None if value is None else ((value,), _ZCDP)
-            case written.Gdp():
-                value = read(stated.mu, (*path, "mu"), place)
-                return None if value is None else ((value,), _GDP)
-            case written.Rdp():
-                return self._rdp(stated, path, place)
-            case written.Profile():
-                points = self._profile(stated, (*path, "points"))
-                make = partial(Guarantee, Notion.PROFILE, ZERO, points=points or ())
-                return None if points is None else ((), make)
-            case _:
-                assert_never(stated)
+        if isinstance(stated, written.Rdp):
+            return self._rdp(stated, path, place)
+        notion = Notion(stated.notion)
+        if isinstance(stated, written.Profile):
+            points = self._profile(stated, (*path, "points"))
+            make = partial(Guarantee, notion, ZERO, points=points or ())
+            return None if points is None else ((), make)
+        values = [
+            self._numbers.read(
+                getattr(stated, key), (*path, key), place, DELTA if key == "delta" else NUMBER
+            )
+            for key in notion.facts.parameters
+        ]
+        known = tuple(value for value in values if value is not None)
+        return (known, partial(Guarantee, notion)) if len(known) == len(values) else None
 
     # several numbers
 
@@ -177,27 +164,26 @@ class StatedGuarantees:
     def _domain(self, stated_on: str, place: SpecPlace | None, path: Path) -> SpecPlace | None:
         """Returns the dataset that a statement is about (`stated_on`); None after an error."""
         at = (*path, "stated_on")
-        reference = self._names.find(stated_on, at)
-        if reference is None or place is None:
+        node = self._names.find(stated_on, at)
+        if node is None or place is None:
             return None
-        node: SpecPlace | Splitting | None = reference.node
-        if isinstance(reference.node, Splitting) and reference.block is not None:
-            node = reference.node.named.get(reference.block)
-        if node is not None and is_above(node, place):
-            return node.star if isinstance(node, Splitting) else node
-        self._not_above(stated_on, reference.node, place, at)
-        return None
-
-    def _not_above(
-        self, stated_on: str, node: SpecPlace | Splitting, place: SpecPlace, at: Path
-    ) -> None:
-        """Reports that `stated_on` is no dataset above the one that the mechanism reads."""
+        split = node if isinstance(node, Splitting) else node.split
+        depth = node.depth if isinstance(node, SpecPlace) else node.star.depth
+        above = next(islice(place.lineage(), max(place.depth - depth, 0), None))
+        if split is not None and node in (split, split.star):
+            # Of the blocks of a partition, the one that each copy is made from.
+            if above.split is split:
+                return split.star
+        elif isinstance(node, SpecPlace) and above is node:
+            return node
         message = f"{quoted(stated_on)} is neither {quoted(place.name)} nor what it is made from"
-        hint = f"possible: {listing(list(islice(ancestors(place), _ANCESTORS_LISTED)))}"
-        if isinstance(node, Splitting) and is_above(node.star, place):
+        names = [each.name for each in islice(place.lineage(), _ANCESTORS_LISTED)]
+        hint = f"possible: {listing(names)}"
+        if split is not None and above is split.star:
             message = f"{quoted(place.name)} is not made from {quoted(stated_on)} alone"
-            hint = f"write `stated_on: {node.name}.*` for the block that each copy is made from"
+            hint = f"write `stated_on: {split.name}.*` for the block that each copy is made from"
         self._faults.add("DPC128", at, message, hint)
+        return None
 
 
 def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
@@ -208,10 +194,8 @@ def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
 def _implied(profile: Draft) -> Iterator[Draft]:
     """Yields the pure or (ε, δ) statement of each single point of a profile."""
     for epsilon, delta in profile.make().points:
-        if delta:
-            yield profile._replace(parameters=(epsilon, delta), make=_APPROX, implied=True)
-        else:
-            yield profile._replace(parameters=(epsilon,), make=_PURE, implied=True)
+        make = partial(Guarantee, Notion.APPROX if delta else Notion.PURE)
+        yield profile._replace(parameters=(epsilon, delta), make=make, implied=True)
 
 
 def _written(
@@ -247,11 +231,9 @@ def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
     the table in between has a row with some old and some new values, which any table of the root
     may have.
     """
-    root = place
-    while root.parent is not None:
-        root = root.parent
-    columns = root.facts.traits.columns
-    if columns is None or root.facts.traits.unit is not None:
+    traits = place.root.traits
+    columns = traits.columns
+    if columns is None or traits.unit is not None:
         return  # how many rows a unit has in a block may be declared
     notions = (Notion.PURE, Notion.APPROX, Notion.ZCDP, Notion.GDP)
     alike: dict[Notion, list[tuple[frozenset[str], Pair, Draft]]] = {}

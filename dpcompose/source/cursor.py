@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpcompose.errors import Path
-from dpcompose.source.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-    YAMLError,
-    event_source,
-)
+from dpcompose.source.events import Level, ScalarEvent, YAMLError, walk
 from dpcompose.source.limits import MAX_DEPTH
 
 #: A character that is no part of a spec, which stands for the word at the cursor.
@@ -40,27 +28,6 @@ class Cursor(NamedTuple):
     is_start: bool = False
 
 
-@dataclass(slots=True)
-class _Level:
-    """A collection that is open: `said` are its entries, `at` is the key or the number of the
-    value."""
-
-    is_mapping: bool
-    said: dict[str, str] = field(default_factory=dict)
-    at: str | int = -1
-    at_key: bool = True
-
-    def add(self, text: str) -> None:
-        """Adds a node, which is a key or a value."""
-        if isinstance(self.at, int) and not self.is_mapping:
-            self.at += 1
-        elif self.at_key:
-            self.at, self.at_key = text, False
-            self.said[text] = ""
-        else:
-            self.said[str(self.at)], self.at_key = text, True
-
-
 def cursor_at(before: str) -> Cursor | None:
     """Returns the place of the word that follows the text `before`; None where no word of a spec
     can follow, as in a comment or in a text of several words."""
@@ -74,31 +41,18 @@ def cursor_at(before: str) -> Cursor | None:
 
 def _find(text: str, starts_here: bool) -> Cursor | None:
     """Returns the place of the mark in a text, None where the parser does not come to it."""
-    stack: list[_Level] = []
     try:
-        next_event = event_source(text)
-        while type(event := next_event()) is not StreamEndEvent:
-            if isinstance(event, DocumentStartEvent):
-                stack.clear()
-            elif isinstance(event, ScalarEvent) and event.value == _MARK:
+        for event, stack in walk(text):
+            if len(stack) > MAX_DEPTH:  # a parser takes quadratic time over more of them
+                return None
+            if isinstance(event, ScalarEvent) and event.value == _MARK:
                 return _cursor(stack, starts_here)
-            elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
-                stack.pop()
-            elif isinstance(
-                event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)
-            ):
-                if stack:
-                    stack[-1].add(event.value if isinstance(event, ScalarEvent) else "")
-                if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-                    if len(stack) == MAX_DEPTH:  # a parser takes quadratic time over more of them
-                        return None
-                    stack.append(_Level(isinstance(event, MappingStartEvent)))
     except YAMLError:
         pass
     return None
 
 
-def _cursor(stack: list[_Level], starts_here: bool) -> Cursor:
+def _cursor(stack: list[Level], starts_here: bool) -> Cursor:
     """Returns the place of the next node in the innermost of the open collections."""
     siblings = tuple(each.said for each in stack)
     is_key = bool(stack) and stack[-1].is_mapping and stack[-1].at_key

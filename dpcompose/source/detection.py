@@ -6,18 +6,7 @@ import re
 from itertools import islice
 
 from dpcompose.source.documents import documents
-from dpcompose.source.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-    YAMLError,
-    event_source,
-)
+from dpcompose.source.events import AliasEvent, ScalarEvent, YAMLError, walk
 from dpcompose.source.limits import MAX_BYTES, MAX_DOCUMENTS
 
 _KEY = "dpcompose"
@@ -89,24 +78,12 @@ def _starts_with_key(line: str) -> bool:
 
 def _has_key(text: str) -> bool:
     """Returns whether some document is a mapping with the key. Raises YAMLError."""
-    next_event, depth, in_mapping, at_key = event_source(text), 0, False, False
     named: set[str] = set()  # anchors of texts that are the key
-    while type(event := next_event()) is not StreamEndEvent:
-        if isinstance(event, DocumentStartEvent):
-            depth = 0
-        elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
-            depth -= 1
-        elif isinstance(event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)):
-            is_key = isinstance(event, ScalarEvent) and event.value == _KEY
-            if is_key and event.anchor is not None:
-                named.add(event.anchor)
-            if depth == 1:
-                alias = isinstance(event, AliasEvent) and event.anchor in named
-                if in_mapping and at_key and (is_key or alias):
-                    return True
-                at_key = not at_key
-            if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
-                if depth == 0:
-                    in_mapping, at_key = isinstance(event, MappingStartEvent), True
-                depth += 1
+    for event, stack in walk(text):
+        is_key = isinstance(event, ScalarEvent) and event.value == _KEY
+        if is_key and event.anchor is not None:
+            named.add(event.anchor)
+        alias = isinstance(event, AliasEvent) and event.anchor in named
+        if len(stack) == 1 and stack[0].is_mapping and stack[0].at_key and (is_key or alias):
+            return True
     return False

@@ -4,7 +4,8 @@ The parser's event stream is read instead of its node graph: composing nodes tak
 of this package, and recurses in C without a limit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -45,3 +46,51 @@ def event_source(text: str) -> Callable[[], Any]:
             raise yaml.YAMLError(str(error)) from None
 
     return guarded
+
+
+#: The most entries of a collection that are kept.
+_MOST_SAID = 100_000
+
+
+@dataclass(slots=True)
+class Level:
+    """A collection that is open: `at` is the key or the number of the value, `said` are its first
+    entries."""
+
+    is_mapping: bool
+    said: dict[str, str] = field(default_factory=dict)
+    at: str | int = -1
+    at_key: bool = True
+
+    def add(self, text: str) -> None:
+        """Adds a node, which is a key or a value."""
+        if isinstance(self.at, int) and not self.is_mapping:
+            self.at += 1
+        elif self.at_key:
+            self.at, self.at_key = text, False
+            if len(self.said) < _MOST_SAID:
+                self.said[text] = ""
+        else:
+            self.at_key = True
+            if self.at in self.said:
+                self.said[str(self.at)] = text
+
+
+def walk(text: str) -> Iterator[tuple[Any, list[Level]]]:
+    """Yields the event of each node of a text, with the collections that are open before it.
+
+    Raises YAMLError.
+    """
+    stack: list[Level] = []
+    next_event = event_source(text)
+    while type(event := next_event()) is not StreamEndEvent:
+        if isinstance(event, DocumentStartEvent):
+            stack.clear()
+        elif isinstance(event, (MappingEndEvent, SequenceEndEvent)):
+            stack.pop()
+        elif isinstance(event, (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent)):
+            yield event, stack
+            if stack:
+                stack[-1].add(event.value if isinstance(event, ScalarEvent) else "")
+            if isinstance(event, (MappingStartEvent, SequenceStartEvent)):
+                stack.append(Level(isinstance(event, MappingStartEvent)))

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from dpcompose.errors import quoted
+from dpcompose.errors import InvalidSpec, quoted
+from dpcompose.memory import without_garbage_collection
 from dpcompose.source.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -18,9 +19,9 @@ from dpcompose.source.events import (
     YAMLError,
     event_source,
 )
-from dpcompose.source.file_faults import FileFaults, Misplaced, Stop
+from dpcompose.source.file_faults import NO_TAGS, FileFaults, Misplaced, Stop, syntax_fault
 from dpcompose.source.limits import MAX_ALIASED_NODES, MAX_DEPTH, MAX_DOCUMENTS, MAX_NAME, MAX_NODES
-from dpcompose.source.positions import Lines, Marks
+from dpcompose.source.positions import Lines, Marks, Source
 from dpcompose.source.scalars import (
     MAP_TAG,
     SCALAR_TAGS,
@@ -31,9 +32,37 @@ from dpcompose.source.scalars import (
     Value,
     encodable,
 )
-from dpcompose.source.syntax import NO_TAGS, syntax_fault
+from dpcompose.source.text import check_text, decode
 
 _TAG = re.compile(r"![^\s,\[\]{}]*")
+
+
+def load(data: bytes | str, name: str, lines_above: int = 0) -> Source:
+    """Returns the one document in `data`. Raises InvalidSpec with all faults found.
+
+    `name`: the name of the file in faults. `lines_above` is added to every line number, for a
+    document cut out of a stream.
+    """
+    return _read(data, name, False, lines_above)[0]
+
+
+def load_all(data: bytes | str, name: str) -> list[Source]:
+    """Returns all documents in `data`, at least one. Raises InvalidSpec with all faults found."""
+    return _read(data, name, True)
+
+
+def _read(data: bytes | str, name: str, several: bool, lines_above: int = 0) -> list[Source]:
+    """Returns the documents in `data`; where not `several`, a second one is a fault."""
+    text = decode(data, name)
+    lines = Lines(text, lines_above)
+    reader = Reader(lines, several)
+    if check_text(text, reader.faults):
+        with without_garbage_collection():
+            reader.read()
+    faults = reader.faults.all()
+    if faults:
+        raise InvalidSpec(faults, name, lines)
+    return [Source(name, value, lines, reader.marks, root) for root, value in reader.documents]
 
 
 def _tag(tag: str) -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from dpcompose.errors import Path, Replacement, Span
 from dpcompose.source.positions import Source
 
 Replacements = tuple[Replacement, ...]
+#: A change of a source that is given later: a function of this module, and what follows the source.
+Rewrite = tuple[Callable[..., Replacements], *tuple[Any, ...]]
 
 #: Texts that need no quotation marks, wherever they stand.
 _PLAIN = re.compile(r"[^\W\d][\w.*/-]*")
@@ -225,6 +228,37 @@ def as_mapping(source: Source, path: Path, key: str) -> Replacements:
     return tuple(found)
 
 
+def with_name_inside(source: Source, path: Path, key: str) -> Replacements:
+    """Returns the replacements that make of a mapping at `path`, whose one entry is a mapping in
+    braces, that mapping, in which the name of the entry stands under `key`."""
+    tree = source.at(path)
+    name = next(iter(tree)) if isinstance(tree, dict) else ""
+    inner = (*path, name)
+    own, value = source.span(inner, key=True), source.span(inner)
+    if not source.at(inner) or not _is_flow(source, inner) or own.line != value.line:
+        return ()
+    written = source.lines[own.line - 1][own.column - 1 : own.end_column - 1]
+    before = Span(own.line, own.column, value.line, value.column + 1)
+    changed = Replacement(before, f"{{{key}: {written}, ")
+    if not _is_flow(source, path):
+        return (changed,)
+    outer = source.span(path)  # its own braces go
+    if outer.line != outer.end_line or outer.end_column - value.end_column != 1:
+        return ()
+    start = Span(outer.line, outer.column, value.line, value.column + 1)
+    end = Span(outer.line, outer.end_column - 1, outer.line, outer.end_column)
+    return Replacement(start, changed.text), Replacement(end, "")
+
+
+def joined(source: Source, path: Path, rest: Path) -> Replacements:
+    """Returns the replacements that make a point of the comma between the number at `path` and its
+    digits."""
+    number, digits = source.span(path), source.span(rest, key=True)
+    comma = Span(number.end_line, number.end_column, digits.line, digits.column)
+    between = source.lines[comma.line - 1][comma.column - 1 : comma.end_column - 1]
+    return (Replacement(comma, "."),) if between == "," and digits.line == comma.line else ()
+
+
 def _is_flow(source: Source, path: Path) -> bool:
     """Returns whether the value at `path` stands in brackets."""
     span = source.span(path)
@@ -234,71 +268,3 @@ def _is_flow(source: Source, path: Path) -> bool:
 def _in_brackets_or_scalar(source: Source, path: Path) -> bool:
     """Returns whether the value at `path` is a scalar, or stands in brackets."""
     return not isinstance(source.at(path), dict | list) or _is_flow(source, path)
-
-
-# --- changes of a source that is given later ------------------------------------------------------
-
-#: A function that returns the replacements of a change in a source.
-Rewrite = Callable[[Source], Replacements]
-
-
-def renaming(path: Path, key: str) -> Rewrite:
-    """Returns the change `renamed`."""
-    return lambda source: renamed(source, path, key)
-
-
-def writing(path: Path, text: str) -> Rewrite:
-    """Returns the change `rewritten`."""
-    return lambda source: rewritten(source, path, text)
-
-
-def wrapping(path: Path, before: str, after: str) -> Rewrite:
-    """Returns the change `wrapped`."""
-    return lambda source: wrapped(source, path, before, after)
-
-
-def adding(path: Path, entry: str) -> Rewrite:
-    """Returns the change `with_entry`."""
-    return lambda source: with_entry(source, path, entry)
-
-
-def naming_inside(path: Path, key: str) -> Rewrite:
-    """Returns the change of a mapping at `path`, whose one entry is a mapping in braces, into that.
-
-    Its name stands in it under `key`.
-    """
-
-    def rewrite(source: Source) -> Replacements:
-        """Returns the replacements of the change."""
-        tree = source.at(path)
-        name = next(iter(tree)) if isinstance(tree, dict) else ""
-        inner = (*path, name)
-        own, value = source.span(inner, key=True), source.span(inner)
-        if not source.at(inner) or not _is_flow(source, inner) or own.line != value.line:
-            return ()
-        written = source.lines[own.line - 1][own.column - 1 : own.end_column - 1]
-        before = Span(own.line, own.column, value.line, value.column + 1)
-        changed = Replacement(before, f"{{{key}: {written}, ")
-        if not _is_flow(source, path):
-            return (changed,)
-        outer = source.span(path)  # its own braces go
-        if outer.line != outer.end_line or outer.end_column - value.end_column != 1:
-            return ()
-        start = Span(outer.line, outer.column, value.line, value.column + 1)
-        end = Span(outer.line, outer.end_column - 1, outer.line, outer.end_column)
-        return Replacement(start, changed.text), Replacement(end, "")
-
-    return rewrite
-
-
-def joining(path: Path, rest: Path) -> Rewrite:
-    """Returns the change of the comma between the number at `path` and its digits to a point."""
-
-    def rewrite(source: Source) -> Replacements:
-        """Returns the replacements of the change."""
-        number, digits = source.span(path), source.span(rest, key=True)
-        comma = Span(number.end_line, number.end_column, digits.line, digits.column)
-        between = source.lines[comma.line - 1][comma.column - 1 : comma.end_column - 1]
-        return (Replacement(comma, "."),) if between == "," and digits.line == comma.line else ()
-
-    return rewrite

@@ -5,10 +5,9 @@ from itertools import islice
 
 from dpcompose.errors import Diagnostic, InvalidSpec, Span
 from dpcompose.source.events import has_libyaml
-from dpcompose.source.file_faults import FileFaults
+from dpcompose.source.file_faults import NO_TAGS, FileFaults
 from dpcompose.source.limits import MAX_BYTES, MAX_BYTES_WITHOUT_LIBYAML, MAX_TAG_DIRECTIVES
 from dpcompose.source.positions import Lines
-from dpcompose.source.syntax import NO_TAGS
 
 
 def decode(data: bytes | str, name: str) -> str:

@@ -3,8 +3,7 @@
 The only home of pydantic.
 """
 
-from dpcompose.spec.model import Spec
+from dpcompose.spec.model import Spec, json_schema
 from dpcompose.spec.reading import Reading, read
-from dpcompose.spec.schema import json_schema
 
 __all__ = ["Reading", "Spec", "json_schema", "read"]

@@ -12,8 +12,8 @@ from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.source import Value
 from dpcompose.source.cursor import Cursor
-from dpcompose.spec.keys import entries_of, required
-from dpcompose.spec.schema import json_schema
+from dpcompose.spec.model import json_schema
+from dpcompose.spec.phrases import entries_of, required
 
 Node = dict[str, Any]
 

@@ -1,13 +1,125 @@
-"""Datasets as they are written: roots, what is made by a map, and partitions."""
+"""Datasets as they are written: roots, what is made by a map, and partitions.
 
-from typing import Annotated, Literal
+Each kind of map and of partition has a model of its own, made of the keys of its form.
+"""
 
-from pydantic import Discriminator, Field, Tag
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from dpcompose.spec.fields import Because, Name, Optional, Reference, Scalar, Whole
-from dpcompose.spec.maps import Map
-from dpcompose.spec.models import Model
-from dpcompose.spec.partitions import Partition
+from pydantic import Field
+
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms.family import Sort
+from dpcompose.spec.fields import (
+    Because,
+    Model,
+    Name,
+    OneOf,
+    Optional,
+    ReadAfter,
+    Reference,
+    Scalar,
+    Whole,
+    by_key,
+    by_shape,
+    model_of,
+)
+
+
+class Sensitivity(Model):
+    __doc__ = "How far a value moves, for each kind of row change."
+
+    what = "a sensitivity"
+    unbounded: Optional[Scalar] = Field(default=None, description="For one row added or removed.")
+    bounded: Optional[Scalar] = Field(default=None, description="For one row replaced.")
+
+
+#: What stands at a key of each sort.
+_TYPES: dict[Sort, Any] = {
+    Sort.WHOLE: Whole,
+    Sort.NAME: Name,
+    Sort.COLUMN: Name,
+    Sort.COLUMNS: list[Name],
+    Sort.FLAG: bool,
+    Sort.NUMBER: Scalar,
+    Sort.MOVES: Annotated[Scalar | Sensitivity, by_shape(object, dict)],
+    Sort.BLOCKS: Annotated[
+        Whole | Annotated[list[Name], Field(min_length=1)], by_shape(object, list)
+    ],
+    Sort.FEEDS: Annotated[dict[str, list[Name]], Field(min_length=1)],
+}
+
+
+# --- maps and partitions -------------------------------------------------------------------------
+
+
+class AnyMap(Model):
+    __doc__ = "What every map says; each kind has a model of its own."
+
+    what = "a map"
+    kind: str = Field(description="The kind of the map.")
+
+
+#: The model of each kind by its name.
+MAP_KINDS: dict[str, type[AnyMap]] = {
+    name: model_of(
+        form,
+        AnyMap,
+        name.title().replace("-", ""),
+        f"a map of kind `{name}`",
+        ("kind", "The kind of the map."),
+        _TYPES,
+    )
+    for name, form in MAPS.items()
+}
+
+
+class AnyPartition(Model):
+    __doc__ = "What every partition says; each kind has a model of its own."
+
+    what = "any `partition`"
+
+    drops: bool = Field(
+        default=False, description="Declares that some row is in none of the blocks that are read."
+    )
+    max_blocks_per_unit: Optional[Whole] = Field(
+        default=None, description="How many blocks the rows of one privacy unit touch at most."
+    )
+    max_rows_per_block: Optional[Whole] = Field(
+        default=None, description="How many rows of one privacy unit are in one block at most."
+    )
+    because: Because
+    by: str = Field(description="What rows are assigned to blocks by.")
+
+
+#: The model of each kind by its name.
+PARTITION_KINDS: dict[str, type[AnyPartition]] = {
+    name: model_of(
+        form,
+        AnyPartition,
+        f"By{name.title()}",
+        f"a partition by {name}",
+        ("by", "What rows are assigned to blocks by."),
+        _TYPES,
+    )
+    for name, form in PARTITIONS.items()
+}
+
+if TYPE_CHECKING:
+    Map = AnyMap
+    Partition = AnyPartition
+else:
+    Map = Annotated[
+        reduce(or_, MAP_KINDS.values()),
+        by_key("kind", MAP_KINDS),
+        ReadAfter(lambda value: {"kind": value} if isinstance(value, str) else value),
+    ]
+    Partition = Annotated[reduce(or_, PARTITION_KINDS.values()), by_key("by", PARTITION_KINDS)]
+
+
+# --- datasets ------------------------------------------------------------------------------------
 
 #: What a root may be.
 DOMAINS = {
@@ -89,30 +201,24 @@ class Split(Model):
     because: Because
 
 
-def _dataset_tag(value: object) -> str | None:
-    """Returns the tag of the model for a dataset; a tag with `?` for one that no model fits, None
-    if it is no mapping."""
+def _dataset(value: object) -> type[Model] | str | None:
+    """Returns the model for a dataset; a tag with `?` for one that no model fits, None if it is no
+    mapping."""
     if not isinstance(value, dict):
         return None
     match "map" in value, "partition" in value:
         case True, True:
             return "?both"
         case True, False:
-            return "<mapped>"
+            return Mapped
         case False, True:
-            return "<split>"
+            return Split
     if "from" in value:
         return "?neither"
     domain = value.get("domain", "table")
     if domain == "graph":
-        return "<graph>"
-    return "?domain" if isinstance(domain, str) and domain not in DOMAINS else "<table>"
+        return Graph
+    return "?domain" if isinstance(domain, str) and domain not in DOMAINS else Table
 
 
-Dataset = Annotated[
-    Annotated[Table, Tag("<table>")]
-    | Annotated[Graph, Tag("<graph>")]
-    | Annotated[Mapped, Tag("<mapped>")]
-    | Annotated[Split, Tag("<split>")],
-    Discriminator(_dataset_tag),
-]
+Dataset = Annotated[Table | Graph | Mapped | Split, OneOf(_dataset, Table, Graph, Mapped, Split)]

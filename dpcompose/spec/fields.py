@@ -1,4 +1,4 @@
-"""What fields of a spec hold: names, whole numbers, exact numbers and parameters.
+"""Mappings with a fixed set of keys, and what stands at the keys: names, numbers, parameters.
 
 A scalar keeps its source text, so that a number stays exact.
 """
@@ -6,13 +6,15 @@ A scalar keeps its source text, so that a number stays exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, TypeVar
+from types import new_class
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import Discriminator, Field, GetCoreSchemaHandler, Tag, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.core.numbers.expressions import ExpressionError, number_hint, parse
 from dpcompose.source import Number
 
@@ -28,6 +30,17 @@ _PRODUCT = re.compile(r"[1-9][0-9]{0,8}(?: *[*] *[1-9][0-9]{0,8})+")
 _NAMES = re.compile("[A-Za-z_]")
 #: Other forms of a whole number that mean one thing alone.
 _UNMISTAKABLE = re.compile("[1-9][0-9]*(?:[.]0*)?(?:[eE][+]?[0-9]+)?|[1-9][0-9]{0,2}(?:_[0-9]{3})+")
+
+
+class Model(BaseModel):
+    """A mapping with a fixed set of keys; `what` is what messages call it.
+
+    The schema tells `__doc__` of each model: it is assigned, since Python can be run without
+    docstrings.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    what: ClassVar[str] = "a mapping"
 
 
 def expected(
@@ -148,6 +161,58 @@ class ReadAfter:
         return core_schema.no_info_before_validator_function(self._look, handler(source))
 
 
+class OneOf:
+    """Says to pydantic which member of a union reads a value: the one whose tag `choose` returns.
+
+    So each part of a spec is held against one model only, and its faults speak of that model.
+    `choose` returns None for a value of a wrong type, and a tag that starts with `?` for a mapping
+    that no member fits. `tags`: those of the members, in their order; a type stands for its name.
+    """
+
+    def __init__(self, choose: Callable[[object], str | type | None], *tags: str | type) -> None:
+        self._choose = choose
+        self._tags = tuple(map(_tag, tags))
+
+    def members(self, union: Any) -> dict[str, Any]:
+        """Returns the members of a union by their tags."""
+        return dict(zip(self._tags, get_args(union), strict=True))
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        members = self.members(source).items()
+        choices = {tag: handler.generate_schema(each) for tag, each in members}
+        return core_schema.tagged_union_schema(choices, lambda value: _tag(self._choose(value)))
+
+
+def _tag(choice: Any) -> Any:
+    """Returns a tag, which can be given by a type that has its name."""
+    return choice.__name__ if isinstance(choice, type) else choice
+
+
+def by_shape(*shapes: type) -> OneOf:
+    """Returns the choice by the type of a value: the last of the members' that it has."""
+
+    def choose(value: object) -> type | None:
+        """Returns the type; None if the value has none of them."""
+        return next((each for each in shapes[::-1] if isinstance(value, each)), None)
+
+    return OneOf(choose, *shapes)
+
+
+def by_key(key: str, kinds: Collection[str]) -> OneOf:
+    """Returns the choice by the text at a key; `?key` stands for a kind that is unknown."""
+
+    def choose(value: object) -> str | None:
+        """Returns the kind of a mapping; None for another value."""
+        if not isinstance(value, dict):
+            return None
+        kind = value.get(key)
+        return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
+
+    return OneOf(choose, *kinds)
+
+
 #: A name: any text; a number counts as its text.
 Name = Annotated[str, WithJsonSchema(_NAME_SCHEMA)]
 #: A dataset, one block of a partition, or every block: `name`, `name.block`, `name.*`.
@@ -164,23 +229,50 @@ Probability = Annotated[str, ReadBy(_scalar, _number_schema(exclusiveMaximum=1))
 Optional = Annotated[_T | None, ReadAfter(_not_null)]
 
 
-def _parameter_tag(value: object) -> str:
-    return "<by block>" if isinstance(value, dict) else "<number>"
-
-
 #: A parameter of a mechanism: one number for all blocks, or one for each.
-Parameter = Annotated[
-    Annotated[Scalar, Tag("<number>")] | Annotated[dict[str, Scalar], Tag("<by block>")],
-    Discriminator(_parameter_tag),
-]
+Parameter = Annotated[Scalar | dict[str, Scalar], by_shape(object, dict)]
 #: The same, for numbers below 1.
-ProbabilityParameter = Annotated[
-    Annotated[Probability, Tag("<number>")] | Annotated[dict[str, Probability], Tag("<by block>")],
-    Discriminator(_parameter_tag),
-]
+ProbabilityParameter = Annotated[Probability | dict[str, Probability], by_shape(object, dict)]
 
 
 #: Why something declared is true; the optional key `because`.
 Because = Annotated[
     Optional[Name], Field(default=None, description="Why this is true, for the report.")
 ]
+
+
+# --- models of kinds ------------------------------------------------------------------------------
+
+
+def model_of(
+    form: Any,
+    base: type[Model],
+    name: str,
+    what: str,
+    tag: tuple[str, str],
+    types: Mapping[Sort, Any],
+    **more: tuple[Any, Any],
+) -> Any:
+    """Returns the model of a kind of map, partition or mechanism, with the keys of its form.
+
+    `tag`: the key that names the kind, and its description; `types`: what stands at a key of each
+    sort; `more`: further keys, each with its type and its field.
+    """
+    fields: dict[str, tuple[Any, Any]] = {tag[0]: (Literal[form.name], Field(description=tag[1]))}
+    may_be_left_out: Any = Optional
+    for key in form.keys:
+        held = Literal[key.choices] if key.sort is Sort.CHOICE else types[key.sort]
+        default = list(key.default) if isinstance(key.default, tuple) else key.default
+        fields[key.name] = (
+            may_be_left_out[held] if default is None else held,
+            Field(... if default is REQUIRED else default, description=key.says),
+        )
+    fields |= more
+    space = {
+        "__module__": base.__module__,
+        "__doc__": form.about,
+        "__annotations__": {key: held for key, (held, _) in fields.items()},
+        "what": what,
+        **{key: field for key, (_, field) in fields.items()},
+    }
+    return new_class(name, (base,), exec_body=lambda own: own.update(space))

@@ -2,10 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
+from dpcompose.spec.asked import Relation
 from dpcompose.spec.fields import (
     PAIR_SCHEMA,
+    Model,
     Optional,
     Parameter,
     Probability,
@@ -13,10 +15,10 @@ from dpcompose.spec.fields import (
     ReadBy,
     Reference,
     Scalar,
+    by_key,
+    by_shape,
     expected,
 )
-from dpcompose.spec.models import Model
-from dpcompose.spec.relations import Relation
 
 #: The most points of a guarantee.
 MOST_POINTS = 1000
@@ -104,57 +106,21 @@ Pair = Annotated[tuple[str, str], ReadBy(_pair, PAIR_SCHEMA)]
 AnyPoint = tuple[str, str] | RdpPoint | ProfilePoint
 
 
-def _points_tag(value: object) -> str | None:
-    """Returns the tag of the model for points: a list, or a mapping; None for another type."""
-    if isinstance(value, list):
-        return "<points>"
-    return "<curve>" if isinstance(value, dict) else None
-
-
-def _rdp_point_tag(value: object) -> str | None:
-    """Returns the tag of the model for a point of a Rényi curve; None for a value of a wrong
-    type."""
-    if isinstance(value, list):
-        return "<pair>"
-    return "<rdp point>" if isinstance(value, dict) else None
-
-
-def _profile_point_tag(value: object) -> str | None:
-    """Returns the tag of the model for a point of a profile; None for a value of a wrong type."""
-    if isinstance(value, list):
-        return "<pair>"
-    return "<profile point>" if isinstance(value, dict) else None
-
-
 RdpPoints = Annotated[
     Annotated[
-        list[
-            Annotated[
-                Annotated[Pair, Tag("<pair>")] | Annotated[RdpPoint, Tag("<rdp point>")],
-                Discriminator(_rdp_point_tag),
-            ]
-        ],
-        Tag("<points>"),
+        list[Annotated[Pair | RdpPoint, by_shape(list, dict)]],
         Field(min_length=1, max_length=MOST_POINTS),
     ]
-    | Annotated[dict[str, Scalar], Tag("<curve>"), Field(min_length=1, max_length=MOST_POINTS)],
-    Discriminator(_points_tag),
+    | Annotated[dict[str, Scalar], Field(min_length=1, max_length=MOST_POINTS)],
+    by_shape(list, dict),
 ]
 ProfilePoints = Annotated[
     Annotated[
-        list[
-            Annotated[
-                Annotated[Pair, Tag("<pair>")] | Annotated[ProfilePoint, Tag("<profile point>")],
-                Discriminator(_profile_point_tag),
-            ]
-        ],
-        Tag("<points>"),
+        list[Annotated[Pair | ProfilePoint, by_shape(list, dict)]],
         Field(min_length=1, max_length=MOST_POINTS),
     ]
-    | Annotated[
-        dict[str, Probability], Tag("<curve>"), Field(min_length=1, max_length=MOST_POINTS)
-    ],
-    Discriminator(_points_tag),
+    | Annotated[dict[str, Probability], Field(min_length=1, max_length=MOST_POINTS)],
+    by_shape(list, dict),
 ]
 
 
@@ -182,25 +148,7 @@ class Profile(Stated):
     )
 
 
-def _guarantee_tag(value: object) -> str | None:
-    """Returns the tag of the model for a guarantee; `?notion` if its notion is unknown, None if no
-    mapping."""
-    if not isinstance(value, dict):
-        return None
-    notion = value.get("notion")
-    return f"<{notion}>" if isinstance(notion, str) and notion in NOTIONS else "?notion"
-
-
-Guarantee = Annotated[
-    Annotated[Pure, Tag("<pure>")]
-    | Annotated[Approx, Tag("<approx>")]
-    | Annotated[Zcdp, Tag("<zcdp>")]
-    | Annotated[Gdp, Tag("<gdp>")]
-    | Annotated[Rdp, Tag("<rdp>")]
-    | Annotated[Profile, Tag("<profile>")],
-    Discriminator(_guarantee_tag),
-]
-
+#: The model of each notion by its name.
 NOTIONS: dict[str, type[Stated]] = {
     "pure": Pure,
     "approx": Approx,
@@ -209,3 +157,4 @@ NOTIONS: dict[str, type[Stated]] = {
     "rdp": Rdp,
     "profile": Profile,
 }
+Guarantee = Annotated[Pure | Approx | Zcdp | Gdp | Rdp | Profile, by_key("notion", NOTIONS)]

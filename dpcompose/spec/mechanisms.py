@@ -1,16 +1,318 @@
-"""Mechanisms as they are written."""
+"""Mechanisms as they are written: concrete ones, with what is drawn and how far one row moves it,
+stated ones, and what is computed from outputs."""
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Annotated
+from types import new_class
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS
-from dpcompose.spec.fields import Because, Name
-from dpcompose.spec.guarantees import NOTIONS, Approx, Gdp, Guarantee, Profile, Pure, Rdp, Zcdp
-from dpcompose.spec.mechanism_entry import ReadingEntry
-from dpcompose.spec.models import Model
+from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms.family import FamilyForm, Sort
+from dpcompose.spec.asked import Relation
+from dpcompose.spec.fields import (
+    Because,
+    Model,
+    Name,
+    OneOf,
+    Optional,
+    Parameter,
+    Reference,
+    Scalar,
+    Several,
+    Whole,
+    by_shape,
+    model_of,
+)
+from dpcompose.spec.guarantees import NOTIONS, Guarantee, Pure
+
+
+class ReadingEntry(Model):
+    __doc__ = "What every mechanism that reads a dataset has."
+
+    what = "a mechanism"
+    name: Name = Field(description="A name of its own.")
+    reads: Reference = Field(
+        description="A dataset, a block `name.block`, or `name.*`: a copy on each."
+    )
+    count: Whole = Field(default=1, description="How many independent copies are released.")
+    because: Because
+    group: Optional[Name] = Field(
+        default=None, description="What it is part of: reports sum the costs of a group."
+    )
+    tags: Optional[Name] = Field(default=None, description="Another word for `group`.")
+    interactive: bool = Field(
+        default=False,
+        description="It answers questions that are chosen on the way, while others are open; its "
+        "guarantee holds against such an analyst.",
+    )
+    uses: Optional[list[Name]] = Field(
+        default=None,
+        description="The columns of what it reads on which it depends alone: as if it read "
+        "`map: {kind: columns, only: [...]}` of it.",
+    )
+
+
+# --- how far one row moves what is released ------------------------------------------------------
+
+
+class Normed(Model):
+    __doc__ = """\
+    How far one row moves what is released, in a norm that is named; all that is said holds.
+
+    A plain number is in L1 for Laplace, geometric and Skellam noise, in L2 for Gaussian and
+    discrete Gaussian noise.
+    """
+
+    what = "a sensitivity in a norm"
+    l1: Optional[Scalar] = Field(default=None, description="In L1: the sum over the coordinates.")
+    l2: Optional[Scalar] = Field(default=None, description="In L2, as Euclid measures.")
+    l2_squared: Optional[Scalar] = Field(
+        default=None, description="The square of L2: the sum of the squares of the coordinates."
+    )
+    one_hot: Optional[Scalar] = Field(
+        default=None,
+        description="Each row adds a number from 0 to this to one coordinate of a vector, and "
+        "nothing to the others, as in a histogram: for rows that come, go or are replaced.",
+    )
+    dimension: Optional[Whole] = Field(
+        default=None, description="How many coordinates one row moves at most."
+    )
+
+
+#: The most mechanisms of which one run consists.
+MOST_TOGETHER = 100
+#: A sensitivity for one kind of change, as it is read.
+AnyMoved = str | dict[str, str] | Normed
+#: The keys of a sensitivity in a norm.
+NORM_KEYS = tuple(Normed.model_fields)
+
+
+def _moved(value: object) -> type:
+    """Returns the type of one sensitivity: a number, one in named norms, or one by block."""
+    if not isinstance(value, dict):
+        return str
+    return Normed if value and value.keys() <= {*NORM_KEYS} else dict
+
+
+#: A sensitivity for one kind of change: in the norm of the mechanism, for each block, or in one
+#: that is named.
+Moved = Annotated[Scalar | dict[str, Scalar] | Normed, OneOf(_moved, str, dict, Normed)]
+
+
+class Sensitivities(Model):
+    __doc__ = "How far one row moves what is released, for each kind of row change."
+
+    what = "a sensitivity"
+    unbounded: Optional[Moved] = Field(default=None, description="For one row added or removed.")
+    bounded: Optional[Moved] = Field(default=None, description="For one row replaced.")
+
+
+def _sensitivity(value: object) -> type:
+    """Returns the type of a sensitivity: a number, in named norms, or by kind of row change."""
+    if not isinstance(value, dict):
+        return str
+    return Normed if value and value.keys() & {*NORM_KEYS} else Sensitivities
+
+
+Sensitivity = Annotated[
+    Scalar | Normed | Sensitivities, OneOf(_sensitivity, str, Normed, Sensitivities)
+]
+
+
+# --- concrete mechanisms --------------------------------------------------------------------------
+
+#: What the key `sensitivity` says.
+SENSITIVITY = (
+    "How far one row moves it: a number (for one row added or removed, where rows come and go), or "
+    "`{unbounded: …, bounded: …}`."
+)
+#: What the key `mechanism` says.
+MECHANISM = "What is drawn: the family of the noise, of the choice or of the answers."
+
+
+class Concrete(Model):
+    __doc__ = "What every concrete mechanism with a sensitivity says."
+
+    what = "a concrete mechanism"
+    mechanism: str = Field(description=MECHANISM)
+    sensitivity: Sensitivity = Field(description=SENSITIVITY)
+    relation: Optional[Relation] = Field(
+        default=None, description="With a number for sensitivity: the change that it is for."
+    )
+
+
+class ByRows(Model):
+    __doc__ = (
+        "What every concrete mechanism says that has no sensitivity: each row answers by itself."
+    )
+
+    what = "a concrete mechanism"
+    mechanism: str = Field(description=MECHANISM)
+
+
+class BySteps(Model):
+    __doc__ = "What every concrete mechanism says that is stated for one step of a relation."
+
+    what = "a concrete mechanism"
+    mechanism: str = Field(description=MECHANISM)
+    relation: Optional[Relation] = Field(
+        default=None, description="What its neighbours are; default: the relation protected."
+    )
+
+
+#: A concrete mechanism as it is read: `_model` makes a model of its own for each family.
+AnyConcrete = Concrete | ByRows | BySteps
+#: What stands at a key of each sort.
+_TYPES: dict[Sort, Any] = {
+    Sort.NUMBER: Parameter,
+    Sort.WHOLE: Whole,
+    Sort.SEVERAL: Several,
+    Sort.FLAG: bool,
+}
+
+
+def _model(form: FamilyForm) -> type[Model]:
+    """Returns the model of a mechanism family, without a name."""
+    base: type[Model] = ByRows if form.sensitivity is None else Concrete
+    if form.by_steps:
+        base = Model if form.name == "select" else BySteps  # the runs have the relation
+    more = {}
+    if form.moved is not None:
+        about = f"{SENSITIVITY} Default: {form.moved}."
+        more["sensitivity"] = (Sensitivity, Field(default=form.moved, description=about))
+    what, tag = f"`mechanism: {form.name}`", ("mechanism", MECHANISM)
+    model: type[Model] = model_of(form, base, _title(form.name), what, tag, _TYPES, **more)
+    return model
+
+
+def _title(name: str) -> str:
+    return name.title().replace("-", "")
+
+
+def _entry(name: str, model: type[Model], what: str, about: object) -> type[ReadingEntry]:
+    """Returns the model of a mechanism as an entry of a spec, with a name of its own."""
+    space = {"__module__": __name__, "__doc__": about, "what": what}
+    title = f"{_title(name)}Mechanism"
+    return new_class(title, (model, ReadingEntry), exec_body=lambda own: own.update(space))
+
+
+#: The model of each family without a name, by the name of the family, as the runs of `select` are.
+RUNS_OF: dict[str, type[Model]] = {
+    name: _model(form) for name, form in FORMS.items() if name != "select"
+}
+
+
+def _run(value: object) -> type[Model] | str | None:
+    """Returns the model for one run; a tag with `?` for one that no model fits, None if it is no
+    mapping."""
+    if not isinstance(value, dict):
+        return None
+    kind, notion = value.get("mechanism"), value.get("notion")
+    if kind is not None:
+        return RUNS_OF.get(kind, "?mechanism") if isinstance(kind, str) else "?mechanism"
+    return NOTIONS.get(notion, "?notion") if isinstance(notion, str) else "?notion"
+
+
+#: One run of a selection: a concrete mechanism or a stated guarantee, without a name.
+if TYPE_CHECKING:
+    _Run = Model
+else:
+    _RUNS = (*NOTIONS.values(), *RUNS_OF.values())
+    _Run = Annotated[reduce(or_, _RUNS), OneOf(_run, *_RUNS)]
+
+
+class NegativeBinomial(Model):
+    __doc__ = "The truncated negative binomial law."
+
+    what = "`negative_binomial`"
+    shape: Scalar = Field(description="η: 1 is the geometric law, 0 the logarithmic one.")
+    mean: Scalar = Field(description="The mean number of runs.")
+
+
+class Binomial(Model):
+    __doc__ = "The binomial law."
+
+    what = "`binomial`"
+    trials: Whole = Field(description="The most runs that there can be.")
+    mean: Scalar = Field(description="The mean number of runs.")
+
+
+class UntilThreshold(Model):
+    __doc__ = "Runs until the first whose score is high enough."
+
+    what = "`until_threshold`"
+    stop: Scalar = Field(description="The chance to give up after each failure.")
+
+
+class Runs(Model):
+    __doc__ = "The law of a number of runs: one of the keys."
+
+    what = "a law of a number of runs"
+    geometric: Optional[Scalar] = Field(
+        default=None, description="The mean of a geometric law, which starts at 1."
+    )
+    logarithmic: Optional[Scalar] = Field(
+        default=None, description="The mean of a logarithmic law, which starts at 1."
+    )
+    negative_binomial: Optional[NegativeBinomial] = Field(
+        default=None, description="The truncated negative binomial law: `{shape: η, mean: m}`."
+    )
+    poisson: Optional[Scalar] = Field(
+        default=None, description="The mean of a Poisson law; with no run nothing is released."
+    )
+    binomial: Optional[Binomial] = Field(
+        default=None, description="The binomial law: `{trials: n, mean: m}`."
+    )
+    fixed: Optional[Whole] = Field(
+        default=None, description="A fixed number of runs, which cost as much as all of them."
+    )
+    until_threshold: Optional[UntilThreshold] = Field(
+        default=None,
+        description="Until the first score in a fixed set: `{stop: γ}` gives up after each failure "
+        "with chance γ.",
+    )
+
+
+_TYPES |= {
+    Sort.RUN: Annotated[
+        _Run | Annotated[list[_Run], Field(min_length=1, max_length=MOST_TOGETHER)],
+        by_shape(object, list),
+    ],
+    Sort.RUNS: Runs,
+}
+#: The model of each family by its name, as an entry of a spec.
+CONCRETE: dict[str, type[ReadingEntry]] = {
+    name: _entry(name, RUNS_OF.get(name) or _model(form), f"`mechanism: {name}`", form.about)
+    for name, form in FORMS.items()
+}
+
+
+def kind_of(model: type[Model]) -> str | None:
+    """Returns the name of the family that a model is of, as an entry or as a run; None for other
+    models."""
+    return next((name for name, own in CONCRETE.items() if model in own.__mro__[:2]), None)
+
+
+#: Keys that only concrete mechanisms have; ε and δ are also of stated guarantees, and people write
+#: `noise` for `mechanism`, `steps` for `count`.
+NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys}) - {
+    "epsilon",
+    "delta",
+    "noise",
+    "steps",
+    "of",
+} | {"sensitivity"}
+
+
+def noise_keys(kind: str) -> list[str]:
+    """Returns the keys that are parameters of the noise of a kind of concrete mechanism."""
+    own = [key.name for key in FORMS[kind].keys]
+    return [*own, "sensitivity"] if issubclass(CONCRETE[kind], Concrete) else own
+
+
+# --- entries under `mechanisms` -------------------------------------------------------------------
 
 
 class PureMechanism(Pure, ReadingEntry):
@@ -23,34 +325,17 @@ class PureMechanism(Pure, ReadingEntry):
     )
 
 
-class ApproxMechanism(Approx, ReadingEntry):
-    __doc__ = "A mechanism that is (ε, δ)-differentially private."
-
-    what = "a mechanism of notion `approx`"
-
-
-class ZcdpMechanism(Zcdp, ReadingEntry):
-    __doc__ = "A mechanism that is ρ-zCDP."
-
-    what = "a mechanism of notion `zcdp`"
-
-
-class GdpMechanism(Gdp, ReadingEntry):
-    __doc__ = "A mechanism that is μ-GDP."
-
-    what = "a mechanism of notion `gdp`"
-
-
-class RdpMechanism(Rdp, ReadingEntry):
-    __doc__ = "A mechanism with Rényi differential privacy."
-
-    what = "a mechanism of notion `rdp`"
-
-
-class ProfileMechanism(Profile, ReadingEntry):
-    __doc__ = "A mechanism that is (ε, δ)-differentially private for several pairs."
-
-    what = "a mechanism of notion `profile`"
+#: The model of each notion by its name, as an entry of a spec.
+_STATED: dict[str, type[ReadingEntry]] = {"pure": PureMechanism} | {
+    name: _entry(name, NOTIONS[name], f"a mechanism of notion `{name}`", f"A mechanism {about}.")
+    for name, about in {
+        "approx": "that is (ε, δ)-differentially private",
+        "zcdp": "that is ρ-zCDP",
+        "gdp": "that is μ-GDP",
+        "rdp": "with Rényi differential privacy",
+        "profile": "that is (ε, δ)-differentially private for several pairs",
+    }.items()
+}
 
 
 class SeveralMechanism(ReadingEntry):
@@ -71,49 +356,24 @@ class PostProcessing(Model):
     because: Because
 
 
-AnyStated = (
-    PureMechanism | ApproxMechanism | ZcdpMechanism | GdpMechanism | RdpMechanism | ProfileMechanism
-)
-
-
-def _mechanism_tag(value: object) -> str | None:
-    """Returns the tag of the model for a mechanism; a tag with `?` for one that no model fits, None
-    if it is no mapping."""
+def _mechanism(value: object) -> type[Model] | str | None:
+    """Returns the model for a mechanism; a tag with `?` for one that no model fits, None if it is
+    no mapping."""
     if not isinstance(value, dict):
         return None
     notion, mechanism = value.get("notion"), value.get("mechanism")
     if "post_processes" in value:
-        return "<post-processing>"
+        return PostProcessing
     if "guarantees" in value:
-        return "<several>"
+        return SeveralMechanism
     # With both, what else is there tells which was meant.
     if "mechanism" in value and ("notion" not in value or not NOISE_KEYS.isdisjoint(value)):
-        known = isinstance(mechanism, str) and mechanism in CONCRETE
-        return f"<{mechanism} noise>" if known else "?mechanism"
-    if isinstance(notion, str) and notion in NOTIONS:
-        return f"<{notion} mechanism>"
-    return "?notion"
+        return CONCRETE.get(mechanism, "?mechanism") if isinstance(mechanism, str) else "?mechanism"
+    return _STATED.get(notion, "?notion") if isinstance(notion, str) else "?notion"
 
-
-_STATED: dict[str, type[Model]] = {
-    "pure": PureMechanism,
-    "approx": ApproxMechanism,
-    "zcdp": ZcdpMechanism,
-    "gdp": GdpMechanism,
-    "rdp": RdpMechanism,
-    "profile": ProfileMechanism,
-}
-_MODELS: dict[str, type[Model]] = {
-    **{f"<{notion} mechanism>": model for notion, model in _STATED.items()},
-    **{f"<{kind} noise>": model for kind, model in CONCRETE.items()},
-    "<several>": SeveralMechanism,
-    "<post-processing>": PostProcessing,
-}
 
 if TYPE_CHECKING:
     Mechanism = ReadingEntry | PostProcessing
 else:
-    Mechanism = Annotated[
-        reduce(or_, (Annotated[model, Tag(tag)] for tag, model in _MODELS.items())),
-        Discriminator(_mechanism_tag),
-    ]
+    _MODELS = (*_STATED.values(), *CONCRETE.values(), SeveralMechanism, PostProcessing)
+    Mechanism = Annotated[reduce(or_, _MODELS), OneOf(_mechanism, *_MODELS)]

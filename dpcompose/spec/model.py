@@ -1,41 +1,17 @@
-"""A whole spec as it is written."""
+"""A whole spec as it is written, the models of its parts, and its JSON Schema."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
 
+from dpcompose.errors import Path
 from dpcompose.source import Number
-from dpcompose.spec.adversary import Adversary, AdversaryBudget, Sets
-from dpcompose.spec.asked import (
-    AdvantageBudget,
-    ApproxBudget,
-    GdpBudget,
-    PureBudget,
-    Reporting,
-    SuccessBudget,
-    WrittenBudget,
-    ZcdpBudget,
-)
-from dpcompose.spec.concrete import CONCRETE, RUNS_OF, Normed, Sensitivities
-from dpcompose.spec.datasets import Dataset, Graph, Mapped, Split, Table
-from dpcompose.spec.fields import Name, Optional, ReadBy, Scalar, expected
-from dpcompose.spec.guarantees import NOTIONS, ProfilePoint, RdpPoint
-from dpcompose.spec.kind_models import Sensitivity
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.mechanisms import (
-    ApproxMechanism,
-    GdpMechanism,
-    Mechanism,
-    PostProcessing,
-    ProfileMechanism,
-    PureMechanism,
-    RdpMechanism,
-    SeveralMechanism,
-    ZcdpMechanism,
-)
-from dpcompose.spec.models import Model
-from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.relations import RELATIONS, Declared, LongRelation, Protect, Protected
+from dpcompose.spec.asked import RELATIONS, Adversary, Declared, Protect, Reporting, WrittenBudget
+from dpcompose.spec.datasets import MAP_KINDS, Dataset
+from dpcompose.spec.fields import Model, Name, OneOf, Optional, ReadBy, Scalar, expected
+from dpcompose.spec.mechanisms import Mechanism
 
 
 def _version(value: object) -> int:
@@ -110,58 +86,100 @@ class Spec(Model):
     )
 
 
-#: The model that each tag of a union stands for.
-TAGS: dict[str, type[Model]] = {
-    "<long relation>": LongRelation,
-    "<protected>": Protected,
-    "<sensitivity>": Sensitivity,
-    **{f"<{kind}>": model for kind, model in MAP_KINDS.items()},
-    **{f"<by {kind}>": model for kind, model in PARTITION_KINDS.items()},
-    "<table>": Table,
-    "<graph>": Graph,
-    "<mapped>": Mapped,
-    "<split>": Split,
-    **{f"<{notion}>": model for notion, model in NOTIONS.items()},
-    "<rdp point>": RdpPoint,
-    "<profile point>": ProfilePoint,
-    "<pure mechanism>": PureMechanism,
-    "<approx mechanism>": ApproxMechanism,
-    "<zcdp mechanism>": ZcdpMechanism,
-    "<gdp mechanism>": GdpMechanism,
-    "<rdp mechanism>": RdpMechanism,
-    "<profile mechanism>": ProfileMechanism,
-    **{f"<{kind} noise>": model for kind, model in CONCRETE.items()},
-    **{f"<run of {kind}>": model for kind, model in RUNS_OF.items()},
-    "<sensitivities>": Sensitivities,
-    "<normed>": Normed,
-    "<several>": SeveralMechanism,
-    "<post-processing>": PostProcessing,
-    "<pure budget>": PureBudget,
-    "<approx budget>": ApproxBudget,
-    "<zcdp budget>": ZcdpBudget,
-    "<gdp budget>": GdpBudget,
-    "<advantage budget>": AdvantageBudget,
-    "<success budget>": SuccessBudget,
-    "<adversary budget>": AdversaryBudget,
-    "<sets>": Sets,
-}
-#: Tags of the members that are no models.
-PLAIN_TAGS = frozenset(
-    {
-        "<number>",
-        "<several numbers>",
-        "<by block>",
-        "<relation>",
-        "<names>",
-        "<count>",
-        "<points>",
-        "<curve>",
-        "<pair>",
-        "<pair of hypotheses>",
-        "<hypotheses>",
-        "<hypothesis>",
-        "<mixture>",
-        "<run>",
-        "<runs>",
-    }
-)
+# --- the models of a spec -------------------------------------------------------------------------
+
+
+def located(loc: Path) -> tuple[type[Model], Path]:
+    """Returns the model of the mapping in which pydantic found an error, and the path of the error
+    in the spec: `loc` without the tags of unions."""
+    node: Any = Spec
+    model: type[Model] = Spec
+    path: list[str | int] = []
+    for step in loc:
+        node, choice = _bare(node)
+        if choice is not None:
+            node = choice.members(node)[str(step)]
+            continue
+        path.append(step)
+        if isinstance(node, type) and issubclass(node, Model):
+            model, node = node, _held(node).get(step)
+        else:
+            node = get_args(node)[-1] if get_origin(node) in (list, dict) else None
+    return model, tuple(path)
+
+
+def models() -> list[type[Model]]:
+    """Returns the models of all mappings of the language."""
+    found: dict[type[Model], None] = {}
+    stack: list[Any] = [Spec]
+    while stack:
+        node, _ = _bare(stack.pop())
+        if isinstance(node, type) and issubclass(node, Model):
+            if node not in found:
+                found[node] = None
+                stack.extend(reversed(_held(node).values()))
+        else:
+            stack.extend(reversed(get_args(node)))
+    return list(found)
+
+
+def _bare(node: Any) -> tuple[Any, OneOf | None]:
+    """Returns a type without what pydantic is told about it, and the choice among its members if it
+    is a union."""
+    while get_args(node):
+        if get_origin(node) is Annotated:
+            choice = next((each for each in node.__metadata__ if isinstance(each, OneOf)), None)
+            if choice is not None:
+                return node.__origin__, choice
+            node = node.__origin__
+        elif type(None) in get_args(node):  # a key that may be left out
+            node = get_args(node)[0]
+        else:
+            break
+    return node, None
+
+
+def _held(model: type[Model]) -> dict[str | int, Any]:
+    """Returns what stands at each key of a model."""
+    fields = model.model_fields.items()
+    return {field.alias or name: field.rebuild_annotation() for name, field in fields}
+
+
+# --- the JSON Schema, for editors -----------------------------------------------------------------
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema() -> dict[str, Any]:
+    """Returns the JSON Schema (draft 2020-12) of a spec."""
+    schema: dict[str, Any] = _without_nulls(Spec.model_json_schema())
+    mapped = schema["$defs"]["Mapped"]["properties"]["map"]
+    alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
+    forms = [{"enum": alone, "title": "kind"}, *mapped.pop("anyOf")]
+    mapped["anyOf"] = forms
+    return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema
+
+
+def _required(model: Any) -> set[str]:
+    return {name for name, field in model.model_fields.items() if field.is_required()}
+
+
+def _without_nulls(node: Any) -> Any:
+    """Returns a JSON Schema without the type null that stands for keys left out, in which a value
+    has any of its forms."""
+    if isinstance(node, list):
+        return [_without_nulls(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    tidy = {key: _without_nulls(value) for key, value in node.items()}
+    if tidy.get("default", ...) is None:
+        del tidy["default"]
+    if "oneOf" in tidy:  # the reader chooses a form by its keys, and those of two may be alike
+        tidy["anyOf"] = tidy.pop("oneOf")
+    options = tidy.get("anyOf")
+    if isinstance(options, list) and {"type": "null"} in options:
+        options.remove({"type": "null"})
+        if len(options) == 1:
+            del tidy["anyOf"]
+            tidy = options[0] | tidy
+    return tidy

@@ -1,19 +1,20 @@
-"""What messages call the parts of a spec, and the phrases that they share."""
+"""What messages call the parts of a spec, and the phrases and examples that they share."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
-from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
-from dpcompose.spec.concrete import Binomial, NegativeBinomial, Runs, UntilThreshold
-from dpcompose.spec.datasets import WrittenJoint
-from dpcompose.spec.model import TAGS, Spec
-from dpcompose.spec.models import Model
-from dpcompose.spec.relations import Declared
+from dpcompose.spec.fields import Model
 
 PARAMETERS = {notion.value: notion.facts.parameters for notion in Notion}
 #: The parameters of each concrete mechanism, sensitivities apart.
@@ -26,16 +27,6 @@ BY_BLOCK = frozenset(
 BUDGET_FORMS = (
     "`{epsilon}`, `{epsilon, delta}`, `{rho}`, `{mu}`, `{advantage}` or `{success, baseline}`"
 )
-
-#: The models that stand in no union, by their top-level key.
-_SINGLE: dict[str | int, type[Model]] = {"relations": Declared, "report": Reporting}
-
-#: The models of the laws of a number of runs.
-_LAWS: dict[str | int, type[Model]] = {
-    "negative_binomial": NegativeBinomial,
-    "binomial": Binomial,
-    "until_threshold": UntilThreshold,
-}
 
 
 def value_text(value: object) -> str:
@@ -62,26 +53,6 @@ def _is_quoted_number(value: str) -> bool:
     except ExpressionError:
         return False
     return True
-
-
-def model_at(loc: Path) -> type[Model]:
-    """Returns the model in which pydantic found the error at `loc`."""
-    if loc[:2] == ("report", "risk") and len(loc) > 2:
-        return WrittenRisk
-    if loc[:2] == ("report", "questions") and len(loc) > 3:
-        return WrittenQuestion
-    if loc and loc[0] in _SINGLE:
-        return _SINGLE[loc[0]]
-    if loc[:1] == ("adversary",) and "<sets>" not in loc:
-        return Adversary
-    if "<adversary budget>" in loc and "adversary" in loc[:-1]:
-        return AdversaryLimit
-    if "<select noise>" in loc and "runs" in loc[:-1]:
-        return next((_LAWS[step] for step in loc[:-1] if step in _LAWS), Runs)
-    if loc[2:4] == ("<table>", "joint") and len(loc) > 4:
-        return WrittenJoint
-    ends = [step for step in loc if step in TAGS]
-    return TAGS[str(ends[-1])] if ends else Spec
 
 
 def keys_of(model: type[Model]) -> dict[str, str]:
@@ -113,3 +84,52 @@ def name_of(path: Path) -> str:
     if above and above[-1] in BY_BLOCK:
         return f"{quoted(str(above[-1]))} of {quoted(last)}"
     return quoted(last)
+
+
+# --- examples of keys -----------------------------------------------------------------------------
+
+#: What has kinds: the key that names them, and their forms.
+KINDS: dict[str, tuple[str, Mapping[str, Form[Any]]]] = {
+    "map": ("kind", MAPS),
+    "partition": ("by", PARTITIONS),
+}
+
+
+def form_of_kind(noun: str, given: object) -> Form[Any] | None:
+    """Returns the form of a map or a partition as it is written; None if its kind is unknown."""
+    tag, forms = KINDS[noun]
+    kind = given.get(tag) if isinstance(given, dict) else given
+    return forms.get(kind) if isinstance(kind, str) else None
+
+
+#: What stands at a required key of each sort in an example.
+_EXAMPLES = {
+    Sort.WHOLE: "5",
+    Sort.NAME: "city",
+    Sort.COLUMN: "city",
+    Sort.COLUMNS: "[city]",
+    Sort.FLAG: "true",
+    Sort.NUMBER: "1",
+    Sort.MOVES: "1",
+    Sort.BLOCKS: "4",
+    Sort.FEEDS: "{free: [common], paid: [common, extra]}",
+}
+
+
+def example_of(form: Form[Any]) -> str:
+    """Returns an example of the required keys of a kind, as text; "" if it requires none."""
+    return entries_of(form, required(form))
+
+
+def required(form: Form[Any]) -> list[str]:
+    """Returns the keys of a kind that must be given."""
+    return [each.name for each in form.keys if each.default is REQUIRED]
+
+
+def entries_of(form: Form[Any], keys: Iterable[str]) -> str:
+    """Returns an example of the given keys of a kind, as text: `rows: 5, keep: random`."""
+    examples = {
+        each.name: each.choices[-1] if each.choices else _EXAMPLES.get(each.sort)
+        for each in form.keys
+    }
+    return ", ".join(f"{name}: {examples[name]}" for name in keys)

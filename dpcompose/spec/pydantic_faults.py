@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, meant
-from dpcompose.faults import Faults
+from dpcompose.faults import Faults, listing
 from dpcompose.source import Number
-from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, wrapping, writing
+from dpcompose.source.rewriting import Rewrite, as_list, as_mapping, is_plain, rewritten, wrapped
 from dpcompose.spec import synonyms
-from dpcompose.spec.keys import example_of, missing_keys
-from dpcompose.spec.model import PLAIN_TAGS, TAGS, Spec
-from dpcompose.spec.phrases import as_hint, keys_of, model_at, name_of, value_text
+from dpcompose.spec.fields import Model
+from dpcompose.spec.model import Spec, located
+from dpcompose.spec.phrases import (
+    KINDS,
+    as_hint,
+    example_of,
+    form_of_kind,
+    keys_of,
+    name_of,
+    value_text,
+)
 from dpcompose.spec.unions import no_member
 from dpcompose.spec.unknown_keys import unknown_keys
 
+_MOST_NAMES = 20  # of datasets, for one that is missing
 #: What is expected where a union has no member for the value at all.
 _SHAPES = {
     "map": "a kind such as `filter`, or a mapping with `kind`",
@@ -45,21 +56,29 @@ _TYPES = {
 }
 
 
+class _Found(NamedTuple):
+    """An error of pydantic in a mapping with a model, at a path of the spec."""
+
+    error: Mapping[str, Any]
+    model: type[Model]
+    path: Path
+
+
 def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
     """Reports each error of pydantic as a fault; returns the paths of the faults."""
-    found = [(error, _path(error)) for error in errors]
-    told = unknown_keys((each for each in found if each[0]["type"] == "extra_forbidden"), faults)
-    told |= _one_too_deep(faults)
-    missing = (each for each in found if each[0]["type"] == "missing" and each[1] not in told)
-    missing_keys(missing, faults)
-    for error, path in found:
-        if error["type"] in ("extra_forbidden", "missing") or path in told:
+    found = [_Found(error, *located(error["loc"])) for error in errors]
+    unknown = (each[1:] for each in found if each.error["type"] == "extra_forbidden")
+    told = unknown_keys(unknown, faults) | _one_too_deep(faults)
+    left = [each for each in found if each.path not in told]
+    _missing_keys((each for each in left if each.error["type"] == "missing"), faults)
+    for each in left:
+        if each.error["type"] in ("extra_forbidden", "missing"):
             continue
         if faults.full:
             faults.skip()
         else:
-            _HANDLERS.get(error["type"], _wrong_type)(error, path, faults)
-    return {path for _, path in found}
+            _HANDLERS.get(each.error["type"], _wrong_type)(each, faults)
+    return {each.path for each in found}
 
 
 def _one_too_deep(faults: Faults) -> set[Path]:
@@ -73,27 +92,77 @@ def _one_too_deep(faults: Faults) -> set[Path]:
     return {path, ("mechanisms",)}
 
 
-def _path(error: Mapping[str, Any]) -> Path:
-    """Returns the path of an error in the spec, without the tags of unions."""
-    return tuple(step for step in error["loc"] if step not in TAGS and step not in PLAIN_TAGS)
+# --- missing keys --------------------------------------------------------------------------------
+
+
+def _missing_keys(errors: Iterable[_Found], faults: Faults) -> None:
+    """Reports missing keys, those of one mapping together."""
+    groups: dict[Path, tuple[type[Model], list[str]]] = {}
+    for _, model, path in errors:
+        groups.setdefault(path[:-1], (model, []))[1].append(str(path[-1]))
+    for path, (model, keys) in groups.items():
+        if faults.full:
+            faults.skip()
+            continue
+        legal = keys_of(model)
+        told = [f"`{each}: …`, {as_hint(legal[each]) or 'its value'}" for each in keys]
+        hint = f"add {'; and '.join(told)}"
+        if len(keys) > 2:
+            hint = f"add {', '.join(f'`{each}: …`' for each in keys)}"
+        names = named_all(keys)
+        if keys == ["reads"] or keys == ["from"]:
+            tree = faults.at(("datasets",))
+            datasets = tree if isinstance(tree, dict) else {}
+            names_there = [each for each in islice(datasets, _MOST_NAMES) if each not in path]
+            if len(names_there) == 1:
+                hint = f"add `{keys[0]}: {names_there[0]}`"
+            elif names_there:
+                hint = f"add `{keys[0]}: …`, one of the datasets {listing(names_there)}"
+        if keys == ["dpcompose"]:
+            hint = "a spec starts with `dpcompose: 1`, the version of its language"
+        noun = str(path[-1]) if path and path[0] == "datasets" else ""
+        form = form_of_kind(noun, faults.at(path)) if noun in KINDS else None
+        if form is not None:
+            tag = KINDS[noun][0]
+            hint += f"; for example `{noun}: {{{tag}: {form.name}, {example_of(form)}}}`"
+        at, key = _head(path, faults)
+        verb = "is" if len(keys) == 1 else "are"
+        label = f"{names} {verb} missing"
+        message = f"{model.what} needs {names}"
+        faults.add("DPC102", at, message, hint, key=key, label=label)
+
+
+def _head(path: Path, faults: Faults) -> tuple[Path, bool]:
+    """Returns the path at which a mapping is marked, and whether the key is marked instead of its
+    value.
+
+    A mapping in a list is marked at its name.
+    """
+    tree = faults.at(path)
+    if path and isinstance(path[-1], int) and isinstance(tree, dict):
+        first = "name" if "name" in tree else next(iter(tree), None)
+        if first is not None:
+            return (*path, first), first != "name"
+    return path, True
 
 
 # --- values --------------------------------------------------------------------------------------
 
 
-def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _wrong_type(found: _Found, faults: Faults) -> None:
     """Reports a value of a wrong type, with a hint and a fix where one is known."""
+    error, _, path = found
     value, context = error["input"], error.get("ctx", {})
     what = context.get("what") or _TYPES.get(error["type"], "something else")
     if path == ("report",):
         what = _SHAPES["report"]
     hint, write = context.get("hint"), context.get("write")
-    fix = None if write is None else writing(path, write)
+    fix: Rewrite | None = None if write is None else (rewritten, path, write)
     certain = True
     if error["type"] == "bool_type" and isinstance(value, str):
         said = _SAID.get(value.casefold())
         hint = f"write `{said}`" if said else "write one of the two"
-        fix = None if said is None else writing(path, said)
+        fix = None if said is None else (rewritten, path, said)
     elif path[-1] == "alpha" and isinstance(value, list):
         hint = "several orders are points: `points: [[2, 0.1], [4, 0.3]]`, each with its ε"
     elif path[-1] == "runs":
@@ -103,7 +172,7 @@ def _wrong_type(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         hint, fix, certain = _list_due(value, path)
     elif error["type"] == "dict_type" and isinstance(value, list):
         hint = "each dataset stands under its name: `people: {}`"
-        fix = _naming(path) if path == ("datasets",) else None
+        fix = (as_mapping, path, "name") if path == ("datasets",) else None
         hint = hint if path == ("datasets",) else None
     elif error["type"] == "string_type" and isinstance(value, list):
         hint, fix = _one_due(value, path)
@@ -122,22 +191,23 @@ _SAID = {
 def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
     """Returns (hint, fix, whether the fix is certain) for a value of another type where a list
     is due."""
+    in_brackets = (wrapped, path, "[", "]")
     if path == ("mechanisms",) and value is None:
         return "say what is released: `- {name: count, reads: people, …}`", None, True
     if isinstance(value, dict) and next(iter(value), "").startswith("-"):
         return f"a blank stands after the `-` of an item: `- {next(iter(value))[1:]}`", None, True
     if path == ("mechanisms",) and isinstance(value, dict):
         hint = "each mechanism is an item of a list: `- {name: count, reads: people, …}`"
-        return hint, lambda source: as_list(source, path, "name"), True
+        return hint, (as_list, path, "name"), True
     if isinstance(value, dict) and path[-1] == "guarantees":
-        return "one guarantee is a list of one", wrapping(path, "[", "]"), True
+        return "one guarantee is a list of one", in_brackets, True
     if isinstance(value, str) and value and is_plain(value):
-        return f"a list stands in brackets: `[{value}]`", wrapping(path, "[", "]"), True
+        return f"a list stands in brackets: `[{value}]`", in_brackets, True
     if isinstance(value, str) and "," in value:
         items = [each.strip() for each in value.split(",")]
         if all(map(is_plain, items)):
             hint = f"a list stands in brackets: `[{', '.join(items)}]`"
-            return hint, wrapping(path, "[", "]"), False
+            return hint, in_brackets, False
     return None, None, True
 
 
@@ -145,25 +215,21 @@ def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | Non
     """Returns the hint and the fix (each may be None) for a list where one text is due."""
     one = value[0] if len(value) == 1 else None
     if isinstance(one, str) and is_plain(one):
-        return f"write `{one}`, without brackets", writing(path, one)
+        return f"write `{one}`, without brackets", (rewritten, path, one)
     if path[-1] == "reads":
         return "a mechanism reads one dataset: give each dataset a mechanism of its own", None
     return None, None
 
 
-def _naming(path: Path) -> Rewrite:
-    return lambda source: as_mapping(source, path, "name")
+def _no_value(found: _Found, faults: Faults) -> None:
+    message = f"{name_of(found.path)} has no value"
+    faults.add("DPC103", found.path, message, "give it a value, or remove the key", key=True)
 
 
-def _no_value(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    message = f"{name_of(path)} has no value"
-    faults.add("DPC103", path, message, "give it a value, or remove the key", key=True)
-
-
-def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _choice(found: _Found, faults: Faults) -> None:
     """Reports a value that is none of the allowed words, with the nearest one as a fix."""
-    model, value = model_at(error["loc"]), error["input"]
-    expected = error["ctx"]["expected"]
+    error, model, path = found
+    value, expected = error["input"], error["ctx"]["expected"]
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))
     legal = _CHOICES.findall(expected)
     best = meant(value, legal, closed=True) if isinstance(value, str) else None
@@ -171,7 +237,7 @@ def _choice(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     if best is None and find is not None and isinstance(value, str):
         word = find(value)
         best = word.write if word is not None and word.write in legal else None
-    fix = None if best is None else writing(path, best)
+    fix = None if best is None else (rewritten, path, best)
     message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {value_text(value)}"
     faults.add("DPC104", path, message, hint, fix=fix)
 
@@ -184,22 +250,23 @@ _OTHER_WORDS: Mapping[Path, Callable[[str], synonyms.Word | None]] = {
 _CHOICES = re.compile("'([^']*)'")
 
 
-def _empty(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
-    faults.add("DPC108", path, f"{name_of(path)} must not be empty", "name at least one")
+def _empty(found: _Found, faults: Faults) -> None:
+    message = f"{name_of(found.path)} must not be empty"
+    faults.add("DPC108", found.path, message, "name at least one")
 
 
-def _long(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _long(found: _Found, faults: Faults) -> None:
     """Reports a list or a mapping with too many entries."""
-    context = error["ctx"]
+    context, path = found.error["ctx"], found.path
     many, most = context["actual_length"], context["max_length"]
     message = f"{name_of(path)} has {many} entries, more than {most}"
     faults.add("DPC117", path, message, "leave some out", key=True)
 
 
-def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
+def _shape(found: _Found, faults: Faults) -> None:
     """Reports a value of another type where a mapping is due."""
+    value, path, hint, fix = found.error["input"], found.path, None, None
     field = next(str(step) for step in reversed(path) if isinstance(step, str))
-    value, hint, fix = error["input"], None, None
     if field == "points" and path[-1] != field:
         field = "point"
     if field == "hypotheses" and path[-1] != field:
@@ -210,7 +277,7 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
         field = "datasets"
         if value is None:
             hint = f"write `{path[1]}: {{}}` for a root"
-            fix = writing(path, "{}")
+            fix = (rewritten, path, "{}")
     if field in {"protect", "relation"} and isinstance(value, list):
         hint, fix = _one_due(value, path)
     if field == "partition" and isinstance(value, str) and value in PARTITIONS:
@@ -225,12 +292,11 @@ def _shape(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     faults.add("DPC103", path, message, hint, fix=fix)
 
 
-_Handler = Callable[[Mapping[str, Any], Path, Faults], None]
-_HANDLERS: dict[str, _Handler] = {
+_HANDLERS: dict[str, Callable[[_Found, Faults], None]] = {
     "no_value": _no_value,
     "literal_error": _choice,
     "too_short": _empty,
     "too_long": _long,
     "union_tag_not_found": _shape,
-    "union_tag_invalid": no_member,
+    "union_tag_invalid": lambda found, faults: no_member(found.error, found.path, faults),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
@@ -12,12 +12,11 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
-from dpcompose.source.rewriting import Rewrite, is_plain, renamed, renaming, rewritten, with_entry
-from dpcompose.spec.concrete import Concrete, kind_of
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.mechanism_entry import ReadingEntry
-from dpcompose.spec.models import Model
-from dpcompose.spec.synonyms import NORMS
+from dpcompose.source.rewriting import Rewrite, is_plain, renamed, rewritten, with_entry
+from dpcompose.spec.datasets import MAP_KINDS
+from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import Concrete, ReadingEntry, kind_of
+from dpcompose.spec.synonyms import norms
 
 _CLIPS = (
     "sensitivity", "l2_norm_clip", "max_grad_norm", "clip_norm", "clipping_norm", "l2_clip", "clip",
@@ -57,7 +56,7 @@ def in_other_words(
             "`poisson: q` where each row is drawn by itself with chance q; `size: m, of: n` where "
             "m of n rows are drawn"
         )
-        return InOtherWords("write `poisson`", hint, renaming(path, "poisson"), False)
+        return InOtherWords("write `poisson`", hint, (renamed, path, "poisson"), False)
     if not issubclass(model, ReadingEntry):
         return None
     form = FORMS.get(kind_of(model) or "")
@@ -86,12 +85,12 @@ def in_other_words(
 def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
     """Returns the correction for a sensitivity in another norm than that of the noise; else
     None."""
-    if name not in NORMS or noise in NORMS[name]:
+    if name not in norms() or noise in norms()[name]:
         return None
     told = ("sensitivity",)
     if name.startswith("l1"):
         hint = f"the sensitivity of {noise} noise is in L2, which is never more than in L1"
-        fix = renaming(path, "sensitivity")
+        fix = (renamed, path, "sensitivity")
         return InOtherWords("write `sensitivity`", hint, fix, False, told)
     hint = f"the sensitivity of {noise} noise is in L1: of n numbers up to √n times that in L2"
     return InOtherWords("is in L2", hint, None, False, told)
@@ -111,21 +110,7 @@ def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWor
         hint += "; in units of which it is 1"
     sigma = text if norm == "1" else f"{text} * {norm}"
 
-    def fix(source: Source) -> tuple[Replacement, ...]:
-        """Returns the replacements that turn the noise multiplier into σ, and add a sensitivity of
-        1 if no clipping norm is given."""
-        changed = (*renamed(source, path, "sigma"), *rewritten(source, path, sigma))
-        if clip is not None:
-            return changed
-        # A mapping may end with the value that is rewritten: then both are one replacement.
-        added = with_entry(source, path[:-1], "sensitivity: 1")
-        if len(changed) != 2 or len(added) != 1:
-            return ()
-        end = changed[1].span
-        if (added[0].span.line, added[0].span.column) == (end.end_line, end.end_column):
-            return changed[0], Replacement(end, sigma + added[0].text)
-        return (*changed, *added)
-
+    fix = (_as_sigma, path, sigma, "" if clip else "sensitivity: 1")
     return InOtherWords("write `sigma`", hint, fix, True, explains)
 
 
@@ -140,14 +125,23 @@ def _square(text: str, path: Path) -> InOtherWords:
         return InOtherWords("write `sigma`", says, None, False, ("sigma",))
     exact = decimal_up(root, 12)
     sigma = exact if Fraction(exact) == root else str(root)
-    fix = _both(path, "sigma", sigma)
+    fix = (_as_sigma, path, sigma, "")
     return InOtherWords("write `sigma`", f"{says}: {sigma}", fix, True, ("sigma",))
 
 
-def _both(path: Path, key: str, text: str) -> Callable[[Source], tuple[Replacement, ...]]:
-    """Returns the function that gives the replacements to rename the key at `path` and rewrite its
-    value."""
-    return lambda source: (*renamed(source, path, key), *rewritten(source, path, text))
+def _as_sigma(source: Source, path: Path, sigma: str, more: str) -> tuple[Replacement, ...]:
+    """Returns the replacements that make σ of the entry at `path`, and add an entry `more`."""
+    changed = (*renamed(source, path, "sigma"), *rewritten(source, path, sigma))
+    if not more:
+        return changed
+    # A mapping may end with the value that is rewritten: then both are one replacement.
+    added = with_entry(source, path[:-1], more)
+    if len(changed) != 2 or len(added) != 1:
+        return ()
+    end = changed[1].span
+    if (added[0].span.line, added[0].span.column) == (end.end_line, end.end_column):
+        return changed[0], Replacement(end, sigma + added[0].text)
+    return (*changed, *added)
 
 
 def _root(value: Fraction) -> Fraction:

@@ -12,15 +12,20 @@ from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.errors import Path, folded, meant, nearest, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.source.rewriting import adding, naming_inside, renaming, writing
+from dpcompose.source.rewriting import renamed, rewritten, with_entry, with_name_inside
 from dpcompose.spec import synonyms
-from dpcompose.spec.concrete import CONCRETE, NOISE_KEYS, noise_keys
 from dpcompose.spec.datasets import DOMAINS
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.keys import example_of
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.phrases import BUDGET_FORMS, NOISE_PARAMETERS, PARAMETERS, as_hint, value_text
+from dpcompose.spec.mechanisms import CONCRETE, NOISE_KEYS, noise_keys
+from dpcompose.spec.phrases import (
+    BUDGET_FORMS,
+    KINDS,
+    NOISE_PARAMETERS,
+    PARAMETERS,
+    as_hint,
+    example_of,
+    value_text,
+)
 from dpcompose.spec.synonyms import Word
 
 _MOST_KEYS = 50
@@ -37,9 +42,9 @@ def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     value = error["input"]
     match error["ctx"]["tag"]:
         case "?kind":
-            _kind(value, path, faults, "kind", "map", MAP_KINDS)
+            _kind(value, path, faults, "map", synonyms.map_kind)
         case "?by":
-            _kind(value, path, faults, "by", "partition", PARTITION_KINDS)
+            _kind(value, path, faults, "partition", synonyms.partition_kind)
         case "?domain":
             name = value["domain"]
             message = f"unknown domain {quoted(name)}"
@@ -70,14 +75,16 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
     """Reports a dataset with `from` that has neither `map` nor `partition`."""
     if _misspelt(value, path, faults, ("map", "partition"), "a derived dataset"):
         return
-    kind = next(
-        (each for each in _first(value) if each in MAP_KINDS or synonyms.map_kind(each)), None
-    )
+    kind = next((each for each in _first(value) if each in MAPS or synonyms.map_kind(each)), None)
     if kind is not None:
-        word = synonyms.map_kind(kind)
-        name = word.write if word and word.write else kind
+        word = Word(kind) if kind in MAPS else synonyms.map_kind(kind)
+        assert word is not None
         message = f"unknown key {quoted(kind)} in a derived dataset"
-        hint = f"a kind of map is said with `map`: `{_written_map(str(name))}`"
+        hint = f"a kind of map is said with `map`; {word.says}"
+        if word.write is not None:
+            example = example_of(MAPS[word.write])
+            written = f"{{kind: {word.write}, {example}}}" if example else word.write
+            hint = f"a kind of map is said with `map`: `map: {written}`"
         if folded(kind) in ("group-by", "groupby"):
             column = value[kind] if isinstance(value[kind], str) else "column"
             hint = (
@@ -86,17 +93,12 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
             )
         faults.add("DPC101", (*path, kind), message, hint, key=True, label="is a kind of map")
         return
-    by = next((each for each in _first(value) if each in PARTITION_KINDS), None)
+    by = next((each for each in _first(value) if each in PARTITIONS), None)
     hint = "a filter is `map: filter`; blocks are `partition: {by: value, blocks: 4}`"
     if "blocks" in value or by is not None:
         hint = "blocks belong to a partition: `partition: {by: value, blocks: 4}`"
     message = "a dataset with `from` needs `map` or `partition`"
     faults.add("DPC102", path, message, hint, key=True)
-
-
-def _written_map(kind: str) -> str:
-    example = example_of(MAPS[kind])
-    return f"map: {{kind: {kind}, {example}}}" if example else f"map: {kind}"
 
 
 def _misspelt(
@@ -114,57 +116,47 @@ def _misspelt(
 def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> None:
     """Reports an unknown key, with the key that it probably stands for as a fix."""
     at, message = (*path, given), f"unknown key {quoted(given)} in {what}"
-    faults.add("DPC101", at, message, key=True, label=f"write `{best}`", fix=renaming(at, best))
+    label, fix = f"write `{best}`", (renamed, at, best)
+    faults.add("DPC101", at, message, key=True, label=label, fix=fix)
 
 
 def _kind(
     value: Mapping[str, Any],
     path: Path,
     faults: Faults,
-    key: str,
     noun: str,
-    legal: Mapping[str, object],
+    find: Callable[[str], Word | None],
 ) -> None:
     """Reports a missing, unknown or wrongly typed kind of map or partition."""
+    key, forms = KINDS[noun]
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
     at = path if isinstance(faults.at(path), str) else (*path, key)
-    find = synonyms.map_kind if noun == "map" else synonyms.partition_kind
     if key not in value:
-        if not _kind_elsewhere(value, path, faults, key, noun, legal):
-            hint = f"one of {listing(legal, 20)}"
+        if not _kind_elsewhere(value, path, faults, noun):
+            hint = f"one of {listing(forms, 20)}"
             faults.add("DPC102", path, f"a {noun} needs `{key}`", hint, key=True)
-    elif isinstance(kind, str):
-        message = f"unknown kind of {noun} {quoted(kind)}"
-        forms = MAPS if noun == "map" else PARTITIONS
-        about = {name: forms[name].about for name in legal}
-        if noun == "partition" and find(kind) is None and nearest(kind, legal) is None:
-            hint = f"blocks by the values of a column are `by: value, uses: [{kind}]`"
-            faults.add("DPC104", at, message, hint)
-            return
-        _word(kind, at, faults, "DPC104", message, about, find)
-    else:
+    elif not isinstance(kind, str):
         faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {value_text(kind)}")
+    elif noun == "partition" and find(kind) is None and nearest(kind, forms) is None:
+        hint = f"blocks by the values of a column are `by: value, uses: [{kind}]`"
+        faults.add("DPC104", at, f"unknown kind of {noun} {quoted(kind)}", hint)
+    else:
+        message = f"unknown kind of {noun} {quoted(kind)}"
+        about = {name: form.about for name, form in forms.items()}
+        unknown_word(kind, at, faults, "DPC104", message, about, find)
 
 
-def _kind_elsewhere(
-    value: Mapping[str, Any],
-    path: Path,
-    faults: Faults,
-    key: str,
-    noun: str,
-    legal: Mapping[str, object],
-) -> bool:
+def _kind_elsewhere(value: Mapping[str, Any], path: Path, faults: Faults, noun: str) -> bool:
     """Returns whether the kind stands at another key, or as a key, which is reported."""
+    key, forms = KINDS[noun]
     for given in _first(value):
         stands = value[given]
-        if isinstance(stands, str) and stands in legal:
+        if isinstance(stands, str) and stands in forms:
             _unknown(given, key, path, faults, f"a {noun}")
             return True
-        if given in legal:
-            forms = MAPS if noun == "map" else PARTITIONS
-            example = example_of(forms[given])
-            written = ", ".join(filter(None, [f"{key}: {given}", example]))
+        if given in forms:
+            written = ", ".join(filter(None, [f"{key}: {given}", example_of(forms[given])]))
             hint = f"the kind stands at `{key}`: `{noun}: {{{written}}}`"
             message = f"unknown key {quoted(given)} in a {noun}"
             label = f"is a kind of {noun}"
@@ -173,7 +165,7 @@ def _kind_elsewhere(
     return False
 
 
-def _word(
+def unknown_word(
     word: str,
     path: Path,
     faults: Faults,
@@ -181,19 +173,22 @@ def _word(
     message: str,
     about: Mapping[str, str],
     find: Callable[[str], Word | None],
+    closed: bool = True,
 ) -> None:
     """Reports an unknown word, with the word that it probably stands for as a fix.
 
     `about`: all legal words with their meanings; `find`: returns the legal word for a synonym.
+    `closed`: they are words of the language alone.
     """
     found = None if meant(word, about, closed=True) else find(word)
-    if found is None:
-        faults.add(code, path, message, wrong=word, legal=about, closed=True)
+    if found is None or (found.write is not None and found.write not in about):
+        faults.add(code, path, message, wrong=word, legal=about, closed=closed)
     elif found.write is None:
         faults.add(code, path, message, found.says)
     else:
-        label, fix = f"write `{found.write}`", writing(path, found.write)
-        hint = f"{quoted(found.write)}: {as_hint(about[found.write])}"
+        label, fix = f"write `{found.write}`", (rewritten, path, found.write)
+        says = as_hint(about[found.write])
+        hint = f"{quoted(found.write)}: {says}" if says else None
         faults.add(code, path, message, hint, label=label, fix=fix)
 
 
@@ -213,11 +208,11 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     message = f"unknown concrete mechanism {quoted(kind)}"
     if kind in NOTIONS and "notion" not in value:
         hint = f"{quoted(kind)} is a notion: what is stated has `notion`, and no `mechanism`"
-        fix = renaming(at, "notion")
+        fix = (renamed, at, "notion")
         faults.add("DPC104", at, message, hint, label="is a notion", fix=fix)
         return
     about = {name: form.about for name, form in FORMS.items()}
-    _word(kind, at, faults, "DPC104", message, about, synonyms.mechanism)
+    unknown_word(kind, at, faults, "DPC104", message, about, synonyms.mechanism)
 
 
 def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -234,12 +229,12 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         stated = listing(f"notion: {each}" for each in _stated_by(value) or ("pure",))
         own = listing(noise_keys(noise))
         hint = f"noise is `mechanism: {noise}` with {own}; what is stated is {stated}"
-        fix = None if NOISE_KEYS.isdisjoint(value) else renaming(at, "mechanism")
+        fix = None if NOISE_KEYS.isdisjoint(value) else (renamed, at, "mechanism")
         faults.add("DPC104", at, message, hint, label="is a mechanism", fix=fix)
     else:
         message = f"unknown notion {quoted(notion)}"
         about = {name: str(model.__doc__) for name, model in NOTIONS.items()}
-        _word(notion, at, faults, "DPC104", message, about, synonyms.notion)
+        unknown_word(notion, at, faults, "DPC104", message, about, synonyms.notion)
 
 
 def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
@@ -278,7 +273,7 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
             f"a mechanism is one mapping, with its name in it, not {quoted(name)} of a mapping"
         )
         hint = f"write `- {{name: {name}, reads: …, …}}`"
-        fix = naming_inside(path, "name")
+        fix = (with_name_inside, path, "name")
         faults.add("DPC103", (*path, name), message, hint, key=True, fix=fix)
         return
     what = "a guarantee" if inside else "a mechanism"
@@ -301,7 +296,7 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         needs = "a guarantee needs `notion`, and a concrete mechanism is no guarantee"
         hint = "give `mechanism` an entry of its own under `mechanisms`"
     at, key = ((*path, "name"), False) if "name" in value else (path, True)
-    added = adding(path, best) if best else None
+    added = (with_entry, path, best) if best else None
     offer = f"did you mean `{best}`? {hint}" if best else hint
     faults.add("DPC102", at, needs, offer, key=key, fix=added, certain=False)
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import islice, pairwise, takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.notions.guarantee import RISKS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.core.numbers.other_notation import in_our_notation
@@ -24,26 +24,44 @@ from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, folded, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value
-from dpcompose.source.rewriting import (
-    joining,
-    moved_in,
-    renaming,
-    wrapping,
+from dpcompose.source.rewriting import joined, moved_in, renamed, wrapped
+from dpcompose.spec.asked import DP_BUDGETS, LongRelation
+from dpcompose.spec.datasets import (
+    MAP_KINDS,
+    PARTITION_KINDS,
+    AnyMap,
+    AnyPartition,
+    Graph,
+    Mapped,
+    Split,
+    Table,
 )
-from dpcompose.spec.concrete import (
+from dpcompose.spec.fields import Model
+from dpcompose.spec.guarantees import NOTIONS, Stated
+from dpcompose.spec.mechanisms import (
+    CONCRETE,
     NOISE_KEYS,
+    ByRows,
+    BySteps,
     Concrete,
+    PostProcessing,
+    ReadingEntry,
     Sensitivities,
+    SeveralMechanism,
     kind_of,
     noise_keys,
 )
-from dpcompose.spec.datasets import Mapped, Split, Table
-from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.keys import entries_of, required
-from dpcompose.spec.misplaced import misplaced
 from dpcompose.spec.model import Spec
-from dpcompose.spec.models import Model
-from dpcompose.spec.phrases import PARAMETERS, as_hint, keys_of, model_at
+from dpcompose.spec.phrases import (
+    BUDGET_FORMS,
+    KINDS,
+    PARAMETERS,
+    as_hint,
+    entries_of,
+    form_of_kind,
+    keys_of,
+    required,
+)
 from dpcompose.spec.synonyms import key as meant_key
 from dpcompose.spec.training import in_other_words
 
@@ -93,18 +111,19 @@ class _Key(NamedTuple):
         return (*self.above, key)
 
 
-def unknown_keys(errors: Iterable[tuple[Mapping[str, Any], Path]], faults: Faults) -> set[Path]:
-    """Reports unknown keys; returns the paths of all further errors that these reports explain."""
+def unknown_keys(found: Iterable[tuple[type[Model], Path]], faults: Faults) -> set[Path]:
+    """Reports the unknown keys of mappings with a model; returns the paths of all further errors
+    that these reports explain."""
     told: set[Path] = set()
-    for error, path in errors:
+    for model, path in found:
         if faults.full:
             faults.skip()
         elif path not in told:
             above = faults.at(path[:-1])
             siblings = above if isinstance(above, dict) else {}
-            key = _Key(model_at(error["loc"]), path, siblings)
-            found = (each(key, faults) for each in _MEANINGS)
-            told |= next((each for each in found if each is not None), set())
+            key = _Key(model, path, siblings)
+            said = (each(key, faults) for each in _MEANINGS)
+            told |= next((each for each in said if each is not None), set())
     return told
 
 
@@ -128,7 +147,7 @@ def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
         return None
     message = "a sensitivity by block stands under `unbounded` or `bounded`"
     hint = "for which change it is: one row added or removed, or one row replaced"
-    fix = wrapping(at.above, "{unbounded: ", "}")
+    fix = (wrapped, at.above, "{unbounded: ", "}")
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix, certain=False)
     return set(map(at.beside, at.siblings))
 
@@ -164,7 +183,7 @@ def _noise_of_loss(at: _Key) -> tuple[str, str] | None:
 def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     """Reports a key that is legal elsewhere; returns the paths explained, None if it is legal
     nowhere."""
-    says = misplaced(at.model, at.name)
+    says = _misplaced(at.model, at.name)
     if says is None:
         return None
     noise = _noise_of_loss(at)
@@ -174,7 +193,7 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     legal = at.legal
     near = islice(at.siblings, _MOST_BESIDE)
     others = [each for each in near if each != at.name and each not in legal]
-    told = [(each, misplaced(at.model, each)) for each in others]
+    told = [(each, _misplaced(at.model, each)) for each in others]
     alike = [at.beside(each) for each, other in told if other and other[1] == says[1]]
     related = tuple((each, True, "") for each in alike)
     faults.add("DPC105", at.path, *says, key=True, related=related)
@@ -195,7 +214,7 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
     message = f"a blank is missing after {quoted(start + colon)}"
     hint = f"without it {quoted(at.name)} is one word"
     value = rest.lstrip(":")
-    fix = renaming(at.path, f"{start}: {value}") if _SIMPLE.fullmatch(value) else None
+    fix = (renamed, at.path, f"{start}: {value}") if _SIMPLE.fullmatch(value) else None
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix)
     return {at.beside(start)}
 
@@ -216,7 +235,8 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
     if meant is not None:
         hint = f"write {quoted(f'{before}: {meant.text}')}"
     message = f"a comma ends the number {quoted(number)} here"
-    path, fix = at.beside(before), None if meant is None else joining(at.beside(before), at.path)
+    path = at.beside(before)
+    fix = None if meant is None else (joined, path, at.path)
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix, related=((path, False, ""),))
     return set()
 
@@ -276,7 +296,7 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     if says and len(says) > _LONGEST_SAID:
         says = says.partition(": ")[0]
     hint = f"{quoted(best)}: {says}" if says else f"write {quoted(best)}"
-    label, fix = f"write `{best}`", renaming(at.path, best)
+    label, fix = f"write `{best}`", (renamed, at.path, best)
     faults.add("DPC101", at.path, at.unknown, hint, key=True, label=label, fix=fix)
     return {at.beside(best)}
 
@@ -327,11 +347,10 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
     explained, or None."""
     if at.model is not Mapped and at.model is not Split:
         return None
-    where, tag, forms = _room(at.model)
-    target = (*at.above, where)
+    where = "map" if at.model is Mapped else "partition"
+    tag, target = KINDS[where][0], (*at.above, where)
     given = faults.at(target)
-    kind = given.get(tag) if isinstance(given, dict) else given
-    form = forms.get(kind) if isinstance(kind, str) else None
+    form = form_of_kind(where, given)
     inner = [each.name for each in form.keys] if form else ["kind", "by", "blocks", "kinds"]
     if at.name not in inner:
         return None
@@ -358,17 +377,11 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
         hint,
         key=True,
         label=f"belongs inside `{where}`",
-        fix=lambda source: moved_in(source, paths, target, tag, more),
+        fix=(moved_in, paths, target, tag, more),
         certain=certain and form is not None,
         related=((target, False, ""),),
     )
     return {(*target, each) for each in (*keys, *missing)} | {*paths, target}
-
-
-def _room(model: type[Model]) -> tuple[str, str, Mapping[str, Form[Any]]]:
-    """Returns, for a derived dataset or a partition, the key of its options, the key of the kind,
-    and all kinds."""
-    return ("map", "kind", MAPS) if model is Mapped else ("partition", "by", PARTITIONS)
 
 
 _MEANINGS = (
@@ -382,3 +395,133 @@ _MEANINGS = (
     _of_a_list,
     _misspelt,
 )
+
+
+# --- keys that are legal elsewhere ----------------------------------------------------------------
+
+#: The parameters of a stated guarantee, and all that it says.
+_PARAMETERS = frozenset(key for keys in PARAMETERS.values() for key in keys)
+_STATEMENT = _PARAMETERS | {"notion", "relation", "stated_on"}
+
+
+#: Which kinds have the key `drops`.
+_KINDS = listing([each.name for each in MAPS.values() if each.has("drops")])
+_DROPPING = f"only maps of the kinds {_KINDS}, and partitions, can drop rows"
+
+
+def _misplaced(model: type[Model], key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that is legal elsewhere; None if it is legal
+    nowhere near."""
+    name = quoted(key)
+    if issubclass(model, PostProcessing) and key in _STATEMENT | NOISE_KEYS | {
+        "reads",
+        "guarantees",
+        "count",
+        "mechanism",
+    }:
+        return (
+            f"{name} and `post_processes` exclude each other",
+            "what post-processes uses released outputs only; give what reads data its own entry",
+        )
+    if issubclass(model, SeveralMechanism):
+        if key in _STATEMENT:
+            return f"{name} and `guarantees` exclude each other", f"put {name} into the list"
+        if key in NOISE_KEYS | {"mechanism"}:
+            hint = "a concrete mechanism has the guarantees of its noise: remove one of the two"
+            return f"{name} and `guarantees` exclude each other", hint
+    if issubclass(model, Stated):
+        return _misplaced_in_guarantee(model, key)
+    own = kind_of(model)
+    if own is not None:
+        return _misplaced_in_concrete(model, own, key)
+    if model in DP_BUDGETS and key in {*_PARAMETERS, *RISKS}:
+        return f"{name} does not fit {model.what}", f"a budget is {BUDGET_FORMS}"
+    if model is LongRelation and key == "distance":
+        return (
+            "a guarantee is stated for one step of a relation, it has no `distance`",
+            "declare a relation of this distance under `relations`",
+        )
+    return _misplaced_in_dataset(model, key)
+
+
+def _misplaced_in_guarantee(model: type[Stated], key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that belongs to another notion or mechanism; None
+    for an unknown key."""
+    name = quoted(key)
+    own = next(each for each, base in NOTIONS.items() if issubclass(model, base))
+    if key in _PARAMETERS:
+        other = next(each for each, keys in PARAMETERS.items() if key in keys and each != own)
+        mine = PARAMETERS[own]
+        verb = "parameter is" if len(mine) == 1 else "parameters are"
+        hint = f"its {verb} {listing(mine)}; {name} goes with `notion: {other}`"
+        return f"{name} does not belong to `notion: {own}`", hint
+    if key == "mechanism":
+        hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
+        return "`mechanism` and `notion` exclude each other", hint
+    if key in NOISE_KEYS:
+        hint = f"{name} goes with a concrete mechanism: {listing(_owners(key))}"
+        return f"{name} does not belong to `notion: {own}`", hint
+    return None
+
+
+def _misplaced_in_concrete(model: type[Model], own: str, key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that belongs to a notion or another mechanism;
+    None for an unknown key."""
+    name = quoted(key)
+    says = f"{name} does not belong to `mechanism: {own}`"
+    if key == "notion":
+        hint = "a concrete mechanism has the guarantee of its noise: remove one of the two"
+        return "`notion` and `mechanism` exclude each other", hint
+    if not issubclass(model, ReadingEntry) and key in ReadingEntry.model_fields:
+        return f"a run of `select` has no {name} of its own", "it belongs to the selection"
+    if own == "select" and key in NOISE_KEYS | _STATEMENT:
+        return says, f"{name} belongs to the run: `of: {{…, {key}: …}}`"
+    if key == "stated_on":
+        hint = (
+            "sensitivities speak of the dataset that is read; "
+            "a guarantee stated on another one has a `notion`"
+        )
+        return says, hint
+    if issubclass(model, ByRows) and key in {"sensitivity", "relation"}:
+        return says, "each row answers by itself: its guarantee is for one row replaced"
+    if issubclass(model, BySteps) and key == "sensitivity":
+        return says, "its noise is scaled by it, and what is left is for one step of `relation`"
+    if key == "delta":
+        return says, "it is not stated: ask for ε at a δ by `report: {delta: 1e-6}`"
+    if key not in NOISE_KEYS | _PARAMETERS:
+        return None
+    parameters = f"its parameters are {listing(noise_keys(own))}"
+    if (own, key) == ("geometric", "alpha"):
+        return says, f"{parameters}; a mass proportional to α^|n| has the scale 1/ln(1/α)"
+    if key == "epsilon" and issubclass(model, Concrete):
+        return says, f"{parameters}; ε follows from them"
+    owners = _owners(key)
+    return says, f"{parameters}; {name} goes with {listing(owners)}" if owners else parameters
+
+
+def _owners(key: str) -> list[str]:
+    """Returns the concrete mechanisms with this parameter."""
+    return [f"mechanism: {kind}" for kind in CONCRETE if key in noise_keys(kind)]
+
+
+def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | None:
+    """Returns the message and the hint for a key that belongs to another kind of dataset, map or
+    partition; None for an unknown key."""
+    name = quoted(key)
+    if model is Table and key == "max_degree":
+        return f"{name} belongs to a graph", "write `domain: graph`"
+    if model is Graph and key in {"unit", "size"}:
+        return f"{name} does not belong to a graph", "a graph has vertices and edges, not rows"
+    if issubclass(model, Mapped | Split) and key in {"domain", "unit", "size", "max_degree"}:
+        return f"{name} does not belong to a derived dataset", f"give {name} to the root"
+    says = f"{name} does not belong to {model.what}"
+    if issubclass(model, AnyPartition):
+        by = next(each for each, own in PARTITION_KINDS.items() if issubclass(model, own))
+        owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
+        hint = dict(PARTITIONS[by].elsewhere).get(key, owner and f"write `by: {owner}`")
+    elif issubclass(model, AnyMap):
+        kind = next(each for each, own in MAP_KINDS.items() if issubclass(model, own))
+        hint = dict(MAPS[kind].elsewhere).get(key, _DROPPING if key == "drops" else None)
+    else:
+        return None
+    return None if hint is None else (says, hint)

@@ -12,19 +12,12 @@ from functools import cache
 from inspect import get_annotations
 from typing import Any
 
-from dpcompose.core.change.maps import MAPS
-from dpcompose.core.change.partitions import PARTITIONS
-from dpcompose.core.mechanisms import FORMS
-from dpcompose.spec.adversary import Adversary, AdversaryLimit
-from dpcompose.spec.asked import Reporting, WrittenQuestion, WrittenRisk
-from dpcompose.spec.concrete import CONCRETE, Binomial, NegativeBinomial, Runs, UntilThreshold
-from dpcompose.spec.datasets import DOMAINS, Table, WrittenJoint
+from dpcompose.spec.asked import RELATIONS
+from dpcompose.spec.datasets import DOMAINS, MAP_KINDS, PARTITION_KINDS
+from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.maps import MAP_KINDS
-from dpcompose.spec.model import TAGS, Spec
-from dpcompose.spec.models import Model
-from dpcompose.spec.partitions import PARTITION_KINDS
-from dpcompose.spec.relations import RELATIONS, Declared
+from dpcompose.spec.mechanisms import CONCRETE
+from dpcompose.spec.model import Spec, models
 
 
 class WordSort(StrEnum):
@@ -59,49 +52,15 @@ class Meaning:
     keys: tuple[Meaning, ...] = ()
 
 
-#: The keys that name a kind, and what such kinds are.
-_TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]], Mapping[str, str]]] = {
-    "kind": (WordSort.MAP, "map", MAP_KINDS, {name: form.about for name, form in MAPS.items()}),
-    "by": (
-        WordSort.PARTITION,
-        "partition",
-        PARTITION_KINDS,
-        {name: form.about for name, form in PARTITIONS.items()},
-    ),
-    "notion": (
-        WordSort.NOTION,
-        "notion",
-        NOTIONS,
-        {name: str(model.__doc__) for name, model in NOTIONS.items()},
-    ),
-    "mechanism": (
-        WordSort.MECHANISM,
-        "mechanism",
-        CONCRETE,
-        {name: form.about for name, form in FORMS.items()},
-    ),
+#: The keys that name a kind: its sort, where it stands, and the models of all kinds.
+_TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]]]] = {
+    "kind": (WordSort.MAP, "map", MAP_KINDS),
+    "by": (WordSort.PARTITION, "partition", PARTITION_KINDS),
+    "notion": (WordSort.NOTION, "notion", NOTIONS),
+    "mechanism": (WordSort.MECHANISM, "mechanism", CONCRETE),
 }
 #: Keys of every mechanism, told where they stand by themselves.
 _COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive", "tags"})
-
-
-def models() -> list[type[Model]]:
-    """Returns the models of all mappings of the language."""
-    alone: list[type[Model]] = [
-        Declared,
-        WrittenJoint,
-        Reporting,
-        WrittenQuestion,
-        WrittenRisk,
-        Adversary,
-        AdversaryLimit,
-        Runs,
-        NegativeBinomial,
-        Binomial,
-        UntilThreshold,
-    ]
-    found: list[type[Model]] = [Spec, Table, *TAGS.values(), *alone]
-    return list(dict.fromkeys(found))
 
 
 @cache
@@ -169,11 +128,11 @@ def _home(model: type[Model], name: str) -> str:
 
 def _kinds() -> Iterator[Meaning]:
     """Yields the meaning of each kind of map, partition, notion and mechanism, with its keys."""
-    for sort, key, kinds, abouts in _TAGS.values():
+    for sort, key, kinds in _TAGS.values():
         for name, model in kinds.items():
             own = [meaning for _, meaning in _keys_of(model)]
             keys = tuple(each for each in own if each.word not in {*_TAGS, *_COMMON})
-            yield Meaning(name, sort, (key,), abouts[name], keys=keys)
+            yield Meaning(name, sort, (key,), str(model.__doc__), keys=keys)
 
 
 def _named_meanings() -> Iterator[Meaning]:

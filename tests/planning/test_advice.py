@@ -19,7 +19,6 @@ from dpcompose.pipeline import analyze
 from dpcompose.planning import advising
 from dpcompose.policy import settings_files
 from dpcompose.report import Advice
-from dpcompose.source import load
 
 TABLES = tables(__file__)
 
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 def advised(text: str, everything: bool = False) -> tuple[Advice, ...]:
-    return advising.advice(load(text, "spec"), analyze(text, "spec"), everything)
+    return advising.advised(analyze(text, "spec"), text, "spec", everything=everything).advice
 
 
 def only(text: str, key: str) -> Advice:

@@ -69,6 +69,12 @@ def test_equal_files_change_nothing(path: Path) -> None:
     assert not found.raises
 
 
+def test_an_increase_beyond_all_doubles_is_told() -> None:
+    huge = BASE.replace("epsilon: 1,", "epsilon: 1e400,")
+    shown = "".join(diff_text.text([changed(BASE, huge)], Style()))
+    assert shown.startswith("▲ new: ε  1.7 → 1.00001e400  over 1e300×\n")
+
+
 def test_an_increase_is_told_with_its_reason() -> None:
     found = changed(BASE, BASE.replace("epsilon: 1,", "epsilon: 1.5,"))
     assert found.direction == "increased" and found.raises

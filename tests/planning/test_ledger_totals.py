@@ -15,8 +15,6 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.solver import Solver
-from dpcompose.planning.ledgers import summed
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Total, TotalAsked, add_up
 from dpcompose.resolve import resolve
@@ -216,9 +214,9 @@ def test_what_remains_of_groups_counts_all_their_steps() -> None:
 
 
 def test_what_remains_is_the_least_that_any_filter_has_left() -> None:
-    problem = resolve(load(pure("0.3"), "a.yaml")).problem
+    spec = resolve(load(pure("0.3"), "a.yaml"))
     for limits in ((HALF, ONE), (ONE, HALF)):
-        found = summed(problem, lambda: Solver(problem), limits, None, (), rest=True, part=True)
+        (found,) = add_up([Release("a.yaml", spec, limits)], TotalAsked(rest=True)).totals
         value = dict(found.remaining or ())["epsilon"]
         assert value is not None and 0 <= Fraction(1, 5) - value < Fraction(1, 10**8)
 

@@ -30,12 +30,12 @@ import dpcompose
 from dpcompose.commands.outputs import rendered
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import CHECKERS, RENDERERS
+from dpcompose.render.codes import codes
 from dpcompose.render.inline import code
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import problems
 from dpcompose.render.result_schema import result_schema
-from dpcompose.render.rules import codes
 from dpcompose.render.theorem_text import book
 from dpcompose.report import Report
 

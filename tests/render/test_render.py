@@ -52,6 +52,7 @@ from dpcompose.render.numbers import (
     number_up,
 )
 from dpcompose.render.pages import theorem_page
+from dpcompose.render.panel import percent
 from dpcompose.render.problems import counted
 from dpcompose.report import At, Bound, LeftOut, Report, Verdict
 
@@ -468,3 +469,9 @@ def test_the_panel_says_in_words_what_a_guess_gains(says: str, words: str) -> No
     head = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\nmechanisms: "
     report = dpcompose.analyze(f"{head}[{{name: m, reads: t, {says}}}]", "s")
     assert words in flat(shown("text", report, style=Style(width=120)))
+
+
+def test_shares_of_any_size_are_told() -> None:
+    told = {Fraction(0): "0 %", Fraction(888, 1000): "89 %", Fraction(1417, 100): "1417 %"}
+    assert {each: percent(each) for each in told} == told
+    assert percent(Fraction(10) ** 5000) == "1e5002 %"  # whose digits Python does not write out

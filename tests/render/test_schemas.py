@@ -35,7 +35,7 @@ from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.render import diff_json, entry_findings, savings_table, total_views
 from dpcompose.render.json import render
 from dpcompose.render.layout import Style
-from dpcompose.render.schema_parts import in_draft_7
+from dpcompose.render.shapes import in_draft_7
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 

@@ -9,17 +9,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from rich.console import RenderableType
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
 from dpcompose.handbook import code_entries, full_spec, printed_examples, whole_book
 from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS, sarif, site_pages
-from dpcompose.render.code import snippets
+from dpcompose.render.codes import snippets
 from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Page, Paragraph, Rows, Snippet
+from dpcompose.render.pages import Page, Paragraph, Part, Rows, Snippet
 from dpcompose.spec.vocabulary import vocabulary
 
 NAMES = {
@@ -124,9 +123,9 @@ def test_pages_lead_to_each_other(pages: dict[str, Read]) -> None:
 
 def test_hostile_text_is_escaped_everywhere() -> None:
     def page(style: Style, made: Page) -> str:
-        rows = Rows([(HOSTILE, literal(HOSTILE, style))], style, (HOSTILE, ""))
-        content: list[RenderableType] = [Paragraph(HOSTILE, style), Snippet([HOSTILE], style), rows]
-        return made(HOSTILE, style, [literal(HOSTILE, style)], [(HOSTILE, content)])
+        rows = Rows([(HOSTILE, HOSTILE)], (HOSTILE, ""))
+        content: list[Part] = [Paragraph(HOSTILE), Snippet([HOSTILE]), rows]
+        return made(HOSTILE, style, [Paragraph(HOSTILE, indent=0)], [(HOSTILE, content)])
 
     _, text = site_pages.made_page("codes", "DPC101", page, [(HOSTILE, HOSTILE)])
     read, plain = Read(text), site_pages.made_page("codes", "DPC101", lambda *_: "")[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -20,6 +21,7 @@ from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.report import At
 from dpcompose.report.assumptions import assumptions
+from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.findings import FINDING_CODES, findings
 from dpcompose.report.findings.reasons import missing_notion, reasons, why_none
 from dpcompose.report.wording import guarantee
@@ -27,6 +29,12 @@ from dpcompose.resolve import resolve
 from dpcompose.source import load
 
 F = Fraction
+
+
+def _why(
+    solver: Solver, solutions: Sequence[Solution], tried: Sequence[At] = (), asked: bool = False
+) -> list[str]:
+    return why_none(CertifiedRelease(solver, tuple(solutions), tuple(tried), (), asked))
 
 
 def spec(protect: str, datasets: str, *mechanisms: str, more: str = "") -> str:
@@ -314,12 +322,12 @@ def test_what_is_missing_on_a_block_is_told_where_no_notion_is_common(kind: str)
 
 def test_a_sample_of_fixed_size_covers_replaced_rows_alone() -> None:
     text = spec("free-lunch", FIXED, f"name: a, reads: few, {PURE}, relation: free-lunch")
-    problem, solver, solutions = solved(text)
+    _, solver, solutions = solved(text)
     assert not solutions[0].finite
-    why = why_none(problem, solver.tops, solutions)
+    why = _why(solver, solutions)
     assert len(why) == 1 and why[0].startswith("The sample `few` has a fixed size")
     assert " Way out: protect `bounded` neighbours, or draw each row by chance" in why[0]
-    assert why_none(problem, solver.tops, solutions, (), asked=True) == why
+    assert _why(solver, solutions, (), asked=True) == why
 
 
 @pytest.mark.parametrize(
@@ -354,12 +362,12 @@ def test_why_a_mix_has_no_number_at_any_delta() -> None:
         "name: a, reads: people, notion: approx, epsilon: 1, delta: 1e-6",
         "name: b, reads: people, notion: zcdp, rho: 1, relation: bounded",
     )
-    problem, solver, solutions = solved(text)
+    _, solver, solutions = solved(text)
     assert not solutions
-    why = why_none(problem, solver.tops, solutions, (), asked=True)
+    why = _why(solver, solutions, (), asked=True)
     assert len(why) == 1 and "`b` reads `people`" in why[0]
     assert " Way out: give its unbounded guarantee" in why[0]
-    assert len(why_none(problem, solver.tops, solutions)) == 2
+    assert len(_why(solver, solutions)) == 2
 
 
 def test_why_a_delta_is_too_small() -> None:
@@ -369,9 +377,9 @@ def test_why_a_delta_is_too_small() -> None:
         "name: a, reads: people, notion: approx, epsilon: 1, delta: 1e-6",
         "name: b, reads: people, notion: zcdp, rho: 1",
     )
-    problem, solver, solutions = solved(text)
+    _, solver, solutions = solved(text)
     tried = [At("delta", F(given), None, None, "", "") for given in ("1e-9", "0")]
-    small, none = why_none(problem, solver.tops, solutions, tried, asked=True)
+    small, none = _why(solver, solutions, tried, asked=True)
     assert "At δ = 1e-9 no ε is finite" in small and "choose a larger δ" in small
     assert "At δ = 0 no ε is finite" in none and "above 0" in none
 

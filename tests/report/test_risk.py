@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 import dpcompose
 from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
-from dpcompose.render.json import risk_shape
+from dpcompose.render.result_schema import RISK
 from dpcompose.render.risk_text import in_words, odds
 from dpcompose.report import Report
 from dpcompose.report.verdict import implies
@@ -377,4 +377,4 @@ def test_membership_is_not_one_of_two_values() -> None:
     half = dict(risk.success)[Fraction(1, 2)]
     assert float(risk.membership) == pytest.approx(norm.cdf(0.5), abs=1e-6)
     assert float(half) == pytest.approx(norm.cdf(1), abs=1e-6)
-    assert risk_shape(risk)["membership"] == pytest.approx(0.691462, abs=1e-6)
+    assert RISK.write(risk)["membership"] == pytest.approx(0.691462, abs=1e-6)

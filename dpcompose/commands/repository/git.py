@@ -168,10 +168,17 @@ class Repository:
         )  # fmt: skip
         return iter(fields)
 
-    def tracked(self) -> list[str]:
-        """Returns the paths of the index, which the next commit will contain. Raises BadCall."""
-        listing = ("ls-files", "-z", "--cached", "--full-name")
-        return [*map(os.fsdecode, self._fields("git cannot read its index", *listing)[:-1])]
+    def renames(self, commit: str) -> list[tuple[str, str]]:
+        """Returns the paths in a commit and in the index of each file that git takes as renamed.
+
+        Raises BadCall.
+        """
+        options = ("--cached", "-z", "-M", "--diff-filter=R", "--name-status", "--no-ext-diff")
+        fields = self._fields(
+            "git cannot compare its index", "diff-index", *options, "--end-of-options", commit
+        )
+        paths = [os.fsdecode(each) for at, each in enumerate(fields[:-1]) if at % 3]
+        return list(zip(paths[::2], paths[1::2], strict=True))
 
     def read(self, entry: TreeEntry, most: int) -> bytes:
         """Returns the bytes of a file or a link; if it has more than `most`, blanks, one more.

@@ -11,10 +11,9 @@ from functools import cached_property
 
 from dpcompose.commands.exits import BadCall
 from dpcompose.commands.globs import is_met
-from dpcompose.commands.inputs import Unreadable, is_yaml, read
+from dpcompose.commands.inputs import Unreadable, is_yaml
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.git import AddedIn, FileChange
-from dpcompose.commands.repository.renames import match_renames
 from dpcompose.places import is_below, work_tree
 from dpcompose.source import MAX_BYTES, is_spec
 
@@ -49,8 +48,6 @@ class Past:
         if "\0" in revision:
             raise BadCall(f"{option}: no revision has a null byte in it")
         self.revision, self._option = revision, option
-        self._renames: dict[str, dict[str, str]] = {}
-        self._was: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[type[Past], tuple[str, str]]:
         """Returns what another process makes the revision of; it reads the repository anew."""
@@ -266,8 +263,7 @@ class Past:
         data = self._before(path)
         if data is not None:
             return Pair(file, file, data)
-        self._renamed(path)
-        was = self._was.get(path)
+        was = next((was for was, now in self._renames.items() if now == path), None)
         if was is not None:
             return Pair(self._name_beside(was, file), file, self._before(was), path)
         real = _inside(os.path.realpath(file), self._repository.root)
@@ -283,37 +279,19 @@ class Past:
         data = self._before(path)
         if data is None:
             return Pair(None, file)  # it exists neither now nor then: reading it reports that
-        now = self._renamed(path).get(path)
+        now = self._renames.get(path)
         return Pair(file, None if now is None else self._name_beside(now, file), data, now)
 
-    def _renamed(self, like: str) -> dict[str, str]:
-        """Returns the new path of each removed spec that was renamed, for one ending of names."""
-        kind = _kind(like)
-        if kind not in self._renames:
-            gone = {
-                path: data
-                for path in self._sorted
-                if _kind(path) == kind and not _is_there(self._here(path))
-                if (data := self._spec_at(path)) is not None
-            }
-            found = self._renames[kind] = match_renames(gone, dict(self._new(kind))) if gone else {}
-            self._was.update((now, was) for was, now in found.items())
-        return self._renames[kind]
-
-    def _new(self, kind: str) -> Iterator[tuple[str, bytes]]:
-        """Yields the path and the content of each spec that git tracks now and the revision does
-        not have.
-
-        `kind`: the ending of their names.
-        """
-        for path in self._repository.tracked():
-            if _kind(path) == kind and path not in self._entries:
-                try:
-                    data = read(self._here(path))
-                except Unreadable:
-                    continue
-                if is_spec(data):
-                    yield path, data
+    @cached_property
+    def _renames(self) -> dict[str, str]:
+        """Returns the new path of each removed spec that was renamed; its ending stays."""
+        return {
+            was: now
+            for was, now in self._repository.renames(self._commit)
+            if _kind(was) == _kind(now)
+            and not _is_there(self._here(was))
+            and self._spec_at(was) is not None
+        }
 
     def _here(self, path: str) -> str:
         """Returns where the file at a path is now."""

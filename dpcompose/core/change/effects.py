@@ -35,6 +35,13 @@ def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
     return MapOutcome(((leaf, count),))
 
 
+def same(leaf: ChangeUnit) -> MapOutcome:
+    """Returns the outcome that the unit stays as it is, displacing no other row."""
+    if leaf.kind is Kind.PAIR:
+        return one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
+    return one(leaf._replace(ends=(0,), displaced=False, kept=()))
+
+
 def single(leaf: ChangeUnit) -> ChangeUnit:
     """Returns a single row with the sign and direction of `leaf`."""
     return ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
@@ -63,8 +70,13 @@ def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
     """
     if rows > MANY:
         return TooMany(((pair, rows), (SINGLE, rows)))
+    return _either(pair, SINGLE, rows)
+
+
+def _either(one: ChangeUnit, other: ChangeUnit, rows: int) -> list[MapOutcome]:
+    """Returns the outcomes of so many units, each of which is `one` or `other`."""
     return [
-        MapOutcome(tuple((leaf, n) for leaf, n in ((pair, rows - i), (SINGLE, i)) if n))
+        MapOutcome(tuple((leaf, n) for leaf, n in ((one, rows - i), (other, i)) if n))
         for i in range(rows + 1)
     ]
 
@@ -119,10 +131,7 @@ def spread(fate: MapOutcome) -> list[MapOutcome]:
     inside = ChangeUnit(Kind.PAIR, (0, 0))
     if rows > MANY:
         return [one(SINGLE, rows), one(inside, rows)]
-    return [
-        MapOutcome(tuple((leaf, n) for leaf, n in ((SINGLE, rows - i), (inside, i)) if n))
-        for i in range(rows + 1)
-    ]
+    return _either(SINGLE, inside, rows)
 
 
 def capped(leaf: ChangeUnit, rows: int) -> MapOutcome:

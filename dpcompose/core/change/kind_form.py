@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.family import FormKey
@@ -22,40 +22,56 @@ class Refusal(NamedTuple):
 class Contradiction(Exception):
     """Raised for keys that contradict each other or are incomplete.
 
-    `of_key`: the error is about the key itself, not about its value.
+    `at`: the key that it is about, None for the whole. `of_key`: the error is about the key itself,
+    not about its value.
     """
 
-    def __init__(self, why: Refusal, of_key: bool = True) -> None:
-        super().__init__(why.says)
-        self.why = why
+    def __init__(
+        self, code: str, at: str | None, says: str, hint: str, of_key: bool = True
+    ) -> None:
+        super().__init__(says)
+        self.why = Refusal(code, () if at is None else (at,), says, hint)
         self.of_key = of_key
+
+
+def excluded(one: str, other: str, at: str, hint: str) -> Contradiction:
+    """Returns the error that two keys exclude each other, at one of them."""
+    return Contradiction("DPC105", at, f"`{one}` and `{other}` exclude each other", hint)
 
 
 #: A sentence on what the author declares, and the key that declares it.
 Declared = tuple[str, tuple[str, ...]]
 
-Made = TypeVar("Made")
+Made = TypeVar("Made", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form(Generic[Made]):
     """The form of a kind in a spec.
 
-    `about`: a description in a sentence. `reads`: the shape of dataset that it reads. `made`:
-    builds its object from the values of the keys, in their order (a number as a Fraction, names as
-    a set, moves as two numbers, what kinds feed by the numbers of blocks; blocks are not passed);
-    it may raise `Contradiction`. `elsewhere`: keys of other kinds that are easily taken for one of
-    this kind, with an explanation. `other`: a second class that `made` may return.
+    `about`: a description in a sentence. `build`: builds its object from the values of the keys,
+    where `kind` itself does not; it may raise `Contradiction`. `reads`: the shape of dataset that
+    it reads. `elsewhere`: keys of other kinds that are easily taken for one of this kind, with an
+    explanation. `other`: a second class that `build` may return.
     """
 
     name: str
     kind: type[Made]
     about: str
-    reads: Shape
-    keys: tuple[FormKey, ...]
-    made: Callable[..., Made]
+    keys: tuple[FormKey, ...] = ()
+    build: Callable[..., Made] | None = None
+    reads: Shape = Shape.TABLE
     elsewhere: tuple[tuple[str, str], ...] = ()
     other: type[Made] | None = None
+
+    def made(self, *values: Any) -> Made:
+        """Returns the object with these values of the keys, in their order.
+
+        A number is a Fraction, names are a set, moves two numbers, what kinds feed the numbers of
+        blocks; blocks are not passed. Raises Contradiction.
+        """
+        build: Callable[..., Made] = self.build or self.kind
+        return build(*values)
 
     def has(self, key: str) -> bool:
         """Returns whether the form has a key of this name."""

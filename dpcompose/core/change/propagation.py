@@ -133,45 +133,33 @@ def one_below(
     `become` returns the new unit, with tags relative to the sides of the given one; None if it
     vanishes.
     """
-    return top_level(_one_below(state, trace_here, become))
-
-
-def _one_below(
-    state: State, trace_here: bool, become: Callable[[ChangeUnit], ChangeUnit | None]
-) -> State:
-    """Returns the state of `one_below`, for one level of nested items."""
-    items: list[tuple[TracedUnit, int]] = []
-    for item, count in state:
-        if item.below:
-            inner = _one_below(item.below, trace_here, become)
-            if inner:
-                items.append((wrap(item.leaf, inner), count))
-        else:
-            leaf = become(item.leaf)
-            if leaf is not None:
-                items.append((_placed(item.leaf, leaf, trace_here), count))
-    return state_of(items)
+    return top_level(_one_below(state, trace_here, become, False))
 
 
 def assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
     """Returns the state one dataset further down, where each unit in turn becomes the next of
     `given`."""
-    return top_level(_assigned(state, given, trace_here))
+    return top_level(_one_below(state, trace_here, lambda _: next(given), True))
 
 
-def _assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
-    """Returns the state of `assigned`, for one level of nested items; consumes `given`."""
+def _one_below(
+    state: State,
+    trace_here: bool,
+    become: Callable[[ChangeUnit], ChangeUnit | None],
+    one_by_one: bool,
+) -> State:
+    """Returns the state one dataset further down, for one level of nested items; equal items become
+    the same, or each is asked for `one_by_one`."""
     items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
-        for _ in range(count):
+        times, each = (count, 1) if one_by_one else (1, count)
+        for _ in range(times):
             if item.below:
-                inner = _assigned(item.below, given, trace_here)
+                inner = _one_below(item.below, trace_here, become, one_by_one)
                 if inner:
-                    items.append((wrap(item.leaf, inner), 1))
-                continue
-            leaf = next(given)
-            if leaf is not None:
-                items.append((_placed(item.leaf, leaf, trace_here), 1))
+                    items.append((wrap(item.leaf, inner), each))
+            elif (leaf := become(item.leaf)) is not None:
+                items.append((_placed(item.leaf, leaf, trace_here), each))
     return state_of(items)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,12 @@ def questions(
     accountant = solution.accountant
     answers, algebra = _answers(accountant), solution.algebra
     top = next(place for _, place in solver.tops if place.dataset is where[0])
-    outside = list(_other_roots(solver, accountant, top))
+    outside: list[Loss] = []
+    if not solver.problem.roots_disjoint:  # the person's rows in other roots
+        for root, place in solver.tops:
+            if place is not top:
+                state = initial(root, place, solver.problem.goal)
+                outside.append(accountant.answer(place, state).loss)
     place = top
     for below in where[1:]:
         index = next(i for i, each in enumerate(place.derived) if each.dataset is below)
@@ -51,7 +56,10 @@ def questions(
         place = place.derived[index]
     index = next(i for i, each in enumerate(place.dataset.partitions) if each is partition)
     outside += _beside(algebra, answers, place, len(place.derived) + index)
-    blocks = [_lost(algebra, answers, place.blocks[index][c]) for c, _ in classes]
+    blocks: list[Loss] = []
+    for c, _ in classes:  # the loss of one block for one row in it
+        found = [answer.loss for answer in answers[id(place.blocks[index][c])]]
+        blocks.append(found[0] if len(found) == 1 else algebra.worst_case(found))
     counts = [count for _, count in classes]
     beside = algebra.add(outside)
     ends = [0]
@@ -78,15 +86,6 @@ def _pair(algebra: object, loss: Loss, end: int) -> tuple[Fraction, Fraction]:
     return Fraction(loss), ZERO
 
 
-def _other_roots(solver: Solver, accountant: Accountant, top: Place) -> Iterator[Loss]:
-    """Yields the losses of the person's rows in other roots, unless roots have disjoint persons."""
-    if solver.problem.roots_disjoint:
-        return
-    for root, place in solver.tops:
-        if place is not top:
-            yield accountant.answer(place, initial(root, place, solver.problem.goal)).loss
-
-
 def _answers(accountant: Accountant) -> Answers:
     """Returns the answers for one row added or removed, by the identity of their places."""
     found: Answers = {}
@@ -95,12 +94,6 @@ def _answers(accountant: Accountant) -> Answers:
         if sum(leaves.values()) == 1 and next(iter(leaves)).kind is Kind.SINGLE:
             found.setdefault(identity, []).append(answer)
     return found
-
-
-def _lost(algebra: Algebra, answers: Answers, block: Place) -> Loss:
-    """Returns the total loss of one block for one row in it."""
-    found = [answer.loss for answer in answers[id(block)]]
-    return found[0] if len(found) == 1 else algebra.worst_case(found)
 
 
 def _beside(algebra: Algebra, answers: Answers, place: Place, index: int) -> list[Loss]:

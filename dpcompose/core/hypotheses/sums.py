@@ -29,7 +29,7 @@ MOST_BLOCKS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`count` equal blocks with x = `no_failure`·e^`log`, and a `mark` of at least 0 each.
+    """`count` equal blocks with x = e^`log`, and a `mark` of at least 0 each.
 
     The marks of the blocks of a set are added.
     """
@@ -37,7 +37,6 @@ class Term:
     log: Fraction
     count: int = 1
     mark: Fraction = Fraction(0)
-    no_failure: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
     """
     terms = [term for term in terms if term.count]
     size = sum(term.count for term in terms)
-    odds = [exactly(term.no_failure) * exponential(term.log) for term in terms]
+    odds = [exponential(term.log) for term in terms]
     if low <= 1 and high >= size:
         found = _all(terms, odds, low)
         if low == 0 or size > MOST_BLOCKS or found.total.low >= 1:
@@ -157,10 +156,7 @@ def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
     """Returns a t > 0 for which the mean size is about from `low` to `high`; any t > 0 is sound."""
     sizes: dict[int, int] = {}
     for term in terms:
-        # A tenth is near enough.
-        x = round(
-            10 * float(term.log) + 10 * (math.log(term.no_failure) if term.no_failure else -1e4)
-        )
+        x = round(10 * float(term.log))  # a tenth is near enough
         sizes[x] = sizes.get(x, 0) + term.count
     logs = [(x / 10, n) for x, n in sizes.items()]
 

@@ -23,7 +23,7 @@ from dpcompose.core.model.problem import Statement
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, convert_over_steps
 from dpcompose.core.theorem import Refused
-from dpcompose.core.theorems.joint_values import worst_moves
+from dpcompose.core.theorems.one_mechanism import worst_moves
 from dpcompose.curves import Curve, Response, curve_of
 from dpcompose.curves.rounding import ZERO, summed
 

@@ -9,12 +9,10 @@ from typing import Literal
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    NOISE,
     WHOLE_L2,
     Family,
     FamilyForm,
-    FormKey,
-    Sort,
+    noise_key,
 )
 from dpcompose.curves import Concentrated, Curve
 from dpcompose.curves.families import DiscreteGaussianLoss
@@ -34,15 +32,9 @@ class DiscreteGaussian(Family):
     norm: Literal["L1", "L2"] = "L1"
     unit: Fraction = Fraction(1)
 
-    def epsilon(self, shift: Fraction) -> None:
-        return None
-
     def rho(self, shift: Fraction) -> Fraction:
         """Returns ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020), attained at the order α = 2."""
         return (shift / self.sigma) ** 2 * self.unit / 2
-
-    def mu(self, shift: Fraction) -> None:
-        return None
 
     def loss(self, shift: Fraction) -> Curve:
         """Returns the loss at a shift: the exact one for one coordinate, and a bound by its ρ in
@@ -64,13 +56,8 @@ FORM = FamilyForm(
     family=DiscreteGaussian,
     about="Discrete normal noise on whole numbers; its sensitivity is in L2.",
     keys=(
-        FormKey(
-            "sigma",
-            Sort.NUMBER,
-            "The noise n has a mass proportional to e^(-n²/(2·sigma²)).",
-            need=NOISE,
-            noise=True,
-            exactly=True,
+        noise_key(
+            "sigma", "The noise n has a mass proportional to e^(-n²/(2·sigma²)).", exactly=True
         ),
     ),
     sensitivity=WHOLE_L2,

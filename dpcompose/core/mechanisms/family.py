@@ -2,7 +2,7 @@
 
 A concrete mechanism is known by more than an ε: by the distribution of its privacy loss. Along a
 path of neighbouring tables sensitivities add, which is sharper than group privacy. Each family has
-one file here, and one line in `dpcompose.core.mechanisms`.
+one file here, and one name in `dpcompose.core.mechanisms`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from dpcompose.core.theorem import Refused, Role, Test, Use
-from dpcompose.curves import Curve
+from dpcompose.core.notions.notion import Notion, convert
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Test, Use, theorem
+from dpcompose.curves import Curve, MechanismLoss
+from dpcompose.curves.families import GeometricLoss, equal_steps
+from dpcompose.curves.rounding import ZERO, gaussian_mean_up, sqrt_up
 
 if TYPE_CHECKING:
-    from dpcompose.core.notions.notion_facts import StatedNumbers
-    from dpcompose.core.theorems.touches import ChargedStep
+    from dpcompose.core.notions.notion import StatedNumbers
+    from dpcompose.core.theorems.setting import ChargedStep
 
 
 #: Relations under which data are only added or only removed, so that counts move in one direction.
@@ -111,26 +114,44 @@ class FormKey(NamedTuple):
         return None if self.exactly else "down" if self.noise else "up"
 
 
+def noise_key(
+    name: str, says: str, *, default: object = REQUIRED, exactly: bool = False
+) -> FormKey:
+    """Returns the key of a number above 0 that says how much noise there is."""
+    return FormKey(name, Sort.NUMBER, says, default, need=NOISE, noise=True, exactly=exactly)
+
+
 class Family(ABC):
     """A concrete mechanism with its parameters.
 
     Its methods return bounds for a `shift` of at least 0: the sum of the sensitivities along a path
-    of tables, in the unit of the sensitivities.
+    of tables, in the unit of the sensitivities. A family says its loss, and which bounds are known
+    of it beside those that follow from its ε.
     """
 
     __slots__ = ()
 
     @abstractmethod
+    def loss(self, shift: Fraction) -> Curve:
+        """Returns the privacy loss distribution of a dominating pair, for a shift above 0."""
+
+    @abstractmethod
+    def describe(self, shift: Fraction) -> str:
+        """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
+
     def epsilon(self, shift: Fraction) -> Fraction | None:
         """Returns the least ε at δ = 0, None if there is none."""
+        return None
 
-    @abstractmethod
     def rho(self, shift: Fraction) -> Fraction | None:
         """Returns the least ρ of zCDP that is known, rounded up; None if none is."""
+        epsilon = self.epsilon(shift)
+        return None if epsilon is None else Fraction(convert(epsilon, Notion.PURE, Notion.ZCDP))
 
-    @abstractmethod
     def mu(self, shift: Fraction) -> Fraction | None:
         """Returns the least μ of Gaussian DP that is known, rounded up; None if none is."""
+        epsilon = self.epsilon(shift)
+        return None if epsilon is None else gaussian_mean_up(epsilon)
 
     def mu_squared(self, shift: Fraction) -> Fraction | None:
         """Returns the square of the least μ, which adds up; None if no μ is known.
@@ -144,13 +165,52 @@ class Family(ABC):
         """Returns an (ε, δ) of one step, where the mechanism is stated in approximate DP."""
         return None
 
-    @abstractmethod
-    def loss(self, shift: Fraction) -> Curve:
-        """Returns the privacy loss distribution of a dominating pair, for a shift above 0."""
+
+class EqualLosses(Family):
+    """A mechanism whose loss is one of a concrete mechanism, or several that are equal: all bounds
+    of it are theirs."""
+
+    __slots__ = ()
 
     @abstractmethod
-    def describe(self, shift: Fraction) -> str:
-        """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
+    def part(self, shift: Fraction) -> MechanismLoss:
+        """Returns the loss at a shift."""
+
+    def times(self, shift: Fraction) -> int:
+        """Returns how many such losses compose."""
+        return 1
+
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        greatest = self.part(shift).greatest()
+        return None if greatest is None else greatest * self.times(shift)
+
+    def rho(self, shift: Fraction) -> Fraction:
+        if not shift or self.epsilon(shift) == 0:
+            return ZERO
+        return self.part(shift).rho() * self.times(shift)
+
+    def mu(self, shift: Fraction) -> Fraction | None:
+        mu = self.part(shift).mu()
+        return None if mu is None else mu * sqrt_up(Fraction(self.times(shift)))
+
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve(((self.part(shift), self.times(shift)),))
+
+
+class OverSteps(EqualLosses):
+    """A mechanism that is stated for one step of the relation: a shift is a number of steps.
+
+    Where only pure DP is known of it, its loss over several steps is that of geometric noise (Dong,
+    Roth and Su 2022, Theorem 2.14).
+    """
+
+    __slots__ = ()
+
+    def loss(self, shift: Fraction) -> Curve:
+        part, times = self.part(shift), self.times(shift)
+        if isinstance(part, GeometricLoss):
+            return Curve(((equal_steps(1 / part.scale, part.shift), times),))
+        return Curve(((part, times),))
 
 
 class Trusted(NamedTuple):
@@ -161,6 +221,10 @@ class Trusted(NamedTuple):
 
     says: str
     shortly: str | None = None
+
+
+#: Why a mechanism is refused for values of its keys: the key, a message and a hint.
+Why = tuple[str, str, str]
 
 
 class FamilyForm(NamedTuple):
@@ -183,10 +247,10 @@ class FamilyForm(NamedTuple):
     family: type[Family]
     about: str
     keys: tuple[FormKey, ...]
-    sensitivity: Need | None
-    norm: Literal["L1", "L2"] | None
     states: tuple[Literal["pure", "zcdp", "gdp", "approx"], ...]
     trusted: Trusted
+    sensitivity: Need | None = None
+    norm: Literal["L1", "L2"] | None = None
     relative: bool = False
     whole: bool = False
     by_steps: bool = False
@@ -194,7 +258,7 @@ class FamilyForm(NamedTuple):
     over_steps: bool = False
     make: Callable[..., Family] | None = None
     giving: Callable[[StatedNumbers], Fraction] | None = None
-    refusal: Callable[[Mapping[str, object], str], tuple[str, str, str] | None] | None = None
+    refusal: Callable[[Mapping[str, object], str], Why | None] | None = None
 
     @property
     def numbers(self) -> tuple[FormKey, ...]:
@@ -212,24 +276,67 @@ class FamilyForm(NamedTuple):
         return make(*(values[each.name] for each in self.keys))
 
 
-def drawn_by(*families: type[Family]) -> Test:
-    """Returns the check that the mechanism charged is of one of the families.
+def monotone_key(moved: str) -> FormKey:
+    """Returns the key for what moves in one direction where rows only come, or only go."""
+    one_way = "move in one direction, as counts do where rows come or go"
+    says = f"For two neighbours all {moved} {one_way}."
+    return FormKey("monotone", Sort.FLAG, says, default=False)
 
-    The check raises Refused otherwise.
-    """
+
+def refused_monotone(
+    values: Mapping[str, object], relation: str, moved: str, scale: str
+) -> Why | None:
+    """Returns why what is `monotone` does not fit a relation; None if it does, or is not."""
+    if not values.get("monotone") or relation in ONE_DIRECTION:
+        return None
+    return (
+        "monotone",
+        f"`monotone: true` does not go with `relation: {relation}`",
+        f"where a row takes the place of another, some {moved} rise and others fall: leave it out, "
+        f"with noise of scale {scale}, or state it for `relation: unbounded`",
+    )
+
+
+def drawn_by(name: str, says: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
+    """Returns the declared hypothesis that noise is drawn as `says` has it: the mechanism charged
+    is of one of the families, or passes the test `but`."""
 
     def holds(touch: ChargedStep) -> None:
         """Raises `Refused` unless the mechanism charged draws its noise from one of `families`."""
         noise = touch.first.statement.guarantee.noise
         # `OneHot` has the noise of every coordinate.
-        if not isinstance(getattr(noise, "noise", noise), families):
-            raise Refused(f"the mechanism is not known to be {families[0].__name__}")
+        if isinstance(getattr(noise, "noise", noise), families) or (but and but(touch)):
+            return
+        raise Refused(f"the mechanism is not known to be {families[0].__name__}")
 
-    return holds
+    return Hypothesis(name, says, "declared", holds)
 
 
-#: The use of theorems that give the guarantee of a family in another notion.
-BY_FAMILY = (Use(Role.FAMILY, "touch"),)
+_Bound = TypeVar("_Bound", bound=Callable[..., Any])
+
+
+def family_theorem(
+    identifier: str,
+    *,
+    title: str,
+    formula: str,
+    given: Hypothesis,
+    notion: Notion | None = None,
+    place: str = "Documentation",
+) -> Callable[[_Bound], _Bound]:
+    """Returns the function that enters a theorem on the guarantee of a family with its bound, and
+    returns the bound."""
+    return theorem(
+        identifier,
+        title=title,
+        formula=formula,
+        place=place,
+        source="dpcompose",
+        hypotheses=(given,),
+        notion=notion,
+        uses=(Use(Role.FAMILY, "touch"),),
+    )
+
 
 #: The assumption declared by every mechanism that adds noise.
 EXACTLY_DRAWN = Trusted(

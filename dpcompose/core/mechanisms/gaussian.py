@@ -8,12 +8,10 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    NOISE,
     NUMBER,
     Family,
     FamilyForm,
-    FormKey,
-    Sort,
+    noise_key,
 )
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import number, sqrt_up
@@ -23,9 +21,6 @@ class OneGaussian(Family):
     """A mechanism with the loss of one Gaussian: `mu_squared` says all about it."""
 
     __slots__ = ()
-
-    def epsilon(self, shift: Fraction) -> None:
-        return None
 
     def rho(self, shift: Fraction) -> Fraction:
         return self.mu_squared(shift) / 2
@@ -63,11 +58,7 @@ FORM = FamilyForm(
     name="gaussian",
     family=Gaussian,
     about="Normal noise on numbers; its sensitivity is in L2.",
-    keys=(
-        FormKey(
-            "sigma", Sort.NUMBER, "The standard deviation of the noise.", need=NOISE, noise=True
-        ),
-    ),
+    keys=(noise_key("sigma", "The standard deviation of the noise."),),
     sensitivity=NUMBER,
     norm="L2",
     states=("gdp",),

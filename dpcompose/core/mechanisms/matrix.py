@@ -8,18 +8,17 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
-    NOISE,
     NUMBER,
     FamilyForm,
     FormKey,
     Sort,
     Trusted,
     drawn_by,
+    family_theorem,
+    noise_key,
 )
 from dpcompose.core.mechanisms.gaussian import OneGaussian
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
@@ -92,50 +91,20 @@ class Matrix(OneGaussian):
         return times * self.column_norm**2
 
 
-@theorem(
+@family_theorem(
     "correlated-noise",
     title="Tree aggregation and matrix mechanisms as one Gaussian",
-    place="Documentation",
-    source="dpcompose",
     formula="μ² = Δ²·s²/σ²",
     notion=Notion.GDP,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "noise over steps",
-            "a row comes or goes and all others keep their steps; it adds vectors of norm at most "
-            "Δ to as many steps as stated, so far apart; nodes of the tree, or rows of C·x, have "
-            "independent Gaussian noise of σ in each coordinate, and all else is computed from "
-            "them; C is lower triangular with columns and bands as stated",
-            "declared",
-            test=drawn_by(Tree, Matrix),
-        ),
+    given=drawn_by(
+        "noise over steps",
+        "a row comes or goes and all others keep their steps; it adds vectors of norm at most "
+        "Δ to as many steps as stated, so far apart; nodes of the tree, or rows of C·x, have "
+        "independent Gaussian noise of σ in each coordinate, and all else is computed from "
+        "them; C is lower triangular with columns and bands as stated",
+        Tree,
+        Matrix,
     ),
-    example=Example(
-        (Fraction(1, 100), Fraction(12)),
-        Fraction(12, 100),
-        "4 095 steps, σ = 10, Δ = 1: a step is in 12 nodes, and μ² = 12/100.",
-    ),
-    statement="""\
-    What is released is one Gaussian mechanism with μ = Δ·s/σ, where Δ·s is the greatest L2 norm by
-    which a row moves the noiseless values. Vectors may be chosen from earlier releases.
-
-    Proof. Given what was released before, a step moves the mean of the next values by a vector that
-    is then fixed. Likelihood ratios of Gaussian noise multiply, and the squares of these moves add
-    up to at most Δ²s² on every way: the loss is that of a Brownian motion with drift, stopped at
-    the latest at time Δ²s²/σ², which is the Gaussian one.
-
-    Tree: a node moves by at most Δ times the number of the row's steps below it, and s² is the
-    largest sum of their squares. For one step it is the number of nodes above it, ⌊log₂T⌋ + 1. The
-    nodes are the dyadic intervals that end by T; a node of 2^h steps has at most ⌈2^h/separation⌉
-    of a row. The largest sum is found from the leaves up, by the number of the row's steps below a
-    node and how many steps are free at its two ends; of many steps these are counted coarsely, and
-    upwards. Steps next to each other share nodes: two of 1 000 steps are s² = 38, not 20.
-
-    Matrix: s is at most the sum of the norms of the columns of the row's k steps, k·(column norm).
-    With at most as many bands as steps between two participations, these columns have no common
-    row, and s² is the sum of k squares.
-    """,
 )
 def correlated_noise(each: Fraction, moved: Fraction) -> Fraction:
     """Returns μ². `each`: (Δ/σ)²; `moved`: s², of vectors of norm 1."""
@@ -216,9 +185,7 @@ def _together(one: list[int], other: list[int], most: int) -> list[int]:
     ]
 
 
-_SIGMA = FormKey(
-    "sigma", Sort.NUMBER, "The standard deviation of the noise.", need=NOISE, noise=True
-)
+_SIGMA = noise_key("sigma", "The standard deviation of the noise.")
 _PARTICIPATIONS = FormKey("participations", Sort.WHOLE, "In how many steps one row is at most.", 1)
 _SEPARATION = FormKey(
     "min_separation", Sort.WHOLE, "How many steps later a row takes part again, at least.", 1

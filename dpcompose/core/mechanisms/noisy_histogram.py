@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     NOISE,
     ONE_DIRECTION,
     Family,
@@ -17,10 +16,12 @@ from dpcompose.core.mechanisms.family import (
     Need,
     Sort,
     Trusted,
+    Why,
     drawn_by,
+    family_theorem,
+    noise_key,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import (
@@ -43,12 +44,6 @@ class _ByKey(Family):
     __slots__ = ()
 
     def epsilon(self, shift: Fraction) -> Fraction | None:
-        return None if shift else ZERO
-
-    def rho(self, shift: Fraction) -> Fraction | None:
-        return None if shift else ZERO
-
-    def mu(self, shift: Fraction) -> Fraction | None:
         return None if shift else ZERO
 
 
@@ -149,50 +144,19 @@ class KeySelection(_ByKey):
         return f"selection of keys, {each}, {plural(self.max_keys, 'key')} a unit"
 
 
-@theorem(
+@family_theorem(
     "unknown-keys",
     title="Histograms over unknown keys, and the selection of keys",
-    place="Documentation",
-    source="dpcompose",
     formula="δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε))",
     notion=Notion.APPROX,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "noise of each key present",
-            "a unit has at most L keys and moves the value of each by at most B; each key present "
-            "has independent noise, and is released if its noisy value is at least the threshold, "
-            "a constant; or, without values, each key is kept with a chance that is (ε, δ₁)-DP",
-            "declared",
-            test=drawn_by(NoisyHistogram, KeySelection),
-        ),
+    given=drawn_by(
+        "noise of each key present",
+        "a unit has at most L keys and moves the value of each by at most B; each key present "
+        "has independent noise, and is released if its noisy value is at least the threshold, "
+        "a constant; or, without values, each key is kept with a chance that is (ε, δ₁)-DP",
+        NoisyHistogram,
+        KeySelection,
     ),
-    example=Example(
-        (Fraction(1, 10), Fraction(1, 2), Fraction(1)),
-        Fraction(11, 20),
-        "Laplace noise of scale 1, L = B = 1, a threshold of 15: δ₁ = e^-14/2, about 4.2e-7.",
-    ),
-    statement="""\
-    Let δ₁ be the chance that B + noise reaches the threshold, and δ' the profile of noise on L keys
-    that move by B each. For one unit that comes or goes, δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε)).
-
-    Proof. A key that others have too is noise on a value that moves by at most B, and
-    post-processing. A key that the unit alone has is released with a chance of at most δ₁, and
-    without the unit it is surely absent: in both orders δ is at most that of a pair that tells
-    everything with chance δ₁ and nothing else. Each of the L keys is of one of these kinds, so that
-    the composition of both pairs is worse than either; noise is independent, and L such pairs
-    compose. Over t units the values move by t·L·B in all (L1; Gaussian: t·B·√L in L2), and a key
-    that n of them alone have is released with chance p(n): since it counts for n of their t·L keys,
-    all such chances add up to at most t·L·max p(n)/n. That (1-δ₁)^L holds for keys that all are new
-    is also Lemma 1 of Google's "Delta Calculation for Thresholding".
-
-    Without values, a key with n units is kept with chance π(n): π(0) = 0, π(n+1) = min(e^ε·π(n) +
-    δ₁, 1 - e^-ε·(1 - π(n) - δ₁), 1). One unit is one step, (ε, δ₁)-DP, and no mechanism keeps more
-    (Desfontaines, Voss, Gipson and Mandayam 2022); L keys compose.
-
-    Not private are noise on present keys without a threshold; a threshold on true values, before
-    the noise; and one that depends on the data.
-    """,
 )
 def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
     """Returns the δ at some ε of a histogram over unknown keys.
@@ -203,7 +167,7 @@ def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fracti
     return 1 - power_down(1 - new, int(keys)) * (1 - noise)
 
 
-def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
     """Returns why a histogram's values do not fit a relation, as (key, message, hint), or None."""
     law, threshold, most = values.get("noise"), values.get("threshold"), values.get("max_per_key")
     if relation not in ONE_DIRECTION:
@@ -242,22 +206,13 @@ FORM = FamilyForm(
     family=NoisyHistogram,
     about="Noisy values of the keys that are present, where they reach a threshold.",
     keys=(
-        FormKey(
-            "scale",
-            Sort.NUMBER,
-            "Of laplace or geometric noise on each key.",
-            default=None,
-            need=NOISE,
-            noise=True,
-            exactly=True,
+        noise_key(
+            "scale", "Of laplace or geometric noise on each key.", default=None, exactly=True
         ),
-        FormKey(
+        noise_key(
             "sigma",
-            Sort.NUMBER,
             "The standard deviation of gaussian noise on each key.",
             default=None,
-            need=NOISE,
-            noise=True,
             exactly=True,
         ),
         FormKey(
@@ -276,8 +231,6 @@ FORM = FamilyForm(
             fact=True,
         ),
     ),
-    sensitivity=None,
-    norm=None,
     states=("approx",),
     trusted=Trusted(
         "{}: keys have the noise stated, and a unit's keys and its part in each are limited",

@@ -9,21 +9,22 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     NOISE,
-    ONE_DIRECTION,
     POSITIVE,
-    Family,
     FamilyForm,
     FormKey,
+    OverSteps,
     Sort,
     Trusted,
+    Why,
     drawn_by,
+    family_theorem,
+    monotone_key,
+    noise_key,
+    refused_monotone,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve
-from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss, equal_steps
+from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import ZERO, number, plural, sqrt_up
 
 #: The noise that scores may get.
@@ -31,12 +32,12 @@ NOISES = ("laplace", "exponential", "gumbel", "geometric")
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyMax(Family):
+class NoisyMax(OverSteps):
     """Releases the name of the candidate with the largest noisy score.
 
-    A shift is a number of steps of the relation; over several steps the ranges of the scores add
-    up. `law`: the name of the noise on each score. `range_epsilon`: how far two scores may move
-    apart in one step, divided by the scale of the noise; this is the ε of one pick.
+    Over several steps of the relation the ranges of the scores add up. `law`: the name of the noise
+    on each score. `range_epsilon`: how far two scores may move apart in one step, divided by the
+    scale of the noise; this is the ε of one pick.
     """
 
     range_epsilon: Fraction
@@ -45,30 +46,32 @@ class NoisyMax(Family):
 
     picks: ClassVar[int] = 1
 
-    def epsilon(self, shift: Fraction) -> Fraction:
-        return noisy_max(self.range_epsilon, Fraction(self._count)) * math.ceil(shift)
+    def part(self, shift: Fraction) -> LaplaceLoss | BoundedRange | GeometricLoss:
+        """Returns the dominating pair of one pick of a candidate, or of all picks."""
+        steps = math.ceil(shift)
+        match self._pair:
+            case "gumbel":
+                return BoundedRange(self.range_epsilon * steps)
+            case "geometric":
+                # In units of Δ: scores move apart by 2, or by 1 if all move in one direction.
+                apart = 1 if self.monotone else 2
+                return GeometricLoss(apart * steps, apart / self.range_epsilon)
+            case "pure":
+                return GeometricLoss(steps, 1 / (self._count * self.range_epsilon))
+        return LaplaceLoss(self.range_epsilon * steps)
 
-    def rho(self, shift: Fraction) -> Fraction:
-        if not shift:
-            return ZERO
-        part, picks = self._picked(shift)
-        return picks * part.rho()
+    def times(self, shift: Fraction) -> int:
+        return 1 if self._pair == "pure" else self._count
 
     def mu(self, shift: Fraction) -> Fraction:
         return sqrt_up(self.mu_squared(shift))
 
     def mu_squared(self, shift: Fraction) -> Fraction:
         """Returns the square of the least μ that is known, rounded up."""
-        if not shift:
-            return ZERO
-        part, picks = self._picked(shift)
-        return picks * part.mu() ** 2
+        return self.times(shift) * self.part(shift).mu() ** 2
 
-    def loss(self, shift: Fraction) -> Curve:
-        part, picks = self._picked(shift)
-        if isinstance(part, GeometricLoss):
-            return Curve(((equal_steps(1 / part.scale, part.shift), picks),))
-        return Curve(((part, picks),))
+    def epsilon(self, shift: Fraction) -> Fraction:
+        return noisy_max(self.range_epsilon, Fraction(self._count)) * math.ceil(shift)
 
     def describe(self, shift: Fraction) -> str:
         return f"noisy max, {self.law} noise, ε = {number(self.range_epsilon)}"
@@ -82,21 +85,6 @@ class NoisyMax(Family):
     def _pair(self) -> str:
         """The noise whose pair bounds each pick; `pure` if only the ε of all picks is known."""
         return self.law
-
-    def _picked(self, shift: Fraction) -> tuple[LaplaceLoss | BoundedRange | GeometricLoss, int]:
-        """Returns the dominating pair of one pick of a candidate, and the number of picks that
-        compose."""
-        steps = math.ceil(shift)
-        match self._pair:
-            case "gumbel":
-                return BoundedRange(self.range_epsilon * steps), self._count
-            case "geometric":
-                # In units of Δ: scores move apart by 2, or by 1 if all move in one direction.
-                apart = 1 if self.monotone else 2
-                return GeometricLoss(apart * steps, apart / self.range_epsilon), self._count
-            case "pure":
-                return GeometricLoss(steps, 1 / (self._count * self.range_epsilon)), 1
-        return LaplaceLoss(self.range_epsilon * steps), self._count
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,56 +122,26 @@ class TopK(NoisyMax):
         return self.law if self.peeling or self.law == "gumbel" or self.k == 1 else "pure"
 
 
-@theorem(
+@family_theorem(
     "noisy-max",
     title="Noisy max, permute-and-flip and peeling: the Laplace pair",
-    place="Documentation",
-    source="dpcompose",
     formula="ε = k·ε₁; δ(ε) ≤ 1 - e^((ε-ε₁)/2) for one pick",
     notion=Notion.PURE,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "noise of noisy max",
-            "for every two neighbours two scores move apart by at most d (2Δ, or Δ where all "
-            "scores move in one direction); independent Laplace, exponential or Gumbel noise of "
-            "scale d/ε₁, or geometric noise of ratio e^(-ε₁/d) for whole scores, is added to each "
-            "score; the name of the largest is released, not its score",
-            "declared",
-            test=drawn_by(NoisyMax),
-        ),
+    given=drawn_by(
+        "noise of noisy max",
+        "for every two neighbours two scores move apart by at most d (2Δ, or Δ where all "
+        "scores move in one direction); independent Laplace, exponential or Gumbel noise of "
+        "scale d/ε₁, or geometric noise of ratio e^(-ε₁/d) for whole scores, is added to each "
+        "score; the name of the largest is released, not its score",
+        NoisyMax,
     ),
-    example=Example(
-        (Fraction(1), Fraction(1)),
-        Fraction(1),
-        "ε₁ = 1 is δ = 0.2212 at ε = 1/2, where 1-DP alone allows 0.2870.",
-    ),
-    statement="""\
-    The name of the largest noisy score has at most the privacy loss of the Laplace pair of ε₁: two
-    Laplace densities, ε₁ scales apart. It is ε₁-DP and (ε₁ + e^-ε₁ - 1)-zCDP. k picks with fresh
-    noise compose k such pairs.
-
-    Proof. Let λ = ε₁/d. For each of these noises, P(E > x+s) ≥ e^(-λs)·P(E > x). For a set S of
-    candidates let X be the largest noisy score in S minus the largest of the others. On the other
-    table P(S) is at most P(X > -d) = G(d), here it is G(0). Going through the first candidate of S
-    above v, P(max of S > v+s) ≥ e^(-λs)·P(max of S > v); averaged over the maximum of the others,
-    P(X > x+s) ≥ e^(-λs)·P(X > x), and the same holds for -X. So the slope of G is at most
-    λ·min(G, 1-G), with equality for Laplace: G(d) ≤ β(G(0)), β the power function of the Laplace
-    pair. Tests that toss a coin are mixtures of sets, and β is concave. For whole scores and
-    geometric noise the same holds in d steps of 1 each, which is the geometric pair.
-
-    Permute-and-flip has the law of noisy max with exponential noise (Ding and others 2021). With
-    Gumbel noise it is the exponential mechanism, and the loss has a range of ε₁; the k largest of
-    one draw are k such picks without replacement. Two equal scores moved by ±Δ, exponential noise:
-    the chance 1/2 becomes 1 - e^-ε₁/2, all that the pair allows.
-    """,
 )
 def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
     """Returns the ε of so many picks for one step of the relation; `epsilon`: of one pick."""
     return epsilon * picks
 
 
-def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
     """Returns why a selection is refused, as (key, message, hint); None if it is not.
 
     Either `epsilon` or `scale` and `sensitivity` are given; `monotone` needs a relation under which
@@ -200,14 +158,7 @@ def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str
             f"a selection by noisy scores needs `{missing}`",
             "`epsilon`, or the `scale` of the noise and the `sensitivity` of each score",
         )
-    if not values.get("monotone") or relation in ONE_DIRECTION:
-        return None
-    return (
-        "monotone",
-        f"`monotone: true` does not go with `relation: {relation}`",
-        "where a row takes the place of another, some scores rise and others fall: leave it out, "
-        "with noise of scale 2Δ/epsilon, or state it for `relation: unbounded`",
-    )
+    return refused_monotone(values, relation, "scores", "2Δ/epsilon")
 
 
 def _range_epsilon(
@@ -228,13 +179,8 @@ _EPSILON = FormKey(
     default=None,
     need=NOISE,
 )
-_SCALE = FormKey(
-    "scale",
-    Sort.NUMBER,
-    "In place of `epsilon`: the scale of the noise on each score.",
-    default=None,
-    need=NOISE,
-    noise=True,
+_SCALE = noise_key(
+    "scale", "In place of `epsilon`: the scale of the noise on each score.", default=None
 )
 _MOVED = FormKey(
     "sensitivity",
@@ -245,12 +191,7 @@ _MOVED = FormKey(
     fact=True,
 )
 _NOISE = FormKey("noise", Sort.CHOICE, "The noise on each score.", "laplace", choices=NOISES)
-_MONOTONE = FormKey(
-    "monotone",
-    Sort.FLAG,
-    "For two neighbours all scores move in one direction, as counts do where rows come or go.",
-    default=False,
-)
+_MONOTONE = monotone_key("scores")
 _TRUSTED = Trusted(
     "{}: scores have the noise stated, for their sensitivity, and no noisy score is released",
     "noise on scores as stated, names only",
@@ -261,8 +202,6 @@ FORM = FamilyForm(
     family=NoisyMax,
     about="The candidate whose score is largest after noise, by name.",
     keys=(_EPSILON, _SCALE, _MOVED, _NOISE, _MONOTONE),
-    sensitivity=None,
-    norm=None,
     states=("pure",),
     trusted=_TRUSTED,
     by_steps=True,

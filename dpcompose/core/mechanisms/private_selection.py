@@ -11,24 +11,22 @@ from typing import NamedTuple
 
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     Family,
     FamilyForm,
     FormKey,
     Sort,
     Trusted,
     drawn_by,
+    family_theorem,
 )
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import (
     ZERO,
     bits_up,
     exp_up,
-    gaussian_mean_up,
     log1p_up,
     log_inverse_up,
     number,
@@ -82,14 +80,6 @@ class Selected(Family):
                 return None
             loss += known
         return 2 * loss if self._endless else loss + _cost(self, self._run(shift))
-
-    def rho(self, shift: Fraction) -> Fraction | None:
-        epsilon = self.epsilon(shift)
-        return None if epsilon is None else Fraction(convert(epsilon, Notion.PURE, Notion.ZCDP))
-
-    def mu(self, shift: Fraction) -> Fraction | None:
-        epsilon = self.epsilon(shift)
-        return None if epsilon is None else gaussian_mean_up(epsilon)
 
     def pair(self) -> tuple[Fraction, Fraction]:
         failure = self.mean * _failure(self._run(_ONE))
@@ -357,60 +347,18 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     return at if epsilon >= 0 else 1 - (1 - at) / exp_up(-epsilon)
 
 
-@theorem(
+@family_theorem(
     "private-selection",
     title="The best of a random number of runs",
     place="Theorem",
-    source="dpcompose",
     formula="δ_A(ε+c) ≤ m·δ_Q(ε)",
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "public law, private number",
-            "the number of runs is drawn from the law stated, which is public and does not depend "
-            "on the data; it is neither released nor to be seen in time or cost; scores are "
-            "computed from the output of a run, and settings are drawn anew in each run",
-            "declared",
-            test=drawn_by(Selected),
-        ),
+    given=drawn_by(
+        "public law, private number",
+        "the number of runs is drawn from the law stated, which is public and does not depend "
+        "on the data; it is neither released nor to be seen in time or cost; scores are "
+        "computed from the output of a run, and settings are drawn anew in each run",
+        Selected,
     ),
-    example=Example(
-        (Fraction(1, 10**6), Fraction(10)),
-        Fraction(1, 10**5),
-        "(1, 1e-6)-DP, 10 runs in the mean: δ is 1e-5, at ε = 1 + c.",
-    ),
-    statement="""\
-    A number K of runs is drawn from a public law of mean m, Q is run K times, and the output of the
-    highest score is released, or nothing if K is 0. Let φ be the generating function of K and β the
-    most hits of a test between neighbours by its false alarms, under Q. Then δ_A(ε+c) ≤ m·δ_Q(ε)
-    for every ε, where c = sup ln[φ'(1-x)/φ'(1-β(x))] over x. For the truncated negative binomial
-    law (η = 1 is geometric, η = 0 logarithmic) c = (η+1)·sup ln[(γ+(1-γ)β(x))/(γ+(1-γ)x)]; for
-    Poisson c = m·δ_Q(0); for n trials with chance p, c = (n-1)·sup ln[(1-px)/(1-pβ(x))].
-
-    Proof. Let y lie at score level ℓ and q_s = Q(below ℓ) + s·Q(ℓ). With ties at random, A(y) =
-    Q(y)·∫φ'(q_s)ds over s from 0 to 1. "Above ℓ, or at ℓ with chance 1-s" is a test, so that 1-q'_s
-    ≤ β(1-q_s) for the neighbour's q'. Since φ' does not fall, φ'(q'_s) ≥ φ'(1-β(1-q_s)) ≥
-    e^-c·φ'(q_s), so that (A - e^(ε+c)·A')₊(y) ≤ ∫φ'(q_s)(Q - e^ε·Q')₊(y)ds ≤ m·(Q - e^ε·Q')₊(y).
-    Sum over y; nothing is released with the same chance in both.
-
-    The same with less: in a share a of the highest scores c is the sup over x ≤ a alone, and the
-    best run is below them with a chance of φ(1-a) - φ(0), for Poisson at most e^(-m·a). So δ_A(ε +
-    c) ≤ m·δ_Q(ε) + e^(-m·a), where c ≤ m·(δ_Q(t) + (e^t - 1)·a) for every t ≥ 0.
-
-    Poisson in Rényi terms, of order λ > 1 and with δ_Q at ln(λ/(λ-1)): D_λ(A‖A') ≤ ln(e^-m +
-    m·e^((λ-1)(D_λ(Q)+m·δ_Q)))/(λ-1). For a^λ·b^(1-λ) is jointly convex, so that A(y)^λ·A'(y)^(1-λ)
-    is at most m·Q(y)^λ·Q'(y)^(1-λ)·∫e^(m((λ-1)u'-λu))ds, with u = 1-q_s and u' = 1-q'_s the chances
-    of one test, whence (λ-1)u' - λu ≤ (λ-1)·δ_Q. Sum over y, and add e^-m for nothing.
-
-    Until a threshold: released is the first output whose score is in a fixed set; after each
-    failure the search ends with chance γ. With p the chance of that set, A(y) = Q(y)/(γ+(1-γ)p) and
-    A(nothing) = γ(1-p)/(γ+(1-γ)p). So δ_A(ε+c) ≤ δ_Q(ε)/γ, with c as at η = 0; for γ = 0 and ε-DP
-    runs c ≤ ε, which is 2ε-DP.
-
-    β is taken as the least of lines by certified (ε, δ), between whose corners the ratio is
-    monotone. Sources: Liu and Talwar 2019, Papernot and Steinke 2022. Not private is the best of a
-    fixed number of runs that costs as one, or a search that adapts to earlier runs.
-    """,
 )
 def over_runs(once: Fraction, mean: Fraction) -> Fraction:
     """Returns the δ of a selection at ε + c, from that of one run at ε and the mean of runs."""
@@ -464,8 +412,6 @@ FORM = FamilyForm(
         FormKey("of", Sort.RUN, "One run: a mechanism without a name, or a list of them."),
         FormKey("runs", Sort.RUNS, "The law of the number of runs, with its mean."),
     ),
-    sensitivity=None,
-    norm=None,
     states=("pure", "approx"),
     trusted=Trusted(
         "the number of runs of {} is drawn from the law stated and never revealed, scores are "

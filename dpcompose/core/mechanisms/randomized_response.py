@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     POSITIVE,
-    Family,
+    EqualLosses,
     FamilyForm,
     FormKey,
     Need,
     Sort,
     Trusted,
+    Why,
     drawn_by,
+    family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
 from dpcompose.curves import Curve, Points
 from dpcompose.curves.families import (
     KaryResponse,
@@ -28,11 +28,11 @@ from dpcompose.curves.families import (
     two_answers_mu,
     two_answers_rho,
 )
-from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up, tanh_up
+from dpcompose.curves.rounding import ZERO, log_inverse_up, plural, sqrt_up
 
 
 @dataclass(frozen=True, slots=True)
-class RandomizedResponse(Family):
+class RandomizedResponse(EqualLosses):
     """Reports one of `k` values, the true one with odds e^ε to 1 against each other value.
 
     `odds` is this ε; a shift is a number of rows.
@@ -41,20 +41,12 @@ class RandomizedResponse(Family):
     k: int
     odds: Fraction
 
-    def epsilon(self, shift: Fraction) -> Fraction:
-        return self.odds * math.ceil(shift)
+    def part(self, shift: Fraction) -> KaryResponse:
+        return KaryResponse(self.k, self.odds)
 
-    def rho(self, shift: Fraction) -> Fraction:
-        return randomized_response_zcdp(self.k, self.odds) * math.ceil(shift)
-
-    def mu(self, shift: Fraction) -> Fraction:
-        """Returns √rows times the μ of one row: answers are independent, so that μ² adds up."""
-        rows = math.ceil(shift)
-        return sqrt_up(Fraction(rows)) * randomized_response_gdp(self.k, self.odds)
-
-    def loss(self, shift: Fraction) -> Curve:
-        """Returns the composition of one independent answer for each row."""
-        return Curve(((KaryResponse(self.k, self.odds), math.ceil(shift)),))
+    def times(self, shift: Fraction) -> int:
+        """Returns the number of rows, whose answers are independent."""
+        return math.ceil(shift)
 
     def describe(self, shift: Fraction) -> str:
         return f"randomized response over {plural(self.k, 'value')}"
@@ -71,11 +63,10 @@ class TwoAnswers(RandomizedResponse):
     low: Fraction
 
     def rho(self, shift: Fraction) -> Fraction:
-        return two_answers_rho(self.high, self.low) * math.ceil(shift)
+        return two_answers_rho(self.high, self.low) * self.times(shift)
 
     def mu(self, shift: Fraction) -> Fraction:
-        """Returns √rows times the μ of one row, as for equal odds."""
-        return sqrt_up(Fraction(math.ceil(shift))) * two_answers_mu(self.high, self.low)
+        return two_answers_mu(self.high, self.low) * sqrt_up(Fraction(self.times(shift)))
 
     def loss(self, shift: Fraction) -> Curve:
         """Returns the composition of one independent answer for each row.
@@ -84,80 +75,33 @@ class TwoAnswers(RandomizedResponse):
         ε.
         """
         points = Points(((ZERO, self.high - self.low), (self.odds, ZERO)))
-        return Curve(((points, math.ceil(shift)),))
+        return Curve(((points, self.times(shift)),))
 
 
-ODDS = Hypothesis(
+ODDS = drawn_by(
     "the odds",
     "every row answers by itself, the true value with odds of e^ε to 1 against each other one, or "
     "of two answers the first one with chances p and q as stated",
-    "declared",
-    test=drawn_by(RandomizedResponse),
+    RandomizedResponse,
 )
 
 
-@theorem(
+family_theorem(
     "randomized-response-zcdp",
     title="Randomized response as zCDP",
-    place="Documentation",
-    source="dpcompose",
     formula="ρ = max D_α/α = ε(e^ε-1)/(e^ε+k-1) for k ≤ 2 + 2e^(ε/2)",
     notion=Notion.ZCDP,
-    uses=BY_FAMILY,
-    hypotheses=(ODDS,),
-    example=Example(
-        (2, Fraction(1)),
-        tanh_up(Fraction(1, 2)),
-        "Two values with ε = 1 are ρ = tanh(1/2), about 0.46212; four values are 0.30048.",
-    ),
-    statement="""\
-    Randomized response over k values is ρ-zCDP with the largest D_α/α, rounded up. That is
-    ρ = ε(e^ε-1)/(e^ε+k-1) for k ≤ 2 + 2e^(ε/2), and no smaller ρ will do.
-
-    Proof. With t = α - 1/2, e^((α-1)·D_α) is c + d·cosh(εt), d = 2e^(ε/2)/(e^ε+k-1) and
-    c = (k-2)/(e^ε+k-1). Where c ≤ d all zeros have t² < 0: as a function of t² it is entire, of
-    order 1/2, so that its logarithm is concave by Hadamard's theorem and lies below its tangent at
-    t² = 1/4; α(α-1) = t² - 1/4. The slope there is the mean loss, ε(e^ε-1)/(e^ε+k-1).
-
-    For more values the largest D_α/α is at some order above 1. It is found to nine digits, and
-    bounded from above: with s = α - 1, (α-1)·D_α is convex in s and so is 1/(s(s+1)), so that
-    between two orders each is at most its chord; D_α ≤ ε bounds all high orders. So it is found
-    where two answers have chances of their own, too, to seven digits: from the greater of the two
-    divergences, of one value from the other.
-    """,
-)
-def randomized_response_zcdp(k: int, epsilon: Fraction) -> Fraction:
-    """Returns the least ρ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
-    return kary_rho(k, epsilon)
+    given=ODDS,
+)(kary_rho)
 
 
-@theorem(
+family_theorem(
     "randomized-response-gdp",
     title="Randomized response as Gaussian DP",
-    place="Documentation",
-    source="dpcompose",
     formula="μ = Φ⁻¹(p) - Φ⁻¹(q), p = e^ε·q, q = 1/(e^ε+k-1)",
     notion=Notion.GDP,
-    uses=BY_FAMILY,
-    hypotheses=(ODDS,),
-    example=Example(
-        (2, ZERO),
-        ZERO,
-        "Even odds are μ = 0. Two values with ε = 1 are μ = 1.2320; four values are 0.87328.",
-    ),
-    statement="""\
-    Randomized response over k values is μ-GDP with μ = Φ⁻¹(p) - Φ⁻¹(q), rounded up, for the
-    chances p = e^ε/(e^ε+k-1) of the true value and q = 1/(e^ε+k-1) of each other one. No smaller μ
-    will do.
-
-    Proof. The trade-off function is broken at (q, 1-p) and at (1-p, q), and straight between these
-    and to (0, 1) and (1, 0). The Gaussian one is convex and meets both ends: it lies below if it
-    does so at the two breaks, which say the same.
-    """,
-)
-def randomized_response_gdp(k: int, epsilon: Fraction) -> Fraction:
-    """Returns the least μ of one answer out of `k` values with odds e^`epsilon`, rounded up."""
-    return kary_mu(k, epsilon)
+    given=ODDS,
+)(kary_mu)
 
 
 def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
@@ -166,7 +110,7 @@ def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
     return log_inverse_up(lie / (lie + k * (1 - lie))) if lie else epsilon
 
 
-def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
+def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
     """Returns why randomized response is refused, as (key, message, hint); None if it is not: it
     needs `epsilon`, or `lie`, or `p` and `q`."""
     given = [each for each in ("epsilon", "lie", "p", "q") if values[each] != ZERO]
@@ -253,8 +197,6 @@ FORM = FamilyForm(
         ),
     ),
     make=_response,
-    sensitivity=None,
-    norm=None,
     states=("pure",),
     trusted=Trusted("{}: each row is answered by itself, with exactly the odds stated"),
     refusal=_refusal,

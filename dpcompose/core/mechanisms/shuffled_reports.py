@@ -9,17 +9,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import BY_FAMILY, Family, FamilyForm, Trusted, drawn_by
+from dpcompose.core.mechanisms.family import Family, FamilyForm, Trusted, drawn_by, family_theorem
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
-from dpcompose.core.notions.notion import Notion, convert
-from dpcompose.core.theorem import Example, Hypothesis, theorem
+from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, curve_of
 from dpcompose.curves.families import OUTSIDE, profile_of_clones
 from dpcompose.curves.rounding import (
     ZERO,
     bits_up,
     count_text,
-    gaussian_mean_up,
     number,
 )
 
@@ -40,12 +38,6 @@ class ShuffledReports(Family):
 
     def epsilon(self, shift: Fraction) -> Fraction:
         return self.each_epsilon * math.ceil(shift)
-
-    def rho(self, shift: Fraction) -> Fraction:
-        return Fraction(convert(self.epsilon(shift), Notion.PURE, Notion.ZCDP))
-
-    def mu(self, shift: Fraction) -> Fraction:
-        return gaussian_mean_up(self.epsilon(shift))
 
     def loss(self, shift: Fraction) -> Curve:
         once = _profile(self.each_epsilon, self.reports, self.by_response)
@@ -72,48 +64,18 @@ def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
     return curve_of(Points(tuple(points))) if points else curves.pure(each)
 
 
-@theorem(
+@family_theorem(
     "shuffled-reports",
     title="Local reports in a random order",
     place="Theorem",
-    source="dpcompose",
     formula="(A+Δ, C-A+1-Δ) against (A+1-Δ, C-A+Δ), C ~ Bin(n-1, e^-ε₀), A ~ Bin(C, ½)",
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "one report of each row",
-            "each of at least n honest rows sends one report, by the same ε₀-DP randomizer from "
-            "its own value and fresh randomness; their order is uniform and secret, and nothing "
-            "else tells who sent which; the randomizer is fixed beforehand",
-            "declared",
-            test=drawn_by(ShuffledReports),
-        ),
+    given=drawn_by(
+        "one report of each row",
+        "each of at least n honest rows sends one report, by the same ε₀-DP randomizer from "
+        "its own value and fresh randomness; their order is uniform and secret, and nothing "
+        "else tells who sent which; the randomizer is fixed beforehand",
+        ShuffledReports,
     ),
-    example=Example(
-        (Fraction(1, 4), Fraction(1, 2), Fraction(1, 10)),
-        Fraction(1, 5),
-        "With chance 1/4 nobody else's report is like the own one, which then has δ = 1/2.",
-    ),
-    statement="""\
-    Let n rows send one report each, by the same ε₀-DP randomizer R, and let the reports be released
-    in a uniformly random order. For one row replaced, x₀ by x₁, with p = e^ε₀/(1+e^ε₀) and Δ = 1
-    with chance p, else 0, the pair of the formula dominates; it is symmetric.
-
-    Proof. R(x) ≥ e^-ε₀·(R(x₀)+R(x₁))/2 at every output, so that each other report is, with chance
-    e^-ε₀, one of x₀ or of x₁ by a fair coin: a clone. Which rows are clones, and all other reports,
-    do not depend on the row replaced. R(x₀) and R(x₁) are post-processings of randomized response;
-    if every clone and the row itself send its token instead, the clones' tokens stay fair coins and
-    the own one is Δ. What is seen is then how many tokens there are of each kind.
-
-    Where R(x) ≥ (R(x₀)+R(x₁))/(e^ε₀+1) for all x and all different x₀, x₁, as for randomized
-    response over k values, R(x₀) = p·Q₀ + (1-p)·Q₁ and R(x₁) likewise with Q₀ + Q₁ = R(x₀) + R(x₁),
-    and the same holds with C ~ Bin(n-1, 2/(e^ε₀+1)). For every randomizer this is not proved: the
-    authors of "Stronger Privacy Amplification by Shuffling" (2022) withdrew their proof.
-
-    Numbers of clones that are nearly alike are taken as the smallest: with fewer clones more is
-    told. The chance of an unusual number, below 1e-20, is added to δ. Source of the idea: Feldman,
-    McMillan and Talwar 2021.
-    """,
 )
 def shuffled_reports(few: Fraction, alone: Fraction, among: Fraction) -> Fraction:
     """Returns the δ of shuffled reports at some ε.
@@ -129,8 +91,6 @@ FORM = FamilyForm(
     family=ShuffledReports,
     about="Randomized reports of rows in a random order.",
     keys=(),
-    sensitivity=None,
-    norm=None,
     states=("pure",),
     trusted=Trusted(
         "{}: every row sends one report by the same randomizer, from its own value alone",

@@ -7,25 +7,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     EXACTLY_DRAWN,
     STEPS,
-    Family,
+    EqualLosses,
     FamilyForm,
     FormKey,
     Need,
     Sort,
     drawn_by,
+    family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve
 from dpcompose.curves.families import LEAST_VARIANCE, SkellamLoss, skellam_rho
-from dpcompose.curves.rounding import ZERO, number
+from dpcompose.curves.rounding import number
 
 
 @dataclass(frozen=True, slots=True)
-class Skellam(Family):
+class Skellam(EqualLosses):
     """Adds to whole numbers the difference of two Poisson counts of mean `variance`/2 each.
 
     Sensitivities in L1 (the number of unit steps), so that a shift of one coordinate dominates.
@@ -33,19 +31,7 @@ class Skellam(Family):
 
     variance: Fraction
 
-    def epsilon(self, shift: Fraction) -> None:
-        return None
-
-    def rho(self, shift: Fraction) -> Fraction:
-        return skellam_zcdp(math.ceil(shift), self.variance) if shift else ZERO
-
-    def mu(self, shift: Fraction) -> None:
-        return None
-
-    def loss(self, shift: Fraction) -> Curve:
-        return Curve(((self._shifted(shift), 1),))
-
-    def _shifted(self, shift: Fraction) -> SkellamLoss:
+    def part(self, shift: Fraction) -> SkellamLoss:
         """Returns the loss at a shift, rounded up to whole steps."""
         return SkellamLoss(math.ceil(shift), self.variance)
 
@@ -53,43 +39,18 @@ class Skellam(Family):
         return f"Skellam noise of variance {number(self.variance)}, sensitivity {number(shift)}"
 
 
-@theorem(
+family_theorem(
     "skellam-zcdp",
     title="Skellam noise as zCDP",
-    place="Documentation",
-    source="dpcompose",
     formula="ρ = max D_α/α, a little above s²/(2·variance)",
     notion=Notion.ZCDP,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "Skellam noise",
-            "the difference of two Poisson counts of mean variance/2 each is drawn for each whole "
-            "number; a change moves them by at most s in all (L1)",
-            "declared",
-            drawn_by(Skellam),
-        ),
+    given=drawn_by(
+        "Skellam noise",
+        "the difference of two Poisson counts of mean variance/2 each is drawn for each whole "
+        "number; a change moves them by at most s in all (L1)",
+        Skellam,
     ),
-    example=Example((0, Fraction(1)), ZERO, "Without a shift, ρ = 0."),
-    statement="""\
-    Skellam noise moved by s steps is ρ-zCDP with the largest D_α/α over α > 1, rounded up.
-
-    The mass at n is e^-v·I_n(v), v the variance. Ratios of neighbouring masses come from their
-    recurrence, in whole numbers rounded both ways; the divergences are sums over outcomes, and the
-    tails are bounded from above: -ln(I_(n+1)/I_n) < asinh((n+1)/v), since these ratios fall.
-
-    With σ = α - 1, σ·D_α is convex in σ: between two orders it is at most its chord. Intervals are
-    halved until the largest is known to four digits at least, and to seven for a variance of at
-    most 1. Beyond the last order
-    a line above asinh bounds the loss, and the mean of its exponential is that of two Poisson laws.
-
-    A variance above 10^6 counts as 10^6: more Skellam noise is a post-processing. More than 2^16
-    steps are a path of single ones.
-    """,
-)
-def skellam_zcdp(shift: int, variance: Fraction) -> Fraction:
-    """Returns a ρ of Skellam noise of a variance moved by `shift` steps, rounded up."""
-    return skellam_rho(shift, variance)
+)(skellam_rho)
 
 
 FORM = FamilyForm(

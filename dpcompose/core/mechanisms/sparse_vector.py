@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from dpcompose.core.mechanisms.family import (
-    BY_FAMILY,
     NOISE,
     NUMBER,
-    ONE_DIRECTION,
-    Family,
     FamilyForm,
     FormKey,
+    OverSteps,
     Sort,
     Trusted,
     drawn_by,
+    family_theorem,
+    monotone_key,
+    refused_monotone,
 )
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, theorem
-from dpcompose.curves import Curve, curve_of
-from dpcompose.curves.families import equal_steps, geometric_mu, geometric_rho
-from dpcompose.curves.rounding import ZERO, plural
+from dpcompose.curves.families import GeometricLoss
+from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)
-class SparseVector(Family):
+class SparseVector(OverSteps):
     """Answers which queries are above a threshold, and stops after `positives` positive answers.
 
-    A shift is a number of steps of the relation. Only pure DP is known of it, so that over several
-    steps its loss is that of geometric noise (Dong, Roth and Su 2022, Theorem 2.14).
+    Only pure DP is known of it.
     """
 
     threshold_epsilon: Fraction
@@ -40,67 +38,28 @@ class SparseVector(Family):
     positives: int
     monotone: bool
 
-    def epsilon(self, shift: Fraction) -> Fraction:
-        return self._each * math.ceil(shift)
-
-    def rho(self, shift: Fraction) -> Fraction:
-        return geometric_rho(math.ceil(shift), 1 / self._each) if shift else ZERO
-
-    def mu(self, shift: Fraction) -> Fraction:
-        return geometric_mu(math.ceil(shift), 1 / self._each)
-
-    def loss(self, shift: Fraction) -> Curve:
-        return curve_of(equal_steps(self._each, math.ceil(shift)))
+    def part(self, shift: Fraction) -> GeometricLoss:
+        each = sparse_vector(self.threshold_epsilon, self.answer_epsilon, self.value_epsilon)
+        return GeometricLoss(math.ceil(shift), 1 / each)
 
     def describe(self, shift: Fraction) -> str:
         values = " and their values" if self.value_epsilon else ""
         return f"sparse vector, {plural(self.positives, 'positive answer')}{values}"
 
-    @property
-    def _each(self) -> Fraction:
-        """The ε for one step of the relation."""
-        return sparse_vector(self.threshold_epsilon, self.answer_epsilon, self.value_epsilon)
 
-
-@theorem(
+@family_theorem(
     "sparse-vector",
     title="Above threshold, and the sparse vector technique",
-    place="Documentation",
-    source="dpcompose",
     formula="ε = ε₁ + ε₂ + ε₃",
     notion=Notion.PURE,
-    uses=BY_FAMILY,
-    hypotheses=(
-        Hypothesis(
-            "noise of sparse vector",
-            "for every two neighbours each query moves by at most Δ. Once, Laplace noise of scale "
-            "Δ/ε₁ is added to the thresholds; to each query fresh noise of scale 2cΔ/ε₂, or cΔ/ε₂ "
-            "where all queries move in one direction; what is released stops after the c-th answer "
-            "above; the value of each is released with fresh noise of scale cΔ/ε₃, or not at all",
-            "declared",
-            test=drawn_by(SparseVector),
-        ),
+    given=drawn_by(
+        "noise of sparse vector",
+        "for every two neighbours each query moves by at most Δ. Once, Laplace noise of scale "
+        "Δ/ε₁ is added to the thresholds; to each query fresh noise of scale 2cΔ/ε₂, or cΔ/ε₂ "
+        "where all queries move in one direction; what is released stops after the c-th answer "
+        "above; the value of each is released with fresh noise of scale cΔ/ε₃, or not at all",
+        SparseVector,
     ),
-    example=Example(
-        (Fraction(1, 2), Fraction(1, 2), ZERO),
-        Fraction(1),
-        "ε₁ = ε₂ = 1/2 and no values are ε = 1, however many queries are asked.",
-    ),
-    statement="""\
-    The answers are (ε₁ + ε₂ + ε₃)-DP, however many queries are below their thresholds; queries and
-    thresholds may be chosen from earlier answers.
-
-    Proof. Fix the answers and integrate over the threshold's noise z. On the other table put z + Δ
-    in its place: its density costs e^ε₁ at most. A query moves by at most Δ and the threshold has
-    moved up by Δ, so that each answer below has become no less likely. Each answer above needs its
-    query's noise to be moved by 2Δ at most, which costs e^(ε₂/c), and there are c of them. If all
-    queries move up, Δ is enough; if all move down, the threshold need not be moved, each answer
-    below is no less likely, and Δ is enough again. The values are c Laplace mechanisms of ε₃/c.
-
-    Noise on the threshold alone, no limit on the answers above, noise on queries that does not grow
-    with c, and the noisy value that was compared are the variants that are not private (Lyu, Su and
-    Li 2017).
-    """,
 )
 def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fraction:
     """Returns the ε of the sparse vector technique for one step of the relation.
@@ -109,18 +68,6 @@ def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fra
     values (0 if no values are released).
     """
     return threshold + answer + value
-
-
-def _refusal(values: Mapping[str, object], relation: str) -> tuple[str, str, str] | None:
-    """Returns why `monotone` does not fit a relation, as (key, message, hint); None if it does."""
-    if not values["monotone"] or relation in ONE_DIRECTION:
-        return None
-    return (
-        "monotone",
-        f"`monotone: true` does not go with `relation: {relation}`",
-        "where a row takes the place of another, some queries rise and others fall: leave it out, "
-        "with noise of scale 2·positives·Δ/answer_epsilon, or state it for `relation: unbounded`",
-    )
 
 
 FORM = FamilyForm(
@@ -151,16 +98,8 @@ FORM = FamilyForm(
             need=NUMBER,
         ),
         FormKey("positives", Sort.WHOLE, "After so many answers above it stops."),
-        FormKey(
-            "monotone",
-            Sort.FLAG,
-            "For two neighbours all queries move in one direction, as counts do where rows come "
-            "or go.",
-            default=False,
-        ),
+        monotone_key("queries"),
     ),
-    sensitivity=None,
-    norm=None,
     states=("pure",),
     trusted=Trusted(
         "{}: thresholds and queries have the noise of sparse vector, for their sensitivity, and "
@@ -168,5 +107,5 @@ FORM = FamilyForm(
         "noise of sparse vector as stated",
     ),
     by_steps=True,
-    refusal=_refusal,
+    refusal=partial(refused_monotone, moved="queries", scale="2·positives·Δ/answer_epsilon"),
 )

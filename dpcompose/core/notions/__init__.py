@@ -1,1 +1,1 @@
-"""The privacy notions, one file each: names, units, group privacy, conversions, words."""
+"""The privacy notions: names, units, group privacy, conversions, words, and amounts of loss."""

@@ -1,19 +1,34 @@
-"""The notions by name, with conversions of amounts, group privacy, and chains of steps."""
+"""The notions by name, with conversions of amounts, group privacy, and chains of steps.
+
+A loss is stored in the unit in which its notion adds up: ε for pure and approximate DP, ρ for zCDP,
+μ² for GDP. All of them are dimensionless, in natural logarithms; δ is a probability.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from typing import NamedTuple, Protocol
 
-from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
-from dpcompose.core.notions.notion_facts import NotionFacts
 from dpcompose.curves.families import geometric_mu, geometric_rho
-from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, geometric_up, is_square, sqrt_up
+from dpcompose.curves.rounding import (
+    MAX_EXPONENT,
+    ZERO,
+    exp_up,
+    gaussian_mean_up,
+    geometric_up,
+    is_square,
+    number,
+    plural,
+    sqrt_up,
+    tanh_up,
+)
 
 #: A loss: an exact fraction, or `math.inf` for "no finite bound".
 Amount = Fraction | float
+Points = Sequence[tuple[Fraction, Fraction]]
 
 
 class Notion(StrEnum):
@@ -40,13 +55,137 @@ class Notion(StrEnum):
         return (sqrt_up(amount), is_square(amount)) if self.facts.squared else (amount, True)
 
 
+class StatedNumbers(Protocol):
+    """The numbers of a stated guarantee: ε, ρ or μ, δ, and the points of a curve."""
+
+    @property
+    def value(self) -> Fraction:
+        """The parameter ε, ρ or μ."""
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ, 0 where there is none."""
+
+    @property
+    def points(self) -> Points:
+        """The points (α, ε) of a Rényi curve or (ε, δ) of a profile."""
+
+
+class NotionFacts(NamedTuple):
+    """The names, units and conversions of a notion.
+
+    `parameters`: the keys of a guarantee in specs and in JSON; `symbol`: the main key, shown to
+    people as `sign`; `words`: the notion's name for people. `describe`: returns a guarantee as
+    text. `unit`: the unit that adds up; `squared`: whether that is the square of the parameter.
+    `power`: the power of the distance with which amounts grow (group privacy), None where one
+    number does not suffice. `reads_as`: the notions to which it converts without a δ (itself
+    included), each with a function to the least amount that always holds. `adding`: how the shares
+    of a whole are computed, where they do not add up.
+    """
+
+    parameters: tuple[str, ...]
+    symbol: str
+    sign: str
+    words: str
+    describe: Callable[[StatedNumbers], str]
+    unit: str
+    reads_as: Mapping[str, Callable[[Fraction], Fraction]]
+    power: int | None = None
+    squared: bool = False
+    adding: str | None = None
+
+
+def curve(points: Points, suffix: str, noun: str) -> str:
+    """Returns the points of a curve as text, `(2, 0.1)- and (8, 0.5)-RDP`.
+
+    Of more than two points only the first and the last, with the number of points.
+    """
+    told = points if len(points) < 3 else (points[0], points[-1])
+    pairs = [f"({number(first)}, {number(second)})" for first, second in told]
+    if len(points) < 3:
+        return f"{'- and '.join(pairs)}-{suffix}"
+    return f"{pairs[0]}-{suffix} to {pairs[-1]}-{suffix} ({plural(len(points), noun)})"
+
+
+def _same(amount: Fraction) -> Fraction:
+    """Returns the amount unchanged: a conversion between notions with equal amounts."""
+    return amount
+
+
 FACTS: dict[Notion, NotionFacts] = {
-    Notion.PURE: pure.FACTS,
-    Notion.APPROX: approx.FACTS,
-    Notion.ZCDP: zcdp.FACTS,
-    Notion.GDP: gdp.FACTS,
-    Notion.RDP: rdp.FACTS,
-    Notion.PROFILE: profile.FACTS,
+    # Group privacy: ε grows with the distance (GMPS24, III.3). As zCDP, ρ = ε·tanh(ε/2); as GDP,
+    # μ = 2Φ⁻¹(e^ε/(1+e^ε)); both are the best possible.
+    Notion.PURE: NotionFacts(
+        parameters=("epsilon",),
+        symbol="epsilon",
+        sign="ε",
+        words="pure DP",
+        describe=lambda stated: f"{number(stated.value)}-DP",
+        unit="ε",
+        reads_as={
+            "pure": _same,
+            "approx": _same,
+            "gdp": lambda epsilon: gaussian_mean_up(epsilon) ** 2,
+            "zcdp": lambda epsilon: epsilon * tanh_up(epsilon / 2),
+        },
+        power=1,
+    ),
+    # Paths of steps are chained in pairs (`chain_pairs`).
+    Notion.APPROX: NotionFacts(
+        parameters=("epsilon", "delta"),
+        symbol="epsilon",
+        sign="ε",
+        words="approximate DP",
+        describe=lambda stated: f"({number(stated.value)}, {number(stated.delta)})-DP",
+        unit="ε and δ",
+        reads_as={"approx": _same},
+    ),
+    # The Rényi divergence of order α is at most α·ρ. Group privacy: ρ grows with the square of the
+    # distance (GMPS24, VI.12).
+    Notion.ZCDP: NotionFacts(
+        parameters=("rho",),
+        symbol="rho",
+        sign="ρ",
+        words="zCDP",
+        describe=lambda stated: f"{number(stated.value)}-zCDP",
+        unit="ρ",
+        reads_as={"zcdp": _same},
+        power=2,
+    ),
+    # Neighbours are no easier to tell apart than N(0, 1), N(μ, 1). The squares of μ add up. Group
+    # privacy: μ grows with the distance (GMPS24, VI.20). As zCDP, ρ = μ²/2, the best possible.
+    Notion.GDP: NotionFacts(
+        parameters=("mu",),
+        symbol="mu",
+        sign="μ",
+        words="Gaussian DP",
+        describe=lambda stated: f"{number(stated.value)}-GDP",
+        unit="μ²",
+        reads_as={"gdp": _same, "zcdp": lambda amount: amount / 2},
+        power=2,
+        squared=True,
+        adding="Losses in μ add by their squares.",
+    ),
+    # Bounds of the divergence at some orders; they add up as a curve.
+    Notion.RDP: NotionFacts(
+        parameters=("alpha", "epsilon"),
+        symbol="epsilon",
+        sign="ε",
+        words="Rényi DP",
+        describe=lambda stated: curve(stated.points, "RDP", "order"),
+        unit="ε",
+        reads_as={},
+    ),
+    # (ε, δ) for several ε at once; it adds up as a curve.
+    Notion.PROFILE: NotionFacts(
+        parameters=("points",),
+        symbol="epsilon",
+        sign="ε",
+        words="a privacy profile",
+        describe=lambda stated: curve(stated.points, "DP", "point"),
+        unit="ε",
+        reads_as={},
+    ),
 }
 #: The signs of the parameters of bounds and budgets, by their keys in specs.
 SIGNS = {

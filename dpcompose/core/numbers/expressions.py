@@ -276,21 +276,21 @@ class _Parser:
     def _sum(self, depth: int) -> Bounds:
         """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
         parentheses."""
-        value = self._product(depth)
-        while self._token.text in {"+", "-"}:
-            sign = self._take()
-            value = self._apply(sign, value, self._product(depth))
-        return value
+        return self._joined("+-", self._product, depth)
 
     def _product(self, depth: int) -> Bounds:
         """Returns the value of factors joined by `*` and `/`, and consumes them."""
-        value = self._operand(depth)
-        while self._token.text in {"*", "/"}:
+        return self._joined("*/", self._operand, depth)
+
+    def _joined(self, signs: str, part: Callable[[int], Bounds], depth: int) -> Bounds:
+        """Returns the value of parts joined by some signs, and consumes them."""
+        value = part(depth)
+        while self._token.kind == "operator" and self._token.text in signs:
             sign = self._take()
-            if self._token.text == sign.text:
+            if self._token.text == sign.text and sign.text in "*/":
                 hint = CHARACTERS["^"] if sign.text == "*" else "write a single `/`"
                 raise ExpressionError(f"`{sign.text * 2}` is unknown", hint, sign.offset)
-            value = self._apply(sign, value, self._operand(depth))
+            value = self._apply(sign, value, part(depth))
         return value
 
     def _apply(self, sign: _Token, left: Bounds, right: Bounds) -> Bounds:

@@ -1,13 +1,14 @@
-"""The derivation behind an answer, and its certificate.
+"""The proof of an answer, for readers, and its certificate.
 
-Leaves are the stated guarantees of the mechanisms that the worst change reaches. Above each is its
-cost for what reaches the dataset read, then the sum of the costs, then the theorem that is cited.
-It is for readers. What proves the bound is the certificate (`core.kernel.certificate`).
+The worst change is a path through the claims of the search. A proof says which theorem of the book
+stands behind each step of it. What a checker goes through is the certificate, made of the same
+claims (`core.kernel.certificate`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome
 from dpcompose.core.change.maps.allocate import Allocate
@@ -19,75 +20,97 @@ from dpcompose.core.kernel.certificate import Certificate, certificate
 from dpcompose.core.loss.algebras import Loss, Pairs
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import How
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Problem
+from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import general, in_role
 from dpcompose.core.theorems.select import for_touch
-from dpcompose.core.theorems.touches import ChargedStep
+from dpcompose.core.theorems.setting import ChargedStep
 from dpcompose.curves.rounding import watch_rounding
 
-#: So many mechanisms are written out; the others are one step together.
+#: So many mechanisms are written out; the others are counted together.
 MOST = 200
 
 
-def prove(solver: Solver, solution: Solution, cited: str) -> Step:
-    """Returns the derivation of a solution's first bound, citing a theorem of the book."""
-    changes = [_change(visit) for visit in solution.visits]
-    costs = [_cost(solution, each) for each in solution.felt[:MOST]]
-    if len(solution.felt) > MOST:
-        costs.append(_other_charges(solution, solution.felt[MOST:]))
-    composed = general(solution.notion, solver.problem.adaptive).id
-    total = solution.quantities[0]
-    costless = in_role(Role.POST_PROCESSING).id
-    free = [
-        Step("post", costless, (), None, {"post": each}, (each.path,))
-        for each in solver.problem.post_processing[:MOST]
-    ]
-    added = in_role(Role.SAMPLE_ADDED).id
-    facts = {
-        "bounded": solution.bounded,
-        "sampled": solution.sampled,
-        "displaced": any(each.theorem == in_role(Role.DISPLACED).id for each in changes),
-        "directed": any(each.theorem == added for each in changes),
-    }
-    free += interactive_steps(solver.problem, solution.notion)
-    together = Step(
-        "compose", composed, (*changes, *_unchanged_steps(solution), *costs, *free), total, facts
+@dataclass(frozen=True, slots=True, eq=False)
+class Cost:
+    """Why a mechanism loses no more than its charge.
+
+    `used`: the statements that give the loss; `steps`: how many steps of the first one's relation
+    the change takes. `bound`: the loss of all copies on one block, None if it is not finite.
+    """
+
+    charge: ChangeCharge
+    used: tuple[Placed, ...]
+    steps: int
+    theorem: str | None
+    bound: Quantity | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proof:
+    """The worst change of a solution with the theorem behind each of its steps, for readers.
+
+    `theorems`: for each visit, by its identity, the theorem by which the change comes there.
+    `unchanged`: the datasets below a visit that are made of columns that a replaced row keeps.
+    `costs`: those of the first `MOST` charges, by the identity of the charge; `rest`: the loss of
+    all others together. `composed`: the theorem by which the costs add up; `cited`: the one that
+    gives the same bound for the whole release.
+    """
+
+    problem: Problem
+    solution: Solution
+    theorems: Mapping[int, str | None]
+    unchanged: Mapping[int, Sequence[Place]]
+    costs: Mapping[int, Cost]
+    rest: Quantity | None
+    composed: str
+    cited: str
+
+    @property
+    def left(self) -> int:
+        """Returns how many charges are not among the costs."""
+        return len(self.solution.felt) - len(self.costs)
+
+    def cites(self, role: Role) -> bool:
+        """Returns whether the change comes somewhere by the theorem in a role."""
+        return in_role(role).id in self.theorems.values()
+
+
+def prove(solver: Solver, solution: Solution, cited: str) -> Proof:
+    """Returns the proof of a solution's first bound, citing a theorem of the book."""
+    rest = solution.felt[MOST:]
+    return Proof(
+        solver.problem,
+        solution,
+        {id(visit): _theorem_of_change(visit) for visit in solution.visits},
+        _unchanged(solution),
+        {id(each): _cost(solution, each) for each in solution.felt[:MOST]},
+        solution.quantity(solution.added_up(rest)) if rest else None,
+        general(solution.notion, solver.problem.adaptive).id,
+        cited,
     )
-    return Step("cite", cited, (together,), total)
 
 
-def interactive_steps(problem: Problem, notion: Notion) -> list[Step]:
-    """Returns the step on mechanisms that are open at the same time; none if all answer once."""
-    found = problem.interactive
-    if not found:
-        return []
-    theorem = in_role(Role.CONCURRENT, notion).id
-    return [Step("interactive", theorem, (), None, {"names": tuple(found)}, tuple(found.values()))]
-
-
-def _change(visit: Visit) -> Step:
-    """Returns the derivation step on what the change becomes in one dataset."""
+def _theorem_of_change(visit: Visit) -> str | None:
+    """Returns the theorem by which the change comes to a dataset; None for a root or a block."""
     edge = visit.place.edge
-    theorem = amplifying(visit) if visit.place.above is None else None  # else part of one release
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
         how = How("") if visit.via is None else visit.via.how
-        displaced = in_role(Role.DISPLACED).id if how.uses("displaced") else None
-        joint = in_role(Role.JOINT).id if how == joint_distance.RULE else None
-        theorem = displaced or joint or in_role(Role.MAP, Notion.PURE).id
-    rule = "root" if edge is None else "map" if edge.made_by is not None else "block"
-    return Step(rule, theorem, (), None, {"visit": visit}, (visit.place.dataset.path,))
+        if how.uses("displaced"):
+            return in_role(Role.DISPLACED).id
+        joint = how == joint_distance.RULE
+        return in_role(Role.JOINT).id if joint else in_role(Role.MAP, Notion.PURE).id
+    return amplifying(visit) if visit.place.above is None else None  # else part of one release
 
 
-def _unchanged_steps(solution: Solution) -> Iterator[Step]:
-    """Yields steps for datasets that do not change, since they depend on columns that a replaced
-    row keeps."""
-    theorem = in_role(Role.KEPT).id
+def _unchanged(solution: Solution) -> dict[int, list[Place]]:
+    """Returns by visit the datasets below it that do not change, each once and `MOST` at most."""
+    places: dict[int, list[Place]] = {}
     found: set[int] = set()
     for visit in solution.visits:
         units = list(all_leaves(visit.state))
@@ -95,18 +118,11 @@ def _unchanged_steps(solution: Solution) -> Iterator[Step]:
             edge = below.edge
             assert edge is not None and edge.made_by is not None
             ways = [fates(edge.made_by, unit, visit.place.traits) for unit in units]
-            if (
-                below.read
-                and id(below) not in found
-                and all(way == [MapOutcome(())] for way in ways)
-            ):
+            same = below.read and all(way == [MapOutcome(())] for way in ways)
+            if same and id(below) not in found and len(found) < MOST:
                 found.add(id(below))
-                yield Step(
-                    "kept", theorem, (), None, {"place": below, "visit": visit},
-                    (below.dataset.path,),
-                )  # fmt: skip
-                if len(found) == MOST:
-                    return
+                places.setdefault(id(visit), []).append(below)
+    return places
 
 
 def amplifying(visit: Visit) -> str | None:
@@ -149,62 +165,29 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
     return felt.placed
 
 
-def _cost(solution: Solution, felt: ChangeCharge) -> Step:
-    """Returns the derivation step that bounds the loss of a mechanism from its stated
-    guarantees."""
-    used = used_statements(solution, felt)
+def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
+    """Returns why a mechanism loses no more than its charge, by its stated guarantees."""
+    used, state = used_statements(solution, charge), charge.visit.state
     coster = Coster(solution.algebra)
-    givens = tuple(
-        Step(
-            "given",
-            None,
-            (),
-            Quantity(
-                each.statement.guarantee.notion,
-                each.statement.guarantee.amount,
-                each.statement.guarantee.delta,
-            ),
-            {"mechanism": felt.mechanism, "placed": each, "visit": felt.visit},
-            (each.statement.path,),
-        )
+    needed = [
+        [
+            (steps, times * count)
+            for item, count in state
+            for steps, times in coster.needed(each, item)
+        ]
         for each in used
-    )
-    taken = [
-        needed
-        for each in used
-        for item, count in felt.visit.state
-        for needed, times in coster.needed(each, item)
-        for _ in range(min(2, count * times))
     ]
+    taken = [steps for each in needed for steps, times in each for _ in range(min(2, times))]
     with watch_rounding() as watch:
-        coster.cost(felt.mechanism, felt.placed, felt.visit.state)
-    quantity = solution.quantity(felt.loss)
-    if quantity is not None:
-        quantity = quantity._replace(exact=not watch.rounded)
-    facts = {
-        "felt": felt,
-        "steps": sum(
-            (needed or 0) * times * count
-            for each in used[:1]
-            for item, count in felt.visit.state
-            for needed, times in coster.needed(each, item)
-        ),
-    }
-    return Step(
-        "cost",
-        for_touch(ChargedStep(solution.notion, used, taken, felt.visit.state)),
-        givens,
-        quantity,
-        facts,
-        (felt.mechanism.path,),
+        coster.cost(charge.mechanism, charge.placed, state)
+    bound = solution.quantity(charge.loss)
+    return Cost(
+        charge,
+        used,
+        sum((steps or 0) * times for steps, times in needed[0]),
+        for_touch(ChargedStep(solution.notion, used, taken, state)),
+        None if bound is None else bound._replace(exact=not watch.rounded),
     )
-
-
-def _other_charges(solution: Solution, felt: Sequence[ChangeCharge]) -> Step:
-    """Returns the step for further charges, whose losses are composed in one bound; `count`: their
-    number."""
-    together = solution.quantity(solution.added_up(felt))
-    return Step("rest", None, (), together, {"count": len(felt)})
 
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:

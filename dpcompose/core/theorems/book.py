@@ -1,6 +1,6 @@
 """The book: theorems that compute a bound or are cited, with look-ups by role and by subject.
 
-Entries that are there for readers alone are data of the handbook.
+What readers are told of them beside, and entries for readers alone, are data of the handbook.
 """
 
 from __future__ import annotations
@@ -11,55 +11,16 @@ from dpcompose.core import mechanisms  # noqa: F401  (each file enters its theor
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import ENTERED, Role, Subject, Theorem, Use
 from dpcompose.core.theorems import (  # noqa: F401
-    above,
-    at_delta,
     composition,
-    composition_approx,
-    composition_gdp,
-    composition_profile,
-    composition_zcdp,
-    concurrent,
     conversion,
-    disjoint,
     filtering,
-    group_privacy,
-    hypotheses_mixed,
-    joint_values,
-    kept_columns,
-    post_processing,
+    one_mechanism,
     sampling,
-    stability,
     two_hypotheses,
 )
 
-_SECTIONS = ("I", "II", "III", "IV", "V", "VI", "VII")
-#: For the appendix: the last number of each group of results, and the (section, number) before it.
-_APPENDIX = ((3, (3, 8)), (8, (4, 15)), (10, (5, 6)), (13, (6, 8)), (15, (6, 16)), (18, (6, 26)))
-
-#: The results on adversaries, in the order of HBW22.
-_ADVERSARIES = ("1", "mixture", "3", "6", "7", "coupling", "A3", "likelihoods")
-
-
-def _position(identifier: str) -> tuple[int, int, int]:
-    """Returns the sort key of an id: its place in the paper, then others, adversaries last."""
-    section, _, number = identifier.partition(".")
-    if section in _SECTIONS:
-        return (_SECTIONS.index(section) + 1, int(number), 0)
-    if section == "A":
-        after = next(place for last, place in _APPENDIX if int(number) <= last)
-        return (*after, int(number))
-    if section == "HBW":
-        return (len(_SECTIONS) + 2, _ADVERSARIES.index(number), 0)
-    return (len(_SECTIONS) + 1, 0, 0)
-
-
-def _order(entry: Theorem) -> tuple[tuple[int, int, int], str]:
-    """Returns the sort key of an entry: its place in the paper, then its module."""
-    return _position(entry.id), entry.module
-
-
-#: Every theorem that computes or selects by id, in the order of the paper.
-BOOK: dict[str, Theorem] = {each.id: each for each in sorted(ENTERED.values(), key=_order)}
+#: Every theorem that computes or is cited, by id.
+BOOK = ENTERED
 
 _RANK = {role: rank for rank, role in enumerate(Role)}
 

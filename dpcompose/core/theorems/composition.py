@@ -1,59 +1,253 @@
-"""Composition under pure DP: all mechanisms on one dataset, or on whatever is made from it."""
+"""Composition of all mechanisms: at the worst change, on one dataset, or on disjoint blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from heapq import nlargest
 
-from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Example, Hypothesis, Role, Use, theorem
-from dpcompose.core.theorems import predicates as holds
-from dpcompose.core.theorems.runs import whole_release
-from dpcompose.core.theorems.stability import SEES_ONLY_INPUT, numbers
-from dpcompose.curves.rounding import summed
+from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.units import Kind
+from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
+from dpcompose.core.notions.notion import Notion, Pair
+from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
+from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite, plain_pair
+from dpcompose.curves.rounding import ZERO, summed
 
-FRESH = Hypothesis(
-    "fresh noise",
-    "each mechanism draws its randomness anew, independently of all but its declared inputs",
-    "declared",
-)
-FIXED = Hypothesis(
-    "fixed in advance",
-    "maps, partitions, parameters and the number of mechanisms depend on no output",
-    "declared",
-)
-INDEPENDENT = Hypothesis(
+# --- what is checked ------------------------------------------------------------------------------
+
+
+def in_notion(notion: Notion, says: str) -> Hypothesis:
+    """Returns the hypothesis that the losses are in a notion, by whose name it is called."""
+
+    def holds(setting: Setting) -> None:
+        """Raises `Refused` if the losses are in another notion."""
+        if setting.notion is not notion:
+            here = setting.notion.facts.words
+            raise Refused(f"it is about {notion.facts.words}, and the losses are those of {here}")
+
+    return Hypothesis(notion.facts.words, says, test=holds)
+
+
+PURE = in_notion(Notion.PURE, "every loss is an ε, without a δ")
+APPROX = in_notion(Notion.APPROX, "every loss is a pair (ε, δ), with δ = 0 for pure DP")
+ZCDP = in_notion(Notion.ZCDP, "every loss is a ρ, or a pure ε or a μ that was converted to one")
+GDP = in_notion(Notion.GDP, "every loss is a μ, or a pure ε that was converted to one")
+
+INDEPENDENT = checked(
+    Setting,
     "independent",
     "no mechanism uses an output of another (`adaptivity: independent`)",
-    "declared",
-    holds.independent,
+    lambda it: not it.problem.adaptive,
+    "mechanisms may use the outputs of others; `independent` is not declared",
+    how="declared",
 )
-PURE = Hypothesis("pure DP", "every loss is an ε, without a δ", test=holds.in_notion(Notion.PURE))
-ONE_DATASET = Hypothesis(
-    "one dataset", "all mechanisms read the same dataset", test=holds.one_dataset
+ONE_DATASET = checked(
+    Setting,
+    "one dataset",
+    "all mechanisms read the same dataset",
+    lambda it: it.on_root or not any(place.depth for place, _ in it.statements()),
+    "not every mechanism reads `{0.top.dataset.name}` itself",
 )
 BOUNDED_EACH = Hypothesis(
     "a loss for each input",
     "the guarantees bound what each mechanism loses between its two inputs, whether stated on the "
     "dataset that it reads, or above it and brought down (IV.10)",
-    test=holds.bounded_each,
+    test=lambda setting: finite(setting.algebra, setting.loss),
 )
-ON_INPUT = Hypothesis(
-    "stated on the input",
-    "every guarantee is stated on the dataset that its mechanism reads",
-    test=holds.on_the_blocks,
-)
-COMMON_DOMAIN = Hypothesis(
+COMMON_DOMAIN = checked(
+    Setting,
     "common domain",
     "every guarantee is stated on one common table (`stated_on`), from which the inputs are made",
-    test=holds.on_whole_table,
+    lambda it: all(statement.up == place.depth for place, statement in it.statements()),
+    "it needs every guarantee stated on the whole table `{0.top.dataset.name}`",
+)
+SEES_ONLY_INPUT = Hypothesis(
+    "sees only its input",
+    "the output depends on the table of the statement only through the dataset read",
+    "declared",
 )
 
+# --- what is checked of the blocks of one partition -----------------------------------------------
 
-#: How the composition theorems of every notion are used.
-OF_ALL = (Use(Role.GENERAL, "release", run=whole_release),)
-OF_ONE_DATASET = (Use(Role.SEQUENTIAL, "release", run=whole_release, told=True),)
-OF_COMMON_DOMAIN = Use(Role.COMMON, "release", run=whole_release)
+
+def same_relation(setting: Setting) -> None:
+    """Refuses unless every guarantee is for the protected neighbouring relation."""
+    wanted = setting.goal.relation
+    for _, statement in setting.statements():
+        if statement.relation != wanted:
+            raise Refused(
+                f"it needs every guarantee stated for {wanted} neighbours, "
+                f"one is for {statement.relation} neighbours"
+            )
+
+
+def _by_value(setting: Setting) -> None:
+    """Refuses unless there are two or more blocks, and the value of a row decides its block."""
+    partition, _ = setting.only_partition()
+    if partition.size < 2:
+        raise Refused("it needs two or more blocks")
+    if not partition.kind.assignment().by_value:
+        raise Refused(f"the blocks of `{partition.name}` are no disjoint sets of row values")
+
+
+def _compatible(setting: Setting) -> None:
+    """Refuses unless one protected step changes at most one block."""
+    partition, _ = setting.only_partition()
+    relation = setting.goal.relation
+    kind = partition.kind
+    if relation.kind is RelationKind.UNBOUNDED:
+        if kind.assignment().shifts:
+            raise Refused("an added row shifts the positions of all rows after it")
+        if kind.where(()).most_blocks > 1:
+            raise Refused(f"one row may be in several blocks of `{partition.name}`")
+    elif relation.kind is RelationKind.BOUNDED:
+        if not kind.where(relation.required_columns(setting.top.traits.columns) or ()).stays:
+            raise Refused(
+                f"the partition `{partition.name}` is not compatible with bounded neighbours: "
+                "a replaced row can leave one block and enter another"
+            )
+    else:
+        raise Refused(f"blocks are not known to be compatible with {relation} neighbours")
+
+
+def _one_pair(kind: Kind | None = None) -> Hypothesis:
+    """Returns the hypothesis that each block has one (ε, δ), for one unit of change of a kind.
+
+    Without a kind: for the protected row.
+    """
+
+    def holds(setting: Setting) -> None:
+        """Raises `Refused` if a block has several pairs (ε, δ), or the 1 - δ are multiplied."""
+        algebra = setting.algebra
+        losses = setting.of_blocks(kind or _protected_row(setting))
+        several = any(len(loss) != 1 for loss in losses)
+        if isinstance(algebra, Pairs) and (algebra.survival or several):
+            raise Refused("it is stated for one (ε, δ) for each block")
+
+    says = "what is known of each block is one (ε, δ)"
+    return Hypothesis("one pair each", says, test=holds)
+
+
+def _protected_row(setting: Setting) -> Kind:
+    """Returns the kind of the protected change: one row replaced, or one added or removed."""
+    replaced = setting.goal.relation.kind is RelationKind.BOUNDED
+    return Kind.PAIR if replaced else Kind.SINGLE
+
+
+ONE_EACH = Hypothesis(
+    "one block each",
+    "every mechanism reads one block; those on the same block count as one",
+    test=Setting.only_partition,
+)
+DISJOINT = Hypothesis("disjoint blocks", "no row is in two blocks", "declared")
+ONE_STEP = checked(
+    Setting,
+    "one step",
+    "one step of the relation is protected, not several",
+    lambda it: it.goal.distance == 1,
+    "it is stated for one step, and {0.goal.distance} are protected",
+)
+COMPATIBLE = Hypothesis(
+    "compatible partition",
+    "one step of the relation protected changes at most one block",
+    test=_compatible,
+)
+SAME_RELATION = Hypothesis(
+    "same relation", "every guarantee is for the relation protected", test=same_relation
+)
+
+BLOCKS = (
+    ONE_EACH,
+    DISJOINT,
+    ONE_STEP._replace(
+        name="one step stays one step",
+        says="one step is protected, and it is at most one step of the same relation at the block "
+        "that changes",
+    ),
+    COMPATIBLE,
+    checked(
+        Setting,
+        "stated on the input",
+        "every guarantee is stated on the dataset that its mechanism reads",
+        lambda it: all(p.depth == 1 and not statement.up for p, statement in it.statements()),
+        "it needs every guarantee stated on the block that its mechanism reads",
+    ),
+    SAME_RELATION,
+)
+COMMON_BLOCKS = (ONE_EACH, DISJOINT, ONE_STEP, COMPATIBLE, COMMON_DOMAIN, SAME_RELATION)
+BOUNDED_BLOCKS = (
+    ONE_EACH,
+    DISJOINT,
+    ONE_STEP,
+    checked(
+        Setting,
+        "one row replaced",
+        "bounded neighbours are protected",
+        lambda it: it.goal.relation.kind is RelationKind.BOUNDED,
+        "it is about bounded neighbours, not {0.goal.relation} ones",
+    ),
+    Hypothesis(
+        "blocks by value", "the value of a row alone decides which block it is in", test=_by_value
+    ),
+    COMMON_DOMAIN,
+    SAME_RELATION,
+    SEES_ONLY_INPUT,
+)
+
+# --- the bound of a release -----------------------------------------------------------------------
+
+
+def whole_release(setting: Setting, bound: Bound) -> Loss:
+    """Returns the certified loss, if `bound` of all mechanisms at the worst change is no larger.
+
+    The bound of many losses at once is rounded less than the sum of the search, so that the larger
+    value is the certified one. Raises Refused where the bound is larger.
+    """
+    algebra = setting.algebra
+    parts = [
+        part
+        for answer in setting.answers
+        for part in (*answer.own, *(choice.loss for choice in answer.choices))
+    ]
+    if isinstance(algebra, Scalars):
+        if bound(parts) > setting.loss:
+            raise Refused("the losses of the parts add up to more")
+    elif all(parts) and setting.loss:
+        for end in (0, -1):  # the pairs with the least ε, and those with the least δ
+            epsilon, delta = bound([plain_pair(algebra, part[end]) for part in parts])
+            most_epsilon, most_delta = plain_pair(algebra, setting.loss[end])
+            # Chances that nothing is given away multiply, which is never more than the sum.
+            if epsilon > most_epsilon or (delta > most_delta and not algebra.survival):
+                raise Refused("the losses of the parts add up to more")
+    return setting.loss
+
+
+def worst_block(setting: Setting, bound: Bound) -> Loss:
+    """Returns `bound` of the losses of all blocks, each for the protected row."""
+    losses = setting.of_blocks(_protected_row(setting))
+    if isinstance(setting.algebra, Pairs):
+        return (bound([loss[0] for loss in losses]),)
+    return math.inf if math.inf in losses else bound(losses)
+
+
+def every_block(setting: Setting, bound: Bound) -> Loss:
+    """Returns `bound` of the losses of all blocks, each for one row added or removed."""
+    losses = setting.of_blocks(Kind.SINGLE)
+    return math.inf if math.inf in losses else bound(losses)
+
+
+def two_blocks(setting: Setting, bound: Bound) -> Loss:
+    """Returns `bound` of the losses of the two worst blocks, which one replaced row may reach."""
+    algebra = setting.algebra
+    losses = setting.of_blocks(Kind.SINGLE)
+    if isinstance(algebra, Scalars):
+        two = nlargest(2, losses)
+        return math.inf if math.inf in two else bound(two)
+    pairs: list[Pair] = [loss[0] for loss in losses]
+    # The two with the largest ε are one change, the two with the largest δ may be another.
+    return algebra.worst_case((bound(nlargest(2, pairs, key=lambda p: p[i])),) for i in (0, 1))
 
 
 def total(losses: Iterable[Fraction]) -> Fraction:
@@ -62,149 +256,338 @@ def total(losses: Iterable[Fraction]) -> Fraction:
     return added
 
 
-THREE = Example(
-    (numbers("0.1 0.2 0.3"),), Fraction("0.6"), "Queries of 0.1, 0.2 and 0.3 on one table cost 0.6."
-)
-_COUNT_AND_PLACE = Example(
-    (numbers("1 3 0 0"),),
-    Fraction(4),
-    "One ambulance more in the north: its count loses 1, its nearest place (3 km across) loses 3, "
-    "the south loses nothing; together 4.",
-)
-_TWO_OFTHREE = Example(
-    (numbers("0.7 1"),),
-    Fraction("1.7"),
-    "A row moves from the block of 0.7 to the block of 1; the block of 0.5 sees nothing: 1.7.",
-)
+def largest(losses: Sequence[Fraction]) -> Fraction:
+    """Returns the largest loss; 0 if there is none."""
+    return max(losses, default=ZERO)
 
+
+def two_largest(losses: Sequence[Fraction]) -> Fraction:
+    """Returns the sum of the two largest losses, or the only loss."""
+    return total(nlargest(2, losses))
+
+
+def total_pairs(pairs: Sequence[Pair]) -> Pair:
+    """Returns the sum of (ε, δ) pairs of one change; 1 - Π (1 - δ_i) where Σ δ_i reaches 1."""
+    epsilon = total(pair[0] for pair in pairs)
+    delta = total(pair[1] for pair in pairs)
+    if delta >= 1:
+        delta = 1 - math.prod((1 - pair[1] for pair in pairs), start=Fraction(1))
+    return epsilon, delta
+
+
+def largest_pair(pairs: Sequence[Pair]) -> Pair:
+    """Returns the largest ε with the largest δ."""
+    return largest([pair[0] for pair in pairs]), largest([pair[1] for pair in pairs])
+
+
+# --- the theorems ---------------------------------------------------------------------------------
+
+#: How the theorems of every notion are used: on a release, on one dataset, on guarantees for the
+#: whole table, on the blocks of one partition, on such blocks by guarantees for the whole table,
+#: and where one replaced row leaves a block and enters another.
+OF_ALL = (Use(Role.GENERAL, "release", run=whole_release),)
+OF_ONE_DATASET = (Use(Role.SEQUENTIAL, "release", run=whole_release, told=True),)
+OF_COMMON_DOMAIN = (Use(Role.COMMON, "release", run=whole_release),)
+OF_BLOCKS = (Use(Role.WORST_BLOCK, "release", run=worst_block, told=True),)
+OF_BLOCKS_COMMON = (Use(Role.WORST_BLOCK_COMMON, "release", run=worst_block, told=True),)
+OF_TWO_BLOCKS = (Use(Role.TWO_BLOCKS, "release", run=every_block, told=True),)
 
 theorem(
     "IV.1",
     title="Independent composition (IC)",
     formula="ε = max over neighbours D, D' of Σ d_i(f_i(D), f_i(D'))",
-    hypotheses=(PURE, BOUNDED_EACH, INDEPENDENT, FRESH),
+    hypotheses=(PURE, BOUNDED_EACH, INDEPENDENT),
     specialises=("V.2",),
-    example=_COUNT_AND_PLACE,
-    departs="Example IV.2 ends at d + 2L. One added or removed row touches one district only, so "
-    "the tool certifies 1 + L. In Example IV.5 read that an ambulance has at most three hospitals. "
-    "The printed proof compares product sets only; V.2 covers every set of outputs.",
-    spec="specs/paper/ambulances-count-and-nearest.yaml",
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_ALL,
-    statement="""\
-    Mechanisms that do not see each other's outputs read datasets that are made, each in its own
-    way, from one table. Between two tables the release of all outputs loses the sum of what each
-    mechanism loses between the two inputs that it gets from them.
-
-    What is certified is that sum at the worst neighbouring tables, not the sum of everybody's
-    worst: a mechanism whose input does not change adds nothing. The argument lists the losses of
-    the mechanisms for one and the same change.
-    """,
 )(total)
-
-
 theorem(
     "IV.3",
     title="Independent sequential composition, any relation",
     formula="ε = Σ ε_i",
-    hypotheses=(PURE, ONE_DATASET, INDEPENDENT, FRESH),
+    hypotheses=(PURE, ONE_DATASET, INDEPENDENT),
     specialises=("IV.1", "V.3"),
-    example=THREE,
     notion=Notion.PURE,
     adaptive=False,
     uses=OF_ONE_DATASET,
-    statement="""\
-    Mechanisms that read the same dataset, and do not see each other's outputs, cost the sum of
-    their losses, whatever the neighbouring relation, and even if their guarantees are for
-    different relations.
-    """,
 )(total)
-
-
+theorem(
+    "IV.6",
+    title="Independent best bound on disjoint blocks",
+    formula="ε = max ε_i",
+    hypotheses=(PURE, *BLOCKS, INDEPENDENT),
+    specialises=("IV.1", "V.4"),
+    notion=Notion.PURE,
+    adaptive=False,
+    uses=OF_BLOCKS,
+)(largest)
 theorem(
     "IV.11",
     title="Independent composition, common domain",
     formula="ε = max over neighbours D, D' of Σ ε_i over the i with f_i(D) ≠ f_i(D')",
-    hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, INDEPENDENT, FRESH),
+    hypotheses=(PURE, COMMON_DOMAIN, INDEPENDENT),
     specialises=("V.5",),
-    example=_TWO_OFTHREE,
     notion=Notion.PURE,
     adaptive=False,
-    uses=(OF_COMMON_DOMAIN,),
-    statement="""\
-    Every mechanism is stated on one and the same table, but sees only a part of it, or something
-    made from it; none sees the outputs of the others. For two neighbouring tables only the
-    mechanisms whose inputs differ lose anything, each at most its stated loss, and these losses add
-    up.
-
-    By IV.10 a mechanism may lose even less. The argument lists the losses of the mechanisms that
-    the change reaches.
-    """,
+    uses=OF_COMMON_DOMAIN,
 )(total)
-
-
+theorem(
+    "IV.12",
+    title="Independent best bound on disjoint blocks, common domain",
+    formula="ε = max ε_i",
+    hypotheses=(PURE, *COMMON_BLOCKS, INDEPENDENT),
+    specialises=("IV.11", "V.6"),
+    notion=Notion.PURE,
+    adaptive=False,
+    uses=OF_BLOCKS_COMMON,
+)(largest)
+theorem(
+    "IV.13",
+    title="Bounded neighbours on disjoint blocks",
+    place="Corollary IV.13",
+    formula="ε = max of ε_i + ε_j over i ≠ j",
+    hypotheses=(PURE, *BOUNDED_BLOCKS),
+    specialises=("V.5",),
+    notion=Notion.PURE,
+    uses=OF_TWO_BLOCKS,
+)(two_largest)
 theorem(
     "V.2",
     title="Adaptive composition (AC)",
     formula="ε = max over neighbours D, D' of Σ d_i(f_i(D), f_i(D'))",
-    hypotheses=(PURE, BOUNDED_EACH, FRESH, FIXED),
+    hypotheses=(PURE, BOUNDED_EACH),
     specialises=("VI.4",),
-    example=_COUNT_AND_PLACE,
-    departs="The printed proof of lemma A.10 compares an integral with the measure of the whole "
-    "set, which fails for negative measures. The lemma holds all the same: the integral of g ≥ 0 "
-    "against a measure that is positive nowhere is not positive.",
-    spec="specs/paper/ambulances-hospitals.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_ALL,
-    statement="""\
-    Mechanisms read datasets that are made, each in its own way, from one table, and may use all
-    outputs before theirs. Between two tables the release of all outputs loses the sum of what each
-    mechanism loses between its two inputs: using earlier outputs costs nothing extra.
-
-    This is the general theorem of pure DP; sequential and parallel composition and all that lies
-    between are cases of it. The argument lists the losses of the mechanisms for one and the same
-    change.
-    """,
 )(total)
-
-
 theorem(
     "V.3",
     title="Adaptive sequential composition, any relation",
     formula="ε = Σ ε_i",
-    hypotheses=(PURE, ONE_DATASET, FRESH, FIXED),
+    hypotheses=(PURE, ONE_DATASET),
     specialises=("V.2",),
-    example=THREE,
-    spec="specs/patterns/sequential-budget.yaml",
     notion=Notion.PURE,
     adaptive=True,
     uses=OF_ONE_DATASET,
-    statement="""\
-    Mechanisms that read the same dataset cost the sum of their losses, even if each uses the
-    outputs before it, whatever the neighbouring relation.
-    """,
 )(total)
-
-
+theorem(
+    "V.4",
+    title="Adaptive best bound on disjoint blocks",
+    formula="ε = max ε_i",
+    hypotheses=(PURE, *BLOCKS),
+    specialises=("V.2",),
+    notion=Notion.PURE,
+    adaptive=True,
+    uses=OF_BLOCKS,
+)(largest)
 theorem(
     "V.5",
     title="Adaptive composition, common domain",
     formula="ε = max over neighbours D, D' of Σ ε_i over the i with f_i(D) ≠ f_i(D')",
-    hypotheses=(PURE, COMMON_DOMAIN, SEES_ONLY_INPUT, FRESH, FIXED),
+    hypotheses=(PURE, COMMON_DOMAIN),
     specialises=("VI.7",),
-    example=_TWO_OFTHREE,
-    spec="specs/patterns/software-features-bounded.yaml",
     notion=Notion.PURE,
     adaptive=True,
-    uses=(OF_COMMON_DOMAIN,),
-    statement="""\
-    Every mechanism is stated on one and the same table, sees only a part of it or something made
-    from it, and may use the outputs before its own. For two neighbouring tables only the mechanisms
-    whose inputs differ lose anything, each at most its stated loss, and these losses add up.
-
-    Since the guarantees are stated on the common table, what a part becomes under a change does not
-    matter, which saves bounded neighbours from Example II.9.
-    """,
+    uses=OF_COMMON_DOMAIN,
 )(total)
+theorem(
+    "V.6",
+    title="Adaptive best bound on disjoint blocks, common domain",
+    formula="ε = max ε_i",
+    hypotheses=(PURE, *COMMON_BLOCKS),
+    specialises=("V.5",),
+    notion=Notion.PURE,
+    adaptive=True,
+    uses=OF_BLOCKS_COMMON,
+)(largest)
+theorem(
+    "VI.4",
+    title="Adaptive composition of approximate DP",
+    formula="(ε, δ) = (Σ ε_i, Σ δ_i), of the changes of the inputs, at the worst neighbours",
+    hypotheses=(APPROX, BOUNDED_EACH),
+    notion=Notion.APPROX,
+    uses=OF_ALL,
+)(total_pairs)
+theorem(
+    "VI.5",
+    title="Sequential composition of approximate DP",
+    formula="(ε, δ) = (Σ ε_i, Σ δ_i)",
+    hypotheses=(APPROX, ONE_DATASET),
+    specialises=("VI.4",),
+    notion=Notion.APPROX,
+    uses=OF_ONE_DATASET,
+    routes=("basic composition",),
+)(total_pairs)
+theorem(
+    "VI.6",
+    title="Best bound on disjoint blocks, approximate DP",
+    formula="(ε, δ) = (max ε_i, max δ_i)",
+    hypotheses=(APPROX, *BLOCKS, _one_pair()),
+    specialises=("VI.4",),
+    notion=Notion.APPROX,
+    uses=OF_BLOCKS,
+)(largest_pair)
+theorem(
+    "VI.7",
+    title="Adaptive composition of approximate DP, common domain",
+    formula="(ε, δ) = (Σ ε_i, Σ δ_i) over the i with f_i(D) ≠ f_i(D'), at the worst neighbours",
+    hypotheses=(APPROX, COMMON_DOMAIN),
+    notion=Notion.APPROX,
+    uses=(
+        Use(
+            Role.TWO_BLOCKS,
+            "release",
+            (*BOUNDED_BLOCKS, _one_pair(Kind.SINGLE)),
+            two_blocks,
+            told=True,
+        ),
+        *OF_COMMON_DOMAIN,
+    ),
+)(total_pairs)
+theorem(
+    "A.13",
+    title="Best bound on disjoint blocks, approximate DP, common domain",
+    formula="(ε, δ) = (max ε_i, max δ_i)",
+    hypotheses=(APPROX, *COMMON_BLOCKS, _one_pair()),
+    specialises=("VI.7",),
+    notion=Notion.APPROX,
+    uses=OF_BLOCKS_COMMON,
+)(largest_pair)
+theorem(
+    "VI.13",
+    title="Adaptive composition of zCDP",
+    formula="ρ = max over neighbours D, D' of Σ ρ_i(f_i(D), f_i(D'))",
+    hypotheses=(ZCDP, BOUNDED_EACH),
+    notion=Notion.ZCDP,
+    uses=OF_ALL,
+)(total)
+theorem(
+    "VI.14",
+    title="Adaptive composition of zCDP, common domain",
+    formula="ρ = max over neighbours D, D' of Σ ρ_i over the i with f_i(D) ≠ f_i(D')",
+    hypotheses=(ZCDP, COMMON_DOMAIN),
+    notion=Notion.ZCDP,
+    uses=(
+        Use(Role.TWO_BLOCKS, "release", BOUNDED_BLOCKS, two_blocks, told=True),
+        *OF_COMMON_DOMAIN,
+    ),
+)(total)
+theorem(
+    "VI.15",
+    title="Sequential composition of zCDP",
+    formula="ρ = Σ ρ_i",
+    hypotheses=(ZCDP, ONE_DATASET),
+    specialises=("VI.13",),
+    notion=Notion.ZCDP,
+    uses=OF_ONE_DATASET,
+)(total)
+theorem(
+    "VI.16",
+    title="Best bound on disjoint blocks, zCDP",
+    formula="ρ = max ρ_i",
+    hypotheses=(ZCDP, *BLOCKS),
+    specialises=("VI.13",),
+    notion=Notion.ZCDP,
+    uses=OF_BLOCKS,
+)(largest)
+theorem(
+    "A.15",
+    title="Best bound on disjoint blocks, zCDP, common domain",
+    formula="ρ = max ρ_i",
+    hypotheses=(ZCDP, *COMMON_BLOCKS),
+    specialises=("VI.14",),
+    notion=Notion.ZCDP,
+    uses=OF_BLOCKS_COMMON,
+)(largest)
+theorem(
+    "VI.21",
+    title="Adaptive composition of Gaussian DP",
+    formula="μ² = max over neighbours D, D' of Σ μ_i(f_i(D), f_i(D'))²",
+    hypotheses=(GDP, BOUNDED_EACH),
+    notion=Notion.GDP,
+    uses=OF_ALL,
+)(total)
+theorem(
+    "VI.22",
+    title="Adaptive composition of Gaussian DP, common domain",
+    formula="μ² = max over neighbours D, D' of Σ μ_i² over the i with f_i(D) ≠ f_i(D')",
+    hypotheses=(GDP, COMMON_DOMAIN),
+    notion=Notion.GDP,
+    uses=OF_COMMON_DOMAIN,
+)(total)
+theorem(
+    "VI.23",
+    title="Sequential composition of Gaussian DP",
+    formula="μ² = Σ μ_i²",
+    hypotheses=(GDP, ONE_DATASET),
+    specialises=("VI.21",),
+    notion=Notion.GDP,
+    uses=OF_ONE_DATASET,
+)(total)
+theorem(
+    "VI.26",
+    title="Best bound on disjoint blocks, Gaussian DP",
+    formula="μ² = max μ_i²",
+    hypotheses=(GDP, *BLOCKS),
+    specialises=("VI.21",),
+    notion=Notion.GDP,
+    uses=OF_BLOCKS,
+)(largest)
+theorem(
+    "A.17",
+    title="Best bound on disjoint blocks, Gaussian DP, common domain",
+    formula="μ² = max μ_i²",
+    hypotheses=(GDP, *COMMON_BLOCKS),
+    specialises=("VI.22",),
+    notion=Notion.GDP,
+    uses=OF_BLOCKS_COMMON,
+)(largest)
+theorem(
+    "A.18",
+    title="Bounded neighbours on disjoint blocks, Gaussian DP",
+    place="Corollary A.18",
+    formula="μ² = max of μ_i² + μ_j² over i ≠ j",
+    hypotheses=(GDP, *BOUNDED_BLOCKS),
+    specialises=("VI.22",),
+    notion=Notion.GDP,
+    uses=OF_TWO_BLOCKS,
+)(two_largest)
+
+# --- profiles -------------------------------------------------------------------------------------
+
+theorem(
+    "dominating-pairs",
+    title="Dominating pairs compose",
+    source="ZDW22",
+    place="Theorem 10",
+    formula="δ(ε) = largest P_1×…×P_k(S) - e^ε · Q_1×…×Q_k(S) over the sets S of outcomes",
+    uses=(Use(Role.PROFILES),),
+    routes=("loss distributions",),
+)(None)
+theorem(
+    "optimal-composition",
+    title="Optimal composition of stated (ε, δ)",
+    source="KOV15",
+    place="Theorem 3.3",
+    formula="ε = largest ln((P(S) - δ')/Q(S)) over the sets S of outcomes, "
+    "δ' = 1 - (1 - δ)/Π (1 - δ_i)",
+    hypotheses=(
+        checked(
+            Asked,
+            APPROX.name,
+            APPROX.says,
+            lambda it: all(block.delta < 1 for block in it.question.blocks),
+            "some block may give everything away",
+        ),
+        Hypothesis(
+            "one change",
+            "the pairs of the mechanisms are for one and the same neighbouring change",
+            test=Asked.protects_a_row,
+        ),
+    ),
+    specialises=("dominating-pairs",),
+    uses=(Use(Role.HYPOTHESES, "question", methods=("every outcome",)),),
+    routes=("optimal composition",),
+)(None)

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.theorem import Refused, Role, Theorem, Use
 from dpcompose.core.theorems.book import general, uses_on
-from dpcompose.core.theorems.predicates import finite
-from dpcompose.core.theorems.questions import Asked
-from dpcompose.core.theorems.setting import Reach, Setting
-from dpcompose.core.theorems.touches import ChargedStep
+from dpcompose.core.theorems.setting import Asked, ChargedStep, Reach, Setting, finite
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver

@@ -1,26 +1,84 @@
-"""A release as theorems see it: the problem, the losses of its parts, and its worst change.
+"""What theorems are asked about: a release, the charge of one mechanism, or two hypotheses.
 
 The losses are those that a search found, or those that the kernel has checked.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.core.change.maps.kind import RowSelection
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.loss.algebras import Loss, Pairs, Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
+from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.theorem import Refused
+
+if TYPE_CHECKING:
+    from dpcompose.core.hypotheses.beliefs import Found, Question
+
+#: The function of a theorem.
+Bound = Callable[..., Any]
+
+
+def finite(algebra: Scalars | Pairs, loss: Loss) -> None:
+    """Refuses a loss that is not finite."""
+    if loss == algebra.none or loss == math.inf:
+        why = "some mechanism has no finite bound by itself"
+        if isinstance(algebra, Pairs):
+            why += ", or all δ's together reach 1"
+        raise Refused(why)
+
+
+def plain_pair(algebra: Pairs, pair: tuple[Fraction, Any]) -> Pair:
+    """Returns the (ε, δ) of a pair of an algebra, which may keep 1 - δ in place of δ."""
+    return pair[0], algebra.plain(pair[1])
+
+
+class ChargedStep(NamedTuple):
+    """The charge of one mechanism for the change of its input.
+
+    `notion`: that of the loss. `used`: the guarantees that give the loss; `steps`: for each unit of
+    the change, the number of their steps (None: no number of them). `state`: the change of the
+    dataset that the mechanism reads.
+    """
+
+    notion: Notion
+    used: Sequence[Placed]
+    steps: Sequence[int | None]
+    state: State
+
+    @property
+    def first(self) -> Placed:
+        """Returns the guarantee that is cited."""
+        return self.used[0]
+
+
+class Asked(NamedTuple):
+    """A bound against an adversary, with the problem and the two hypotheses that it is for."""
+
+    problem: Problem
+    question: Question
+    found: Found
+
+    def protects_a_row(self) -> None:
+        """Refuses unless one row added or removed is protected."""
+        goal = self.problem.goal
+        if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
+            raise Refused(
+                "the hypotheses are about one row added or removed, which is not protected"
+            )
 
 
 class Reach(NamedTuple):
@@ -155,21 +213,25 @@ class Setting(NamedTuple):
 
     def first_sample(self) -> tuple[Place, Sample]:
         """Returns the dataset that the first sample makes, and the sample; `Refused` if none."""
-        edges = self.edges()
-        place, _ = self.only_statement()
-        for number, edge in enumerate(edges, start=1):
+        for place, edge in self._way():
             if isinstance(edge.made_by, Sample):
-                return place.up(len(edges) - number), edge.made_by
+                return place, edge.made_by
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
         """Returns the dataset that the first random limit of one row makes; `Refused` if none."""
-        edges = self.edges()
-        place, _ = self.only_statement()
-        for number, edge in enumerate(edges, start=1):
+        for place, edge in self._way():
             if edge.conduct is not None and edge.conduct.picks is RowSelection.ONE:
-                return place.up(len(edges) - number)
+                return place
         raise Refused("no map on the way draws one row of each key")
+
+    def _way(self) -> Iterator[tuple[Place, Edge]]:
+        """Yields the datasets from the root to the one mechanism, each with the map that made it;
+        `Refused` if it reads a block."""
+        edges = self.edges()
+        last, _ = self.only_statement()
+        for number, edge in enumerate(edges, start=1):
+            yield last.up(len(edges) - number), edge
 
     def at_sample(self) -> Counter[ChangeUnit]:
         """Returns the units of the worst change, counted, at the dataset that is first sampled."""

@@ -8,6 +8,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpcompose.errors import printable
+from dpcompose.render.layout import sentence
+from dpcompose.render.theorem_text import flowing
 
 
 @cache
@@ -23,7 +25,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters["marked"] = with_code
+    found.filters |= {"marked": with_code, "sentence": sentence, "flowing": flowing}
     return found
 
 

@@ -6,7 +6,7 @@ Every remark is a `Finding` with its path in the spec; positions in the text com
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import MapOutcome, TooMany
@@ -26,8 +26,9 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
-from dpcompose.errors import Level
+from dpcompose.errors import Diagnostic, Level
 from dpcompose.report.wording import count_text, listing
+from dpcompose.source import Source
 
 #: The codes of this module with their meanings.
 FINDING_CODES = {
@@ -45,14 +46,22 @@ FINDING_CODES = {
 }
 
 
+#: The codes of warnings; the others are notes.
+_WARNINGS = frozenset({"DPC201", "DPC202", "DPC208", "DPC211", "DPC221", "DPC222"})
+
+
 class Finding(NamedTuple):
-    """A remark: code, level, message, path in the spec, and a hint."""
+    """A remark: code, message, path in the spec, and a hint."""
 
     code: str
-    level: Level
     message: str
     path: Path
     hint: str | None = None
+
+    def at(self, source: Source) -> Diagnostic:
+        """Returns the remark with its position in a spec."""
+        level: Level = "warning" if self.code in _WARNINGS else "note"
+        return Diagnostic(self.code, self.message, source.span(self.path), self.hint, level)
 
 
 def findings(
@@ -81,16 +90,19 @@ def _all(
         for place in top.subtree():
             yield from _unread(place)
             yield from _tuned(place.dataset)
-            if goal.relation.kind is RelationKind.USER and _is_capped(place, capped):
+            if goal.relation.kind is RelationKind.USER and (
+                isinstance(place.dataset.made_by, Cap)
+                or (place.edge is not None and id(place.edge.parent) in capped)
+            ):
                 capped.add(id(place))
-                for mechanism, placed in place.mechanisms:
-                    yield from _taken_for_users(place, mechanism, placed)
+                for _, placed in place.mechanisms:
+                    yield from _taken_for_users(place, placed)
             if goal.relation.kind is not RelationKind.BOUNDED:
                 continue
             rows[id(place)] = _replaced(goal, place, rows)
-            for mechanism, placed in place.mechanisms:
-                yield from _bounded_below_filter(place, mechanism, placed, rows)
-                yield from _defaulted(root, place, mechanism, placed, rows)
+            for _, placed in place.mechanisms:
+                yield from _bounded_below_filter(place, placed, rows)
+                yield from _defaulted(root, place, placed, rows)
     if solution is None:
         return
     yield from _idle(tops, solution)
@@ -106,7 +118,6 @@ def _units_unprotected(goal: Goal, root: Root) -> Iterator[Finding]:
     if root.unit is not None and one_row and goal.distance == 1:
         yield Finding(
             "DPC215",
-            "note",
             f"one row is protected, not all rows of one `{root.unit}`",
             root.dataset.path,
             f"write `protect: user` to protect everything that one `{root.unit}` has",
@@ -127,7 +138,6 @@ def _tuned(dataset: Dataset) -> Iterator[Finding]:
         if word is not None and each.count == 1 and not chosen:
             yield Finding(
                 "DPC216",
-                "note",
                 f"`{each.name}` is charged as one run: settings that were chosen on the same data "
                 "cost more",
                 each.path,
@@ -143,7 +153,6 @@ def _unread(place: Place) -> Iterator[Finding]:
         name = place.dataset.name
         yield Finding(
             "DPC203",
-            "note",
             f"no mechanism reads `{name}`, nor anything made of it",
             place.dataset.path,
             f"remove it, or let a mechanism read `{name}`",
@@ -152,7 +161,6 @@ def _unread(place: Place) -> Iterator[Finding]:
         if place.read and not any(block.read for block in blocks):
             yield Finding(
                 "DPC203",
-                "note",
                 f"no mechanism reads any block of `{partition.name}`",
                 partition.path,
                 "remove it, or let a mechanism read `" + partition.name + ".*`",
@@ -160,7 +168,7 @@ def _unread(place: Place) -> Iterator[Finding]:
 
 
 def _bounded_below_filter(
-    place: Place, mechanism: Mechanism, placed: tuple[Placed, ...], rows: Rows
+    place: Place, placed: tuple[Placed, ...], rows: Rows
 ) -> Iterator[Finding]:
     """Yields a remark (DPC201) for a bounded-only guarantee on a dataset below a filter.
 
@@ -182,7 +190,6 @@ def _bounded_below_filter(
             top = edge.parent.dataset.name
             yield Finding(
                 "DPC201",
-                "warning",
                 f"only a bounded guarantee is stated on `{name}`, below the filter "
                 f"`{place.dataset.name}`: a replaced row may pass it before and not after",
                 placed[0].statement.path,
@@ -211,12 +218,9 @@ def _splits(edge: Edge, rows: Rows) -> bool:
     if row is None or edge.made_by is None:
         return False
     listed = fates(edge.made_by, row, edge.parent.traits)
-    return isinstance(listed, TooMany) or _ends(listed)
-
-
-def _ends(listed: list[MapOutcome]) -> bool:
-    """Returns whether some outcome of a map is a row added or removed."""
-    return any(unit.kind is Kind.SINGLE for fate in listed for unit, _ in fate.units)
+    return isinstance(listed, TooMany) or any(
+        unit.kind is Kind.SINGLE for fate in listed for unit, _ in fate.units
+    )
 
 
 def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
@@ -242,8 +246,7 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
 
 
 def _as_part(place: Place, up: int) -> bool:
-    """Returns whether a statement `up` edges above holds: a sample between is part of the
-    release."""
+    """Returns whether a statement further up holds: a sample between is in the release."""
     for _ in range(up):
         if place.whole is not None:
             return True
@@ -255,7 +258,6 @@ def _as_part(place: Place, up: int) -> bool:
 def _defaulted(
     root: Root,
     place: Place,
-    mechanism: Mechanism,
     placed: tuple[Placed, ...],
     rows: Rows,
 ) -> Iterator[Finding]:
@@ -270,7 +272,6 @@ def _defaulted(
             continue
         yield Finding(
             "DPC202",
-            "warning",
             "this guarantee does not say for which neighbours it holds; bounded is assumed, which "
             f"covers only replaced rows of `{place.dataset.name}`",
             statement.path,
@@ -278,15 +279,7 @@ def _defaulted(
         )
 
 
-def _is_capped(place: Place, capped: Collection[int]) -> bool:
-    """Returns whether rows of each unit are capped at a place, or above it (in `capped`)."""
-    above = place.edge is not None and id(place.edge.parent) in capped
-    return above or isinstance(place.dataset.made_by, Cap)
-
-
-def _taken_for_users(
-    place: Place, mechanism: Mechanism, placed: tuple[Placed, ...]
-) -> Iterator[Finding]:
+def _taken_for_users(place: Place, placed: tuple[Placed, ...]) -> Iterator[Finding]:
     """Yields a remark (DPC202) where the default relation is user, but one row may be meant."""
     unit = place.traits.unit
     for each in placed:
@@ -295,7 +288,6 @@ def _taken_for_users(
             continue
         yield Finding(
             "DPC202",
-            "warning",
             "this guarantee does not say for which neighbours it holds; user is assumed, by "
             f"which all rows of one `{unit}` that the cap leaves are one step",
             statement.path,
@@ -339,7 +331,6 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     verb = "adds" if len(idle) == 1 else "add"
     yield Finding(
         "DPC204",
-        "note",
         f"{listing(idle)} {verb} nothing in the worst case: the bound stays the same without "
         + ("it" if len(idle) == 1 else "them"),
         first.path,
@@ -368,7 +359,6 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
             where = felt.visit.place.stated_on(each.statement)
             yield Finding(
                 "DPC205",
-                "note",
                 f"the statement of `{felt.mechanism.name}` on `{where.dataset.name}` is not used: "
                 "its other statements give less",
                 each.statement.path,
@@ -402,7 +392,12 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
         stack.extend((each, drawn) for each in reversed(below))
     for name, named in copies.items():
         first, *others = named.values()
-        steps = next((each for each in named.values() if _looks_like_training(each)), None)
+        gaussian = (
+            each
+            for each in named.values()
+            if any(isinstance(said.guarantee.noise, Gaussian) for said in each.statements)
+        )
+        steps = next((each for each in gaussian if each.count >= _MANY_STEPS), None)
         if steps is not None and name in by_chance:
             count = count_text(steps.count)
             says = f"each of the {count} steps of `{steps.name}` draws `{name}` anew by Poisson "
@@ -410,7 +405,7 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
             hint = (
                 "batches of a loader that shuffles are `map: {kind: batches, epochs: …}`, and cost "
             )
-            yield Finding("DPC217", "note", says, by_chance[name], f"{hint}more")
+            yield Finding("DPC217", says, by_chance[name], f"{hint}more")
             continue
         each = (
             f"copy i of {listing(named)} reads the i-th fresh sample `{name}`"
@@ -421,17 +416,11 @@ def _fresh(root: Dataset) -> Iterator[Finding]:
         hint = f"for one sample that all of them read write `draws: one` at `{name}`"
         if others:
             hint += "; for mechanisms that run one after the other give each a sample of its own"
-        yield Finding("DPC206", "note", each, first.path, hint)
+        yield Finding("DPC206", each, first.path, hint)
 
 
 #: So many Gaussian sums look like the steps of a training.
 _MANY_STEPS = 100
-
-
-def _looks_like_training(mechanism: Mechanism) -> bool:
-    """Returns whether a mechanism is a Gaussian sum, released in very many steps."""
-    noises = (each.guarantee.noise for each in mechanism.statements)
-    return mechanism.count >= _MANY_STEPS and any(isinstance(each, Gaussian) for each in noises)
 
 
 def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Finding]:
@@ -448,7 +437,6 @@ def _not_amplified(goal: Goal, solution: Solution, visit: Visit) -> Iterator[Fin
     if kinds - {Kind.SINGLE, Kind.PAIR} and visit.via.loss == public != solution.algebra.zero:
         yield Finding(
             "DPC207",
-            "note",
             f"the sample `{place.dataset.name}` lowers no loss for {goal.relation} neighbours: it "
             "hides one row added, removed or replaced",
             (*place.dataset.path, "map"),
@@ -469,7 +457,6 @@ def _bounded_alone(
     if usable and all(each.relation.kind is RelationKind.BOUNDED for each in usable):
         yield Finding(
             "DPC207",
-            "note",
             f"`{mechanism.name}` is stated for replaced rows alone, so that the Poisson sample "
             f"`{sampled.dataset.name}` lowers no ε of what reads it: both rows may be drawn",
             usable[0].path,

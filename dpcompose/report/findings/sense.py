@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.kind import Gives
 from dpcompose.core.change.maps.limit import RowLimit
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import all_leaves
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Visit
 from dpcompose.curves.rounding import number
+from dpcompose.errors import Diagnostic
 from dpcompose.report.findings.remarks import Finding
+
+if TYPE_CHECKING:
+    from dpcompose.report import Report
+
 
 #: The codes of this module with their meanings.
 SENSE_CODES = {
@@ -34,30 +41,27 @@ MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
 _FAR = Fraction(10)
 
 
-class AskedNumbers(NamedTuple):
-    """The δ's and ε's that a spec asks for or gets, each with its path in the spec."""
-
-    deltas: Sequence[tuple[Fraction, Path]]
-    epsilons: Sequence[tuple[Fraction, Path]]
-
-
 def nonsense(
     problem: Problem,
     tops: Sequence[tuple[Root, Place]],
     solution: Solution | None,
-    numbers: AskedNumbers,
+    deltas: Sequence[tuple[Fraction, Path]],
+    epsilon: Fraction | None,
 ) -> Iterator[Finding]:
-    """Yields the remarks of this module: on δ's, ε's, noise, caps and samples."""
+    """Yields remarks on numbers: on δ's, ε's, noise, caps and samples.
+
+    `deltas`: those that the spec asks for, with their paths; `epsilon`: the one that it gets.
+    """
     sizes = [root.size for root in problem.roots if root.size is not None]
     stated = [
         (statement.guarantee.delta, (*statement.path, "delta"))
         for mechanism in problem.mechanisms()
         for statement in mechanism.statements
     ]
-    for delta, path in (*numbers.deltas, *stated):
+    for delta, path in (*deltas, *stated):
         yield from _large_delta(delta, path, max(sizes, default=None))
-    for epsilon, path in numbers.epsilons:
-        yield from _large_epsilon(epsilon, path)
+    if epsilon is not None:
+        yield from _large_epsilon(epsilon)
     for mechanism in problem.mechanisms():
         yield from _little_noise(mechanism)
     for _, top in tops:
@@ -76,19 +80,18 @@ def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Find
     else:
         return
     hint = "a δ far below 1/n for n rows is usual, such as 1e-6 or less"
-    yield Finding("DPC208", "warning", f"δ = {number(delta)} is {why}", path, hint)
+    yield Finding("DPC208", f"δ = {number(delta)} is {why}", path, hint)
 
 
-def _large_epsilon(epsilon: Fraction, path: Path) -> Iterator[Finding]:
+def _large_epsilon(epsilon: Fraction) -> Iterator[Finding]:
     """Yields a remark (DPC209) if an ε is so large that it promises next to nothing."""
     if epsilon > MOST_EPSILON:
         told = number(epsilon)
         yield Finding(
             "DPC209",
-            "note",
             f"ε = {told} lets the odds of what comes out change by e^{told} for "
             "one change of the table: next to nothing is promised",
-            path,
+            ("protect",),
             "more noise, fewer releases, or fewer rows of one person",
         )
 
@@ -105,7 +108,6 @@ def _little_noise(mechanism: Mechanism) -> Iterator[Finding]:
         if loss > _FAR**2 and "noise" in says:
             yield Finding(
                 "DPC211",
-                "warning",
                 f"`{mechanism.name}` adds {says}: one row moves it by over {number(_FAR)} times "
                 "its noise, and shows",
                 each.path,
@@ -138,7 +140,6 @@ def _read_once(solution: Solution | None, visit: Visit) -> Iterator[Finding]:
     before, after = (number(notion.value_of(Fraction(each.amount))[0]) for each in (whole, drawn))
     yield Finding(
         "DPC210",
-        "note",
         f"only `{readers[0].name}` reads the Poisson sample `{place.dataset.name}`, which takes it "
         f"from {sign} = {before} to {after} and leaves out most of the rows",
         (*place.dataset.path, "map"),
@@ -158,8 +159,9 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
         if partition.max_blocks_per_unit is None and partition.max_rows_per_block is None:
             continue
         rows, size = _rows_of_unit(place, None), partition.size
+        blocks = size if rows is None else min(rows, size)
         for key, said, least in (
-            ("max_blocks_per_unit", partition.max_blocks_per_unit, _smaller_of(rows, size)),
+            ("max_blocks_per_unit", partition.max_blocks_per_unit, blocks),
             ("max_rows_per_block", partition.max_rows_per_block, rows),
         ):
             if said is not None and least is not None and said >= least:
@@ -169,11 +171,6 @@ def _idle_cap(place: Place) -> Iterator[Finding]:
 
 #: So many maps further up are searched for a limit on rows.
 _FARTHEST = 100
-
-
-def _smaller_of(one: int | None, other: int) -> int:
-    """Returns the smaller of two numbers; the second one if the first is None (unknown)."""
-    return other if one is None else min(one, other)
 
 
 def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
@@ -204,8 +201,119 @@ def _idle(path: Path, key: str, said: int, name: str, least: int) -> Finding:
     """Returns the remark that a cap changes nothing, since a lower limit holds anyway."""
     return Finding(
         "DPC212",
-        "note",
         f"`{key}: {said}` of `{name}` changes nothing: it is at most {least} as it is",
         path,
         f"leave it out, or say less than {least}" if least > 1 else "leave it out",
     )
+
+
+# ---------------------------------------------------------------------------------------------
+# Remarks on ledgers: sums taken for guarantees, filters that are not named, unlike units
+
+
+#: The codes of this module with their meanings.
+RECORD_CODES = {
+    "DPC220": "A filter is not named, and one in μ would have more room.",
+    "DPC221": "Units that are protected together have different names.",
+    "DPC222": "A realised sum is taken for a guarantee.",
+    "DPC223": "What was released is gone from its ledger, or says less than it did.",
+    "DPC224": "The same people are counted against two budgets, each by itself.",
+}
+#: This code needs a revision to compare with: without one, a comment that ignores it is not unused.
+REWRITTEN = "DPC223"
+#: This code needs several specs in one call: a comment that ignores it would be unused in another.
+APART = "DPC224"
+
+
+def of_record(problem: Problem, budget: Budget | None, named: Notion | None) -> Iterator[Finding]:
+    """Yields the remark on a ledger without a budget, or on a filter in ρ where μ has more room.
+
+    `named`: the notion of the filter where the spec names it.
+    """
+    from dpcompose.core.at_delta.filters import default_notion
+
+    if budget is None:
+        yield Finding(
+            "DPC222",
+            "parameters are chosen along the way, and no budget is given: what has been spent is a "
+            "fact about the record, and no guarantee",
+            ("adaptivity",),
+            "give a budget that was fixed before the first output",
+        )
+    elif (
+        named is None
+        and default_notion(budget) is Notion.ZCDP
+        and all(Notion.GDP in each.stated_in for each in problem.mechanisms())
+    ):
+        yield Finding(
+            "DPC220",
+            "no filter is named, so that the budget is counted in ρ whatever is released; where "
+            "every release is Gaussian, a filter in μ has more room",
+            ("adaptivity",),
+            "name the filter before the first output: `gdp`, or `zcdp` where others may follow",
+        )
+
+
+class BudgetsSeen:
+    """The people of the specs of a call whose parameters are chosen along the way, and against
+    which budget each spec counts them."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[str, Budget]] = {}
+        self._told: set[str] = set()
+
+    def remark(self, report: Report) -> Diagnostic | None:
+        """Returns the remark (DPC224) on a spec that counts people apart from an earlier one, or
+        None.
+
+        Of budgets that are the same, as for the parts of one ledger, one remark for all.
+        """
+        if report.record is None or report.verdict is None or report.verdict.limit is None:
+            return None
+        budget, named = report.verdict.limit, report.population
+        keys = [f"the population `{named}`"] if named is not None else report.people
+        for key in keys:
+            first, other = self._first.setdefault(key, (report.label, budget))
+            alike = other == budget
+            if first == report.label or (key in self._told and (alike or named is None)):
+                continue
+            self._told.add(key)
+            ours, theirs = _limits(budget), _limits(other)
+            amounts = f"{ours} each" if alike else f"{ours} here and {theirs} there"
+            return Diagnostic(
+                APART,
+                f"{key} is counted against a budget of its own here and in {first} ({amounts}): "
+                "what is released here may depend on what was released there, so that neither "
+                "budget is a guarantee by itself, and their sum is",
+                None,
+                "count them together: `dpcompose total` with one budget for all",
+                "note" if alike or named is None else "warning",
+            )
+        return None
+
+
+def _limits(budget: Budget) -> str:
+    return ", ".join(f"{name}: {number(value)}" for name, value in budget.parameters)
+
+
+def other_units(problem: Problem) -> Iterator[Finding]:
+    """Yields a remark (DPC221) for each root whose unit has another name than the first root's.
+
+    Only where all rows of one unit are protected together.
+    """
+    relation = problem.goal.relation
+    if (relation.within or relation).kind is not RelationKind.USER or problem.roots_disjoint:
+        return
+    first = next((root for root in problem.roots if root.unit is not None), None)
+    for root in problem.roots:
+        if first is None or root.unit is None or root.unit == first.unit:
+            continue
+        yield Finding(
+            "DPC221",
+            f"the unit of `{first.dataset.name}` is `{first.unit}`, and that of "
+            f"`{root.dataset.name}` is `{root.unit}`: what is protected is all rows of one of each "
+            f"together, which are not all rows of one `{first.unit}` unless the two are the same",
+            (*root.dataset.path, "unit"),
+            "give the columns the same name if they mean the same, else protect each in a spec of "
+            "its own; `roots: disjoint` where nobody is in both",
+        )

@@ -20,7 +20,8 @@ from oracle.beliefs import (
     uniform,
 )
 
-from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
+from dpcompose.core.hypotheses.adversary_at_delta import at_delta, least_epsilon, outcomes, sharper
+from dpcompose.core.hypotheses.adversary_bounds import against_point, tell_apart
 from dpcompose.core.hypotheses.beliefs import (
     NONE,
     Belief,
@@ -31,9 +32,6 @@ from dpcompose.core.hypotheses.beliefs import (
     Part,
     Question,
 )
-from dpcompose.core.hypotheses.mixtures import tell_apart
-from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
-from dpcompose.core.hypotheses.point import against_point
 
 NEAR = 1e-9
 

@@ -10,12 +10,15 @@ from itertools import permutations
 
 import pytest
 
-from dpcompose.core.hypotheses import halves
+from dpcompose.core.hypotheses.adversary_at_delta import by_halves, least_epsilon, outcomes
+from dpcompose.core.hypotheses.adversary_bounds import (
+    against_point,
+    best,
+    coupled,
+    in_order,
+    tell_apart,
+)
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
-from dpcompose.core.hypotheses.mixtures import tell_apart
-from dpcompose.core.hypotheses.outcome_kinds import least_epsilon, outcomes
-from dpcompose.core.hypotheses.point import against_point
-from dpcompose.core.hypotheses.transport import best, coupled, in_order
 
 F = Fraction
 
@@ -75,7 +78,7 @@ def test_samples_of_one_half_give_the_same_at_a_delta(seed: int) -> None:
     assert every is not None
     exact = least_epsilon(every, delta)
     most, _ = against_all(*blocks)
-    found = halves.least_epsilon(blocks, delta, most)
+    found = by_halves(blocks, delta, most)
     if found is not None:
         assert exact is not None
         assert exact * (1 - F(1, 10**9)) <= found

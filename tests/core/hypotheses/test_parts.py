@@ -9,8 +9,7 @@ from fractions import Fraction
 import pytest
 from walks import problem_of
 
-from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly
-from dpcompose.core.hypotheses.equal import equal
+from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, equal
 from dpcompose.core.hypotheses.interval import exactly, exponential, logarithm_up
 from dpcompose.core.hypotheses.losses import questions
 from dpcompose.core.notions.notion import Notion

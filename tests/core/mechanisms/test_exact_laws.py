@@ -10,19 +10,22 @@ from statistics import NormalDist
 import pytest
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.exponential import exponential_gdp, exponential_zcdp
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
-from dpcompose.core.mechanisms.geometric import Geometric, geometric_gdp
-from dpcompose.core.mechanisms.laplace import Laplace, laplace_gdp, laplace_zcdp
+from dpcompose.core.mechanisms.geometric import Geometric
+from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.one_hot import OneHot
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.curve import MechanismLoss
-from dpcompose.curves.families.exponential_loss import BoundedRange
-from dpcompose.curves.families.geometric_loss import GeometricLoss
-from dpcompose.curves.families.laplace_loss import LaplaceLoss
+from dpcompose.curves.families.exponential_loss import (
+    BoundedRange,
+    bounded_range_mu,
+    bounded_range_rho,
+)
+from dpcompose.curves.families.geometric_loss import GeometricLoss, geometric_mu
+from dpcompose.curves.families.laplace_loss import LaplaceLoss, laplace_mu, laplace_rho
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
 from dpcompose.curves.rounding.exact import gaussian_mean_up
 
@@ -154,12 +157,12 @@ def test_numbers_are_rounded_up() -> None:
     with mp.workdps(60):
         for shift in (F(1), F(7, 3), F(1, 1000)):
             a = mpf(shift.numerator) / shift.denominator
-            found = laplace_zcdp(shift)
+            found = laplace_rho(shift)
             assert mpf(found.numerator) / found.denominator >= a + mp.expm1(-a)
         one = LaplaceLoss(F(1)).least_epsilon(F(1, 10))
         assert mpf(one.upper.numerator) / one.upper.denominator >= 1 + 2 * mp.log(mpf(9) / 10)
         assert one.upper - (one.lower or 0) < F(1, 10**30)
-        eta = exponential_zcdp(F(1))
+        eta = bounded_range_rho(F(1))
         half = mpf(1) / 2
         value = mp.log(mp.sinh(half) / half) + half * mp.coth(half) - 1
         assert value <= mpf(eta.numerator) / eta.denominator <= value * (1 + mpf(10) ** -30)
@@ -182,15 +185,15 @@ def test_divergences_of_geometric_noise(shift: int) -> None:
 
 
 def test_mu_of_a_half() -> None:
-    assert float(exponential_gdp(F(1))) == pytest.approx(
+    assert float(bounded_range_mu(F(1))) == pytest.approx(
         2 * quantile(math.exp(0.5) / (1 + math.exp(0.5))), rel=1e-7
     )
     ratio = math.exp(-1)
     tails = [ratio**n / (1 + ratio) for n in (1, 2)]
-    assert float(geometric_gdp(2, F(1))) == pytest.approx(-sum(quantile(each) for each in tails))
+    assert float(geometric_mu(2, F(1))) == pytest.approx(-sum(quantile(each) for each in tails))
     # 2Φ⁻¹(1 - e^(-a/2)/2) of a far shift is that of a pure ε of a/2 + ln 2, not of a/2.
     far = F(30_000)
-    assert laplace_gdp(far) >= gaussian_mean_up(far / 2 + F(6931, 10_000))
+    assert laplace_mu(far) >= gaussian_mean_up(far / 2 + F(6931, 10_000))
 
 
 @pytest.mark.parametrize(("rows", "count"), [(1, 1), (2, 2), (F(5, 2), 3)])

@@ -49,7 +49,7 @@ def test_rows_answer_by_themselves() -> None:
     one = KaryResponse(4, Fraction(1))
     noise = RandomizedResponse(4, Fraction(1))
     assert noise.rho(Fraction(9)) == 9 * one.rho()
-    assert noise.mu(Fraction(9)) == 3 * one.mu()
+    assert mu_of(noise, 9) == 3 * one.mu()
 
 
 def answered(more: str) -> Report:
@@ -86,6 +86,12 @@ def test_two_answers_with_chances_of_their_own(p: str, q: str, answers: int) -> 
     assert float(noise.epsilon(Fraction(1)) or 0) == pytest.approx(epsilon, rel=1e-12)
 
 
+def mu_of(noise: RandomizedResponse, rows: int) -> Fraction:
+    mu = noise.mu(Fraction(rows))
+    assert mu is not None
+    return mu
+
+
 def two_answers(p: str, q: str) -> RandomizedResponse:
     found = FORMS["randomized-response"].made(
         {"epsilon": F0, "lie": F0, "k": 2, "p": Fraction(p), "q": Fraction(q)}
@@ -113,18 +119,18 @@ def test_chances_of_their_own_have_a_rho_and_a_mu_of_their_own(p: str, q: str) -
         truth = orders.largest_ratio(log_moment)
         assert 0 <= orders.excess(noise.rho(Fraction(1)), truth) < 2e-6
         truth = orders.largest_mu([(min(one, other), 1 - max(one, other))])
-        assert 0 <= orders.excess(noise.mu(Fraction(1)), truth) < 1e-24
+        assert 0 <= orders.excess(mu_of(noise, 1), truth) < 1e-24
     pure = RandomizedResponse(2, noise.odds)
     assert noise.rho(Fraction(1)) < pure.rho(Fraction(1))
-    assert noise.mu(Fraction(1)) < pure.mu(Fraction(1))
+    assert mu_of(noise, 1) < mu_of(pure, 1)
     assert noise.rho(Fraction(4)) == 4 * noise.rho(Fraction(1))
-    assert noise.mu(Fraction(4)) == 2 * noise.mu(Fraction(1))
+    assert mu_of(noise, 4) == 2 * mu_of(noise, 1)
 
 
 def test_two_answers_of_equal_odds_are_plain_randomized_response() -> None:
     assert type(two_answers("9/10", "1/10")) is RandomizedResponse
     nearly = two_answers("9/10", "0.1000000001")
-    assert float(nearly.mu(Fraction(1))) == pytest.approx(2.5631031310892, rel=1e-8)
+    assert float(mu_of(nearly, 1)) == pytest.approx(2.5631031310892, rel=1e-8)
     assert float(nearly.rho(Fraction(1))) == pytest.approx(1.7577796618690, rel=1e-6)
 
 
@@ -135,7 +141,7 @@ def test_chances_at_the_edges_have_a_rho_and_a_mu(p: str, q: str) -> None:
     noise = two_answers(p, q)
     pure = RandomizedResponse(2, noise.odds)
     assert 0 <= noise.rho(Fraction(1)) <= pure.rho(Fraction(1))
-    assert 0 <= noise.mu(Fraction(1)) <= pure.mu(Fraction(1))
+    assert 0 <= mu_of(noise, 1) <= mu_of(pure, 1)
 
 
 @pytest.mark.parametrize("budget", ["rho: 0.14557", "mu: 0.6745"])

@@ -11,11 +11,11 @@ from mpmath import mp
 from reference import orders
 
 import dpcompose
-from dpcompose.core.mechanisms.skellam import Skellam, skellam_zcdp
+from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.curve import Curve
-from dpcompose.curves.families.skellam_loss import SkellamLoss
+from dpcompose.curves.families.skellam_loss import SkellamLoss, skellam_rho
 
 CASES = [(1, "1"), (1, "0.01"), (3, "0.5"), (1, "10"), (5, "4"), (4, "100")]
 
@@ -71,11 +71,11 @@ def test_the_law_has_a_profile_just_above_the_truth(shift: int, variance: str) -
 
 @pytest.mark.slow
 def test_more_noise_loses_less_and_a_larger_shift_more() -> None:
-    one = [skellam_zcdp(1, Fraction(v)) for v in (1, 10, 10**6, 10**9)]
+    one = [skellam_rho(1, Fraction(v)) for v in (1, 10, 10**6, 10**9)]
     assert one == sorted(one, reverse=True) and one[2] == one[3]
-    moved = [skellam_zcdp(s, Fraction(9)) for s in (1, 2, 5, 40, 10**6)]
+    moved = [skellam_rho(s, Fraction(9)) for s in (1, 2, 5, 40, 10**6)]
     assert moved == sorted(moved)
-    assert skellam_zcdp(10**6, Fraction(9)) == 10**12 * moved[0]
+    assert skellam_rho(10**6, Fraction(9)) == 10**12 * moved[0]
     assert Skellam(Fraction(1)).rho(Fraction(0)) == 0
 
 
@@ -96,7 +96,7 @@ def test_sensitivities_add_up_along_a_path() -> None:
     far = dpcompose.analyze(spec(protect="{relation: unbounded, distance: 4}"))
     once = dpcompose.analyze(spec(moved="4"))
     assert far.bound is not None and once.bound is not None
-    assert far.bound.value == once.bound.value == skellam_zcdp(4, Fraction(100))
+    assert far.bound.value == once.bound.value == skellam_rho(4, Fraction(100))
 
 
 def test_bad_parameters_are_told() -> None:

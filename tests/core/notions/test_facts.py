@@ -8,26 +8,17 @@ from fractions import Fraction
 import pytest
 from scipy.stats import norm
 
-from dpcompose.core.notions import approx, gdp, profile, pure, rdp, zcdp
 from dpcompose.core.notions.guarantee import Bound, Guarantee, Quantity, bound_of
-from dpcompose.core.notions.notion import Notion, chain, convert
-from dpcompose.core.notions.notion_facts import NotionFacts, curve, same
+from dpcompose.core.notions.notion import Notion, chain, convert, curve
 
 F = Fraction
-ALL = {
-    Notion.PURE: pure.FACTS,
-    Notion.APPROX: approx.FACTS,
-    Notion.ZCDP: zcdp.FACTS,
-    Notion.GDP: gdp.FACTS,
-    Notion.RDP: rdp.FACTS,
-    Notion.PROFILE: profile.FACTS,
-}
 
 
-@pytest.mark.parametrize(("notion", "facts"), ALL.items())
-def test_each_notion_has_its_file(notion: Notion, facts: NotionFacts) -> None:
-    assert notion.facts is facts and facts.symbol in (*facts.parameters, "epsilon")
-    assert all(facts.reads_as.get(notion, same)(F(n, 3)) == F(n, 3) for n in range(4))
+@pytest.mark.parametrize("notion", Notion)
+def test_each_notion_has_its_facts(notion: Notion) -> None:
+    facts = notion.facts
+    assert facts.symbol in (*facts.parameters, "epsilon")
+    assert all(convert(F(n, 3), notion, notion) == F(n, 3) for n in range(4))
     assert notion.amount_of(F(3)) == (9 if facts.squared else 3)
 
 

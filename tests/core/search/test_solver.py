@@ -14,7 +14,6 @@ from dpcompose.core.change.units import ANY, PAIR, SINGLE, ChangeUnit, State, le
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import Effort
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
@@ -197,17 +196,13 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     solver = Solver(problem)
     solution = solver.solve(Notion.PURE)
     cited, _ = select(solver, solution)
-    cite = prove(solver, solution, cited)
-    (together,) = cite.inputs
-    assert (cite.theorem, cite.bound, together.bound) == (cited, solution.quantities[0], cite.bound)
-
-    def given(step: Step) -> list[Fraction]:
-        mine = [F(step.bound.amount)] if step.rule == "given" and step.bound else []
-        return mine + [each for below in step.inputs for each in given(below)]
-
-    assert given(cite) == [4]  # of `z` alone: the worst row is there
-    proof = certificate_of(solver, solution)
-    assert proof.loss == proof.claims[proof.roots[0]].loss == 4
+    proof = prove(solver, solution, cited)
+    assert (proof.cited, proof.left, proof.rest) == (cited, 0, None)
+    (cost,) = proof.costs.values()  # of `z` alone: the worst row is there
+    assert cost.charge.mechanism.name == "on z"
+    assert [each.statement.guarantee.amount for each in cost.used] == [4]
+    claims = certificate_of(solver, solution)
+    assert claims.loss == claims.claims[claims.roots[0]].loss == 4
 
 
 def test_the_statement_that_gives_the_loss_is_told_alone() -> None:

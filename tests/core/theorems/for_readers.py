@@ -9,13 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose import curves
+from dpcompose.core.hypotheses.adversary_bounds import against_point, coupled, in_order, tell_apart
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
-from dpcompose.core.hypotheses.mixtures import tell_apart
-from dpcompose.core.hypotheses.point import against_point
-from dpcompose.core.hypotheses.transport import coupled, in_order
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, convert
-from dpcompose.core.theorems.composition import total
-from dpcompose.core.theorems.disjoint import largest
+from dpcompose.core.theorems.composition import largest, total, total_pairs
+from dpcompose.core.theorems.one_mechanism import worst_moves
 from dpcompose.curves import Concentrated, Curve, Renyi
 from dpcompose.curves.rounding import (
     ONE,
@@ -249,6 +247,12 @@ def kept_columns(epsilon: Fraction, uses: Collection[str], changes: Collection[s
     return epsilon if set(uses) & set(changes) else Fraction(0)
 
 
+def joint_bound(values: Sequence[tuple[Fraction, Fraction]], l1: Fraction) -> Fraction:
+    """Returns the largest Σ e·v over 0 ≤ v ≤ s, Σ v ≤ l1, for pairs (e, s)."""
+    moves = worst_moves(values, l1)
+    return sum((e * v for (e, _), v in zip(values, moves, strict=True)), ZERO)
+
+
 def truncated_poisson(full: Fraction, usual: Fraction, cut: Fraction) -> Fraction:
     """Returns the δ at some ε, from the chance that a sample is full without the row, and the δ
     where it is not and where it is."""
@@ -360,6 +364,12 @@ BOUNDS: Mapping[str, Callable[..., Any]] = {
     "zcdp-filter": zcdp_filter,
     "gdp-filter": gdp_filter,
     "kept-columns": kept_columns,
+    "joint-l1": joint_bound,
+    "concurrent-pure": total,
+    "concurrent-approx": total_pairs,
+    "concurrent-zcdp": total,
+    "concurrent": total,
+    "concurrent-filter": total,
     "poisson-sample-added": poisson_added,
     "truncated-poisson-sample": truncated_poisson,
     "sample-with-replacement": sample_with_replacement,

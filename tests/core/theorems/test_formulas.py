@@ -31,10 +31,11 @@ from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Refused
-from dpcompose.core.theorems import predicates, runs
+from dpcompose.core.theorems import composition
 from dpcompose.core.theorems.book import BOOK
+from dpcompose.core.theorems.one_mechanism import chained, preprocessing
 from dpcompose.core.theorems.select import setting_of
-from dpcompose.core.theorems.stability import chained, change_of_relation, numbers, preprocessing
+from dpcompose.core.theorems.setting import Setting, finite
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -59,9 +60,9 @@ def test_losses_add_up_or_the_largest_counts() -> None:
 
 def test_distances_multiply() -> None:
     assert preprocessing(F(1, 2), F(3)) == F(3, 2) and chained(LOSSES) == F(1, 3)
-    assert change_of_relation(F(1, 2), 4) == 2
+    change_of_relation = BOOK["A.3"].bound
+    assert change_of_relation is not None and change_of_relation(F(1, 2), 4) == 2
     assert no_neighbours() is None  # nothing to bound
-    assert numbers("1/2 3 0.25") == (F(1, 2), F(3), F(1, 4))
 
 
 # --- two hypotheses ------------------------------------------------------------------------------
@@ -148,29 +149,22 @@ def setting(protect: str):  # type: ignore[no-untyped-def]
     return setting_of(solver, solver.solve(Notion.PURE))
 
 
+def refused(one: Setting) -> set[str]:
+    """The names of the hypotheses on blocks that do not hold of a release."""
+    blocks = (*composition.BLOCKS, *composition.BOUNDED_BLOCKS)
+    return {each.name for each in blocks if each.refusal(one)}
+
+
 def test_what_a_bound_is_applied_to() -> None:
-    added = setting("unbounded")
-    predicates.one_partition(added)
-    predicates.by_value(added)
-    predicates.one_step(added)
-    predicates.on_the_blocks(added)
-    predicates.compatible(added)
-    assert runs.worst_block(added, max) == 4 and runs.every_block(added, sum) == 7
-    with pytest.raises(Refused):
-        predicates.bounded_neighbours(added)
-    with pytest.raises(Refused):
-        predicates.several_steps(added)
-    replaced = setting("bounded")
-    predicates.bounded_neighbours(replaced)
-    with pytest.raises(Refused):
-        predicates.compatible(replaced)
-    with pytest.raises(Refused):
-        predicates.same_relation(replaced)
+    added, replaced = setting("unbounded"), setting("bounded")
+    assert composition.worst_block(added, max) == 4 and composition.every_block(added, sum) == 7
+    assert refused(added) == {"one row replaced", "common domain"}
+    assert refused(replaced) == {"compatible partition", "same relation", "common domain"}
 
 
 def test_finite_losses() -> None:
-    predicates.finite(Scalars(Notion.PURE), F(1))
+    finite(Scalars(Notion.PURE), F(1))
     with pytest.raises(Refused):
-        predicates.finite(Scalars(Notion.PURE), math.inf)
+        finite(Scalars(Notion.PURE), math.inf)
     with pytest.raises(Refused):
-        predicates.finite(Pairs(), ())
+        finite(Pairs(), ())

@@ -8,9 +8,10 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.theorems.for_readers import joint_bound
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
-from dpcompose.core.theorems.joint_values import joint_bound, worst_moves
+from dpcompose.core.theorems.one_mechanism import worst_moves
 
 costs = st.fractions(min_value=0, max_value=5, max_denominator=7)
 values = st.lists(st.tuples(costs, st.integers(0, 4)), min_size=1, max_size=4)

@@ -32,11 +32,10 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
-from dpcompose.core.theorems.questions import Asked
 from dpcompose.core.theorems.select import setting_of
-from dpcompose.core.theorems.touches import ChargedStep
+from dpcompose.core.theorems.setting import Asked, ChargedStep
 from dpcompose.resolve import resolve
-from dpcompose.source.loading import load
+from dpcompose.source import load
 
 from .test_select import BLOCKS, LOSSES, PURE, on_blocks, setting, spec
 

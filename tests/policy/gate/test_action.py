@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dpcompose.planning.review_stops import EVENTS
+from dpcompose.planning.comparison import EVENTS
 
 from .attacks import Done, commit, git, spec
 

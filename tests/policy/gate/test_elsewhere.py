@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dpcompose.planning.review_stops import EVENTS
+from dpcompose.planning.comparison import EVENTS
 
 from .attacks import Done, commit, git, needs_git, spec
 

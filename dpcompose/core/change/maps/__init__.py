@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import (
     allocate,
     batches,
@@ -21,33 +22,33 @@ from dpcompose.core.change.maps import (
     stable,
     value,
 )
-from dpcompose.core.change.maps.kind import Map, MapForm
+from dpcompose.core.change.maps.kind import Map
 
 #: Every kind by its name in a spec.
-MAPS: dict[str, MapForm] = {
-    form.name: form
-    for form in (
-        filter.FORM,
-        row.FORM,
-        columns.FORM,
-        flatten.FORM,
-        join_public.FORM,
-        group.FORM,
-        limit.FORM,
-        cap.FORM,
-        stable.FORM,
-        value.FORM,
-        edges.FORM,
-        nodes.FORM,
-        sample.FORM,
-        batches.FORM,
-        allocate.FORM,
-        shuffle.FORM,
-        opaque.FORM,
+MAPS: dict[str, Form[Map]] = {
+    kind.FORM.name: kind.FORM
+    for kind in (
+        filter,
+        row,
+        columns,
+        flatten,
+        join_public,
+        group,
+        limit,
+        cap,
+        stable,
+        value,
+        edges,
+        nodes,
+        sample,
+        batches,
+        allocate,
+        shuffle,
+        opaque,
     )
 }
 
 
-def form_of(made_by: Map) -> MapForm:
+def form_of(made_by: Map) -> Form[Map]:
     """Returns the form of a map's kind."""
     return next(form for form in MAPS.values() if type(made_by) in (form.kind, form.other))

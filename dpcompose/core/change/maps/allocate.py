@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, Map, MapForm, Readers
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.maps.kind import Above, Map, Readers
 from dpcompose.core.change.maps.sample import Sample, drawn_afresh
-from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import count_text, plural
 
@@ -42,7 +41,6 @@ class Allocate(Sample):
         yield from drawn_afresh(above, "steps", "and bins are of one table", way_out)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how rows come into steps, and that it stays secret."""
         steps, times = count_text(self.steps), plural(self.epochs, "epoch")
         anew = "once for all" if self.shared else "anew in each"
         yield (
@@ -53,7 +51,6 @@ class Allocate(Sample):
         )
 
     def describe(self) -> str:
-        """Returns `rows in one of 100 steps of 5 epochs`."""
         same = ", the same ones" if self.shared and self.epochs > 1 else ""
         epochs = f" of {plural(self.epochs, 'epoch')}{same}" if self.epochs > 1 else ""
         return f"rows in one of {count_text(self.steps)} steps{epochs}"
@@ -64,11 +61,10 @@ def _allocation(steps: int, epochs: int, bins: Literal["fresh", "same"]) -> Allo
     return Allocate(Fraction(1, steps), shared=shared, steps=steps, epochs=epochs)
 
 
-FORM = MapForm(
+FORM = Form(
     "allocate",
     Allocate,
     "Balls in bins: each row takes part in one step of each epoch, drawn uniformly and by itself.",
-    Shape.TABLE,
     (
         FormKey("steps", Sort.WHOLE, "How many steps an epoch has."),
         FormKey("epochs", Sort.WHOLE, "How often all steps are gone through.", 1),
@@ -81,5 +77,5 @@ FORM = MapForm(
         ),
     ),
     _allocation,
-    (("drops", "every row is in one of the steps"),),
+    elsewhere=(("drops", "every row is in one of the steps"),),
 )

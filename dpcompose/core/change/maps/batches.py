@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import MapOutcome, anything, one
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
+from dpcompose.core.change.effects import MapOutcome, anything, same
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
 from dpcompose.core.change.maps.sample import drawn_afresh
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Batches(Together):
+class Batches(Map):
     """One batch of an epoch; what reads it is released on every batch of every epoch.
 
     A row replaced changes one batch of each epoch, so that it meets `epochs` copies of what reads
@@ -30,19 +30,12 @@ class Batches(Together):
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Returns the same replaced row, in its batch, or the same row that comes or goes where it
         leaves a null; else anything, since other rows move to other batches."""
-        if leaf.kind is Kind.SINGLE and traits.nulls and not leaf.displaced:
-            return [one(leaf._replace(ends=(0,), kept=()))]
-        if leaf.kind is Kind.PAIR and not leaf.displaced:
-            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
-        return [anything(leaf)]
+        in_its_place = leaf.kind is Kind.PAIR or (leaf.kind is Kind.SINGLE and traits.nulls)
+        return [same(leaf) if in_its_place and not leaf.displaced else anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits, without the number of rows and their order."""
         return traits._replace(size=None, ordered=False, free=False)
-
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that depends on the order of all rows."""
-        return together(may_drop=False, random=None, determined=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error where each copy of a mechanism has its own sample, not one in batches."""
@@ -50,7 +43,6 @@ class Batches(Together):
         yield from drawn_afresh(above, "epochs", "and batches are of one table", way_out)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how rows come into batches."""
         times = plural(self.epochs, "epoch")
         how = "in an order drawn anew each time" if self.order == "shuffled" else "in one order"
         yield (
@@ -59,16 +51,17 @@ class Batches(Together):
             ("epochs",),
         )
 
+    def conduct(self) -> MapTraits:
+        return MapTraits(may_drop=False, determined=True)
+
     def describe(self) -> str:
-        """Returns `shuffled batches of 10 epochs`."""
         return f"{self.order} batches of {plural(self.epochs, 'epoch')}"
 
 
-FORM = MapForm(
+FORM = Form(
     "batches",
     Batches,
     "Batches of epochs: what reads it is released on each, and every row is in one of each epoch.",
-    Shape.TABLE,
     (
         FormKey("epochs", Sort.WHOLE, "How often each row is in a batch."),
         FormKey(
@@ -79,5 +72,4 @@ FORM = MapForm(
             ("fixed", "shuffled"),
         ),
     ),
-    Batches,
 )

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dpcompose.core.change.effects import MapOutcome, capped, per_key
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.chosen_rows import (
-    KEEP,
-    ORDER,
-    Keep,
-    check_order,
-    chosen,
-    declared,
-    which,
-)
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.maps.chosen_rows import KEEP, ORDER, ChosenRows, Keep
+from dpcompose.core.change.maps.kind import Above, Readers
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
-from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Cap(Together):
+class Cap(ChosenRows):
     """At most `rows` rows of each privacy unit."""
 
     rows: int
     keep: Keep
+    what: ClassVar[str] = "cap"
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Returns the user with fewer rows, or a row that comes, goes or displaces another of its
@@ -44,10 +37,6 @@ class Cap(Together):
             edge_rows=False, ordered=False, fixed=False, size=None, free=False, nulls=False
         )
 
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map under which rows of one unit displace each other."""
-        return chosen("cap", self.rows, self.keep)
-
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if the rows have no known privacy unit."""
         if above.traits.unit is None:
@@ -58,27 +47,16 @@ class Cap(Together):
             )
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how many rows of each unit are kept, and which."""
-        rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
-        yield f"`{name}` keeps at most {rows} of each unit, {how}", ("rows",)
+        yield f"`{name}` {self.kept('of each unit')}", ("rows",)
 
     def describe(self) -> str:
-        """Returns `a cap at the first 3 rows for each unit`."""
-        return f"a cap at {which(self.keep)} {plural(self.rows, 'row')} for each unit"
+        return f"a cap at {self.which} for each unit"
 
 
-def _cap_from_keys(rows: int, keep: Keep, order: str | None) -> Cap:
-    """Returns the cap that the keys of a map declare; `Contradiction` if random rows are given an
-    order."""
-    check_order(keep, order)
-    return Cap(rows, keep)
-
-
-FORM = MapForm(
+FORM = Form(
     "cap",
     Cap,
     "At most `rows` rows of each privacy unit.",
-    Shape.TABLE,
     (FormKey("rows", Sort.WHOLE, "The most rows of one unit."), KEEP, ORDER),
-    _cap_from_keys,
+    Cap.from_keys,
 )

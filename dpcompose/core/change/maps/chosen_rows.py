@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal, Self
 
-from dpcompose.core.change.kind_form import Contradiction, Refusal
-from dpcompose.core.change.maps.kind import MapTraits, RowSelection, together
+from dpcompose.core.change.kind_form import Contradiction
+from dpcompose.core.change.maps.kind import Map, MapTraits, RowSelection
 from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.curves.rounding import plural
 
 Keep = Literal["first", "random"]
 
@@ -24,30 +25,40 @@ ORDER = FormKey(
 )
 
 
-def check_order(keep: Keep, order: str | None) -> None:
-    """Raises `Contradiction` if random rows are given an order."""
-    if order is not None and keep == "random":
-        says = "`order` and `keep: random` exclude each other"
-        hint = "remove `order`, or write `keep: first`"
-        raise Contradiction(Refusal("DPC105", ("order",), says, hint))
+class ChosenRows(Map):
+    """At most `rows` of the rows that compete for places; `what`: the name of the map in words."""
 
+    __slots__ = ()
+    what: ClassVar[str]
+    rows: int
+    keep: Keep
 
-def chosen(what: str, rows: int, keep: Keep) -> MapTraits:
-    """Returns the `conduct` of a map that keeps `rows` of the rows that compete for places."""
-    if keep == "first":
-        return together(may_drop=True, random=None, determined=True, picks=RowSelection.FIRST)
-    picks = RowSelection.ONE if rows == 1 else RowSelection.RANDOM
-    return together(may_drop=True, random=f"random {what}", determined=False, picks=picks)
+    @classmethod
+    def from_keys(cls, *values: Any) -> Self:
+        """Returns the map that the keys declare, of which the last one is `order`; `Contradiction`
+        if random rows are given an order."""
+        *fields, order = values
+        made = cls(*fields)
+        if order is not None and made.keep == "random":
+            says = "`order` and `keep: random` exclude each other"
+            raise Contradiction("DPC105", "order", says, "remove `order`, or write `keep: first`")
+        return made
 
+    def conduct(self) -> MapTraits:
+        if self.keep == "first":
+            return MapTraits(may_drop=True, determined=True, picks=RowSelection.FIRST)
+        picks = RowSelection.ONE if self.rows == 1 else RowSelection.RANDOM
+        return MapTraits(True, False, random=f"random {self.what}", picks=picks)
 
-def which(keep: Keep) -> str:
-    """Returns `the first` or `a random`, to stand before a number of rows."""
-    return "the first" if keep == "first" else "a random"
+    @property
+    def which(self) -> str:
+        """Returns `the first 3 rows`, or `a random 3 rows`."""
+        return f"{'the first' if self.keep == 'first' else 'a random'} {plural(self.rows, 'row')}"
 
-
-def declared(rows: int, keep: Keep) -> str:
-    """Returns how rows are chosen, in words, for what the author declares."""
-    if keep == "first":
-        return "the first in an order that is fixed"
-    # The theorem `random-limit` needs that nobody learns which one was drawn.
-    return "drawn afresh; which one stays secret" if rows == 1 else "drawn afresh"
+    def kept(self, of: str) -> str:
+        """Returns how many rows are kept for what competes, and which, as the author declares."""
+        how = "the first in an order that is fixed"
+        if self.keep == "random":
+            # The theorem `random-limit` needs that nobody learns which one was drawn.
+            how = "drawn afresh" + ("; which one stays secret" if self.rows == 1 else "")
+        return f"keeps at most {plural(self.rows, 'row')} {of}, {how}"

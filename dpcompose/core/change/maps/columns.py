@@ -6,17 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome
-from dpcompose.core.change.kind_form import Declared
-from dpcompose.core.change.maps.kind import (
-    Gives,
-    MapForm,
-    MapTraits,
-    Readers,
-    RowByRow,
-    row_by_row,
-)
+from dpcompose.core.change.kind_form import Declared, Form
+from dpcompose.core.change.maps.kind import Readers, RowByRow
 from dpcompose.core.change.maps.row import RowMap
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import listing
@@ -46,30 +39,18 @@ class Columns(RowByRow):
         made = after.columns is not None and not self.only <= after.columns
         return after._replace(others=made)
 
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes one row of each row."""
-        return row_by_row(Gives.ONE, may_drop=False, drops=False)
-
-    def rows_needed(self, below: int) -> int:
-        """Returns `below`: one row is made of each."""
-        return below
-
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: rows have no other columns."""
         yield f"of each row `{name}` has {listing(sorted(self.only))} and nothing else", ("only",)
 
     def describe(self) -> str:
-        """Returns `` the columns `state` and `race` ``."""
         named = listing(sorted(self.only))
         return f"the column{'s' if len(self.only) > 1 else ''} {named}"
 
 
-FORM = MapForm(
+FORM = Form(
     "columns",
     Columns,
     "Selects columns: a row map that uses and keeps just these.",
-    Shape.TABLE,
     (FormKey("only", Sort.COLUMNS, "The columns that rows still have; all others are dropped."),),
-    Columns,
-    (("keeps", "the columns that it keeps are those of `only`"),),
+    elsewhere=(("keeps", "the columns that it keeps are those of `only`"),),
 )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, TooMany, anything, one, two_sided
-from dpcompose.core.change.maps.kind import MapForm, OfGraph
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps.kind import Map, MapTraits
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import SINGLE, ChangeUnit, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Edges(OfGraph):
+class Edges(Map):
     """The table of the edges of a graph."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
@@ -30,9 +31,16 @@ class Edges(OfGraph):
         """Returns the traits of rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
 
+    def conduct(self) -> MapTraits:
+        return MapTraits(may_drop=False, determined=True)
+
     def describe(self) -> str:
-        """Returns `the table of edges`."""
         return "the table of edges"
 
 
-FORM = MapForm("edges", Edges, "The table of the edges of a graph.", Shape.GRAPH, (), Edges)
+FORM = Form(
+    "edges",
+    Edges,
+    "The table of the edges of a graph.",
+    reads=Shape.GRAPH,
+)

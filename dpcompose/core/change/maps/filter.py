@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.effects import MapOutcome, agrees, one
-from dpcompose.core.change.kind_form import Declared
+from dpcompose.core.change.effects import MapOutcome, agrees, one, same
+from dpcompose.core.change.kind_form import Declared, Form
 from dpcompose.core.change.maps.kind import (
     DROPS,
     Gives,
-    MapForm,
     MapTraits,
     Readers,
     RowByRow,
     columns_named,
     declared_uses,
-    row_by_row,
     uses,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 
 
@@ -42,38 +40,32 @@ class Filter(RowByRow):
 
         Both if it agrees in the columns that the predicate uses.
         """
-        if leaf.kind is Kind.PAIR:
-            both = one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
-            return [both] if agrees(leaf, self.uses) else [both, one(OLD_END), one(NEW_END)]
-        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
+        if leaf.kind is Kind.PAIR and not agrees(leaf, self.uses):
+            return [same(leaf), one(OLD_END), one(NEW_END)]
+        return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits without the number of rows."""
         return traits._replace(fixed=False, size=None, nulls=False)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that keeps or drops each row by itself."""
-        return row_by_row(Gives.ONE, may_drop=True, drops=self.drops)
+        return MapTraits(may_drop=True, determined=True, gives=Gives.ONE, drops=self.drops)
 
     def rows_needed(self, below: int) -> int:
         """Returns 0: rows that do not pass need not be there."""
         return 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the predicate is on the row alone."""
         yield f"the filter `{name}` looks at each row by itself", ()
         yield from declared_uses(f"which rows pass the filter `{name}`", self.uses)
 
     def describe(self) -> str:
-        """Returns `a filter`, or `` a filter by `age` ``."""
         return "a filter" if self.uses is None else f"a filter by {columns_named(self.uses)}"
 
 
-FORM = MapForm(
+FORM = Form(
     "filter",
     Filter,
     "Keeps the rows that pass a predicate on the row alone.",
-    Shape.TABLE,
     (DROPS, uses("whether a row passes")),
-    Filter,
 )

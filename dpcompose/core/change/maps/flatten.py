@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpcompose.core.change.effects import (
@@ -15,34 +15,97 @@ from dpcompose.core.change.effects import (
     user_rows,
     with_unit,
 )
-from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
+from dpcompose.core.change.kind_form import Contradiction, Declared, Form
 from dpcompose.core.change.maps.kind import (
     DROPS,
     KEEPS,
     Gives,
     Map,
-    MapForm,
     MapTraits,
     Readers,
     RowByRow,
     columns_named,
     declared_uses,
-    row_by_row,
     uses,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 
-@dataclass(frozen=True, slots=True)
-class Flatten(RowByRow):
-    """Makes at most (`exact`: exactly) `max_rows` rows of each row.
+class SeveralRows(RowByRow):
+    """A map that makes at most (`exact`: exactly) `max_rows` rows of each row, in their order.
 
-    `keeps` names the columns that each new row copies from its source row. `uses`: the only columns
-    on which the number of new rows and their other columns depend; None: not declared.
+    `uses`: the only columns on which the number of new rows and their other columns depend; None:
+    not declared.
     """
+
+    __slots__ = ()
+    max_rows: int
+    exact: bool
+    drops: bool
+    uses: frozenset[str] | None
+
+    @property
+    def keeps(self) -> frozenset[str] | None:
+        """Returns the columns that each new row copies from its source row; None: all of them."""
+        return None
+
+    def keeps_column(self, column: str) -> bool:
+        return self.keeps is None or column in self.keeps
+
+    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
+        """Returns up to `max_rows` units of the same kind; of a replaced row each end gives rows.
+
+        Both ends give as many if the number is exact or depends on columns that they agree in, and
+        the same rows if these depend on nothing else.
+        """
+        if leaf.kind is Kind.PAIR:
+            same = agrees(leaf, self.uses)
+            if same and agrees(leaf, self.keeps):
+                return [MapOutcome(())]
+            pair = PAIR._replace(kept=tuple(filter(self.keeps_column, leaf.kept)))
+            as_many = self.exact or same
+            return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
+        if leaf.kind is Kind.USER:
+            if traits.unit is None or not self.keeps_column(traits.unit):
+                return [user_rows(leaf, self.max_rows)]
+            return [with_unit(leaf, self.max_rows)]
+        return [one(single(leaf), self.max_rows)]
+
+    def traits_after(self, traits: Traits) -> Traits:
+        """Returns the traits of rows in the order of their sources; their number is known if
+        `exact`."""
+        keeps_unit = traits.unit is not None and self.keeps_column(traits.unit)
+        columns, others = traits.columns_of_new([*filter(self.keeps_column, traits.columns or ())])
+        size = traits.size if self.exact else None
+        return Traits(
+            unit=traits.unit if keeps_unit else None,
+            ordered=traits.ordered,
+            fixed=traits.fixed and self.exact,
+            size=None if size is None else size * self.max_rows,
+            most=None if traits.most is None else traits.most * self.max_rows,
+            columns=columns,
+            others=others,
+        )
+
+    def conduct(self) -> MapTraits:
+        return MapTraits(True, True, gives=Gives.SEVERAL, drops=self.drops, several=True)
+
+    def rows_needed(self, below: int) -> int:
+        """Returns the number of source rows for `below` rows if `exact`, else 0."""
+        return -(-below // self.max_rows) if self.exact else 0
+
+    @property
+    def rows(self) -> str:
+        """Returns `at most 3 rows` or `exactly 3 rows`."""
+        return f"{'exactly' if self.exact else 'at most'} {plural(self.max_rows, 'row')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flatten(SeveralRows):
+    """Makes several rows of each row, which copy the columns `keeps` from it."""
 
     max_rows: int
     exact: bool = False
@@ -60,52 +123,13 @@ class Flatten(RowByRow):
         rows = self.max_rows * after.max_rows
         return replace(self, max_rows=rows, keeps=self.keeps & after.keeps)
 
-    def keeps_column(self, column: str) -> bool:
-        """Returns whether `keeps` names the column."""
-        return column in self.keeps
-
-    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns up to `max_rows` units of the same kind; of a replaced row each end gives rows.
-
-        Both ends give as many if the number is exact or depends on columns that they agree in, and
-        the same rows if these depend on nothing else.
-        """
-        if leaf.kind is Kind.PAIR:
-            same = agrees(leaf, self.uses)
-            if same and agrees(leaf, self.keeps):
-                return [MapOutcome(())]
-            pair = PAIR._replace(kept=tuple(each for each in leaf.kept if each in self.keeps))
-            as_many = self.exact or same
-            return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
-        if leaf.kind is Kind.USER:
-            if traits.unit is None or traits.unit not in self.keeps:
-                return [user_rows(leaf, self.max_rows)]
-            return [with_unit(leaf, self.max_rows)]
-        return [one(single(leaf), self.max_rows)]
-
-    def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of rows in the order of their sources; their number is known if
-        `exact`."""
-        unit = traits.unit if traits.unit in self.keeps else None
-        return traits_of_several(traits, unit, self.keeps, self.max_rows, self.exact)
-
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes several rows of each row by itself."""
-        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
-
-    def rows_needed(self, below: int) -> int:
-        """Returns the number of source rows for `below` rows if `exact`, else 0."""
-        return sources_needed(below, self.max_rows, self.exact)
-
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the number of rows made of one row."""
-        yield f"`{name}` makes {many(self.max_rows, self.exact)} of each row", ("max_rows",)
+        yield f"`{name}` makes {self.rows} of each row", ("max_rows",)
         yield from declared_uses(f"which rows `{name}` makes of a row", self.uses)
 
     def describe(self) -> str:
-        """Returns `a flatten to at most 3 rows a row`, or `` a flatten of `visits` to … ``."""
         of = "" if self.uses is None else f" of {columns_named(self.uses | self.keeps)}"
-        return f"a flatten{of} to {many(self.max_rows, self.exact)} a row"
+        return f"a flatten{of} to {self.rows} a row"
 
 
 def _flatten_from_keys(
@@ -121,49 +145,21 @@ def _flatten_from_keys(
     return Flatten(max_rows, exact, drops, keeps, uses)
 
 
-def traits_of_several(
-    traits: Traits, unit: str | None, keeps: Collection[str], rows: int, exact: bool
-) -> Traits:
-    """Returns the traits of at most (`exact`: exactly) `rows` rows for each source row, in their
-    order."""
-    columns, others = traits.columns_of_new(keeps)
-    return Traits(
-        unit=unit,
-        ordered=traits.ordered,
-        fixed=traits.fixed and exact,
-        size=None if traits.size is None or not exact else traits.size * rows,
-        most=None if traits.most is None else traits.most * rows,
-        columns=columns,
-        others=others,
-    )
-
-
-def sources_needed(below: int, rows: int, exact: bool) -> int:
-    """Returns how many source rows `below` rows need; 0 unless each gives exactly `rows`."""
-    return -(-below // rows) if exact else 0
-
-
-def many(rows: int, exact: bool) -> str:
-    """Returns `at most 3 rows` or `exactly 3 rows`."""
-    return f"{'exactly' if exact else 'at most'} {plural(rows, 'row')}"
-
-
 def check_exact(exact: bool, drops: bool) -> None:
     """Raises `Contradiction` if each row gives exactly so many rows, and some row none."""
     if exact and drops:
         says = "`exact: true` and `drops: true` contradict each other"
         hint = "if some row gives nothing, not every row gives `max_rows` rows: remove one"
-        raise Contradiction(Refusal("DPC105", ("drops",), says, hint))
+        raise Contradiction("DPC105", "drops", says, hint)
 
 
 MAX_ROWS = FormKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
 EXACT = FormKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
 
-FORM = MapForm(
+FORM = Form(
     "flatten",
     Flatten,
     "Makes at most `max_rows` rows of each row.",
-    Shape.TABLE,
     (MAX_ROWS, EXACT, DROPS, KEEPS, uses("which rows a row gives, beside what they keep,")),
     _flatten_from_keys,
 )

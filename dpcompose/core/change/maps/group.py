@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, one, per_key, single, spread, user_rows
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps.kind import Map, MapTraits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import BOTH, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Together):
+class Group(Map):
     """One row for each value of the column `by` that occurs."""
 
     by: str
@@ -45,27 +44,15 @@ class Group(Together):
         )
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes one row of all rows of one value."""
-        return together(may_drop=True, random=None, determined=True)
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields nothing: the map is valid on every table."""
-        yield from ()
-
-    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields nothing: nothing is declared."""
-        yield from ()
+        return MapTraits(may_drop=True, determined=True)
 
     def describe(self) -> str:
-        """Returns `` a grouping by `id` ``."""
         return f"a grouping by `{self.by}`"
 
 
-FORM = MapForm(
+FORM = Form(
     "group",
     Group,
     "One row for each value of a column.",
-    Shape.TABLE,
     (FormKey("by", Sort.COLUMN, "The column."),),
-    Group,
 )

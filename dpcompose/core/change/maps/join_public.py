@@ -5,48 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dpcompose.core.change.effects import (
-    MapOutcome,
-    TooMany,
-    agrees,
-    one,
-    single,
-    two_sided,
-    user_rows,
-    with_unit,
-)
-from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
-from dpcompose.core.change.maps.flatten import (
-    EXACT,
-    MAX_ROWS,
-    check_exact,
-    many,
-    sources_needed,
-    traits_of_several,
-)
-from dpcompose.core.change.maps.kind import (
-    DROPS,
-    Gives,
-    MapForm,
-    MapTraits,
-    Readers,
-    RowByRow,
-    columns_named,
-    row_by_row,
-    uses,
-)
-from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
+from dpcompose.core.change.kind_form import Declared, Form, excluded
+from dpcompose.core.change.maps.flatten import EXACT, MAX_ROWS, SeveralRows, check_exact
+from dpcompose.core.change.maps.kind import DROPS, Readers, columns_named, uses
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPublic(RowByRow):
-    """Joins each row with at most (`exact`: exactly) `max_rows` rows of a public table.
+class JoinPublic(SeveralRows):
+    """Joins each row with several rows of a public table; new rows have all columns of theirs.
 
-    Every new row has all columns of its source. `uses`: the columns that alone decide which rows of
-    the public table match; None if the whole row may decide. `said_by`: the key that declares
-    `uses`.
+    `uses`: the columns that alone decide which rows of the public table match; None if the whole
+    row may decide. `said_by`: the key that declares `uses`.
     """
 
     max_rows: int
@@ -55,45 +25,8 @@ class JoinPublic(RowByRow):
     drops: bool = False
     said_by: str = field(default="uses", compare=False)
 
-    def keeps_column(self, column: str) -> bool:
-        """Returns True: all columns are kept."""
-        return True
-
-    def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns up to `max_rows` units of the same kind; each end of a replaced row is joined.
-
-        Both ends give as many rows if they agree in the columns `uses`.
-        """
-        if leaf.kind is Kind.PAIR:
-            pair = PAIR._replace(kept=leaf.kept)
-            as_many = self.exact or agrees(leaf, self.uses)
-            return [one(pair, self.max_rows)] if as_many else two_sided(self.max_rows, pair)
-        if leaf.kind is Kind.USER:
-            if traits.unit is None:
-                return [user_rows(leaf, self.max_rows)]
-            return [with_unit(leaf, self.max_rows)]
-        return [one(single(leaf), self.max_rows)]
-
-    def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of rows in the order of their sources; their number is known if
-        `exact`."""
-        return traits_of_several(
-            traits, traits.unit, traits.columns or (), self.max_rows, self.exact
-        )
-
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes several rows of each row by itself."""
-        return row_by_row(Gives.SEVERAL, may_drop=True, drops=self.drops)
-
-    def rows_needed(self, below: int) -> int:
-        """Returns the number of source rows for `below` rows if `exact`, else 0."""
-        return sources_needed(below, self.max_rows, self.exact)
-
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the table is public, how many of its rows match, what
-        stays."""
-        rows = many(self.max_rows, self.exact)
-        yield f"`{name}` joins each row with {rows} of a public table", ("max_rows",)
+        yield f"`{name}` joins each row with {self.rows} of a public table", ("max_rows",)
         if self.uses is not None:
             named = columns_named(self.uses)
             says = f"which rows `{name}` joins a row with depends on its {named} alone"
@@ -101,8 +34,7 @@ class JoinPublic(RowByRow):
         yield f"`{name}` leaves the columns and the order of rows as they are", ()
 
     def describe(self) -> str:
-        """Returns `a join with at most 3 rows of a public table for each row`."""
-        return f"a join with {many(self.max_rows, self.exact)} of a public table for each row"
+        return f"a join with {self.rows} of a public table for each row"
 
 
 def _join_from_keys(
@@ -120,17 +52,14 @@ def _join_from_keys(
     if column is None:
         return JoinPublic(max_rows, uses, exact, drops)
     if uses is not None:
-        says = "`column` and `uses` exclude each other"
-        hint = "`column: c` is short for `uses: [c]`"
-        raise Contradiction(Refusal("DPC105", ("uses",), says, hint))
+        raise excluded("column", "uses", "uses", "`column: c` is short for `uses: [c]`")
     return JoinPublic(max_rows, frozenset({column}), exact, drops, "column")
 
 
-FORM = MapForm(
+FORM = Form(
     "join-public",
     JoinPublic,
     "Joins each row with at most `max_rows` rows of a public table; it keeps all its columns.",
-    Shape.TABLE,
     (
         FormKey(
             "column",
@@ -144,5 +73,5 @@ FORM = MapForm(
         DROPS,
     ),
     _join_from_keys,
-    (("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
+    elsewhere=(("keeps", "a join keeps all columns"), ("on", "it is joined on its `column`")),
 )

@@ -1,18 +1,18 @@
 """The interface of the kinds of maps: outcomes of changes, traits of rows, declarations.
 
-Each kind has one file here, and one line in `dpcompose.core.change.maps`.
+Each kind has one file here, and one name in `dpcompose.core.change.maps`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from dpcompose.core.change.effects import MapOutcome, TooMany, anything
-from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
@@ -39,19 +39,19 @@ class RowSelection(Enum):
 class MapTraits(NamedTuple):
     """How a map treats rows, whatever the change.
 
-    `may_drop`: a row may leave no trace. `drops`: it is declared that some possible row gives
-    nothing. `random`: the map's name in words if its result is drawn at random, else None.
-    `determined`: two specs that declare the map alike, under one name, mean the same dataset.
-    `several`: one row may give several rows. `picks`: how it selects rows, None if it does not.
+    `may_drop`: a row may leave no trace. `determined`: two specs that declare the map alike, under
+    one name, mean the same dataset. `drops`: it is declared that some possible row gives nothing.
+    `random`: the map's name in words if its result is drawn at random, else None. `several`: one
+    row may give several rows. `picks`: how it selects rows, None if it does not.
     """
 
-    gives: Gives
     may_drop: bool
-    drops: bool
-    random: str | None
     determined: bool
-    several: bool
-    picks: RowSelection | None
+    gives: Gives = Gives.DEPENDS
+    drops: bool = False
+    random: str | None = None
+    several: bool = False
+    picks: RowSelection | None = None
 
 
 class Above(NamedTuple):
@@ -94,7 +94,11 @@ class Readers(NamedTuple):
 
 
 class Map(ABC):
-    """A map from one dataset to another."""
+    """A map from one dataset to another.
+
+    A kind says what a change becomes, what is known of the rows made, how it treats rows, and its
+    name; of all else it says what differs from a map of all rows that is valid on every dataset.
+    """
 
     __slots__ = ()
 
@@ -104,6 +108,19 @@ class Map(ABC):
 
         `leaf`: of any kind but `ANY`; `traits`: those of the dataset that the map reads.
         """
+
+    @abstractmethod
+    def traits_after(self, traits: Traits) -> Traits:
+        """Returns the traits of the dataset that the map makes, given those of the one that it
+        reads."""
+
+    @abstractmethod
+    def conduct(self) -> MapTraits:
+        """Returns how the map treats rows."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Returns the map in words: `a cap at the first 3 rows for each unit`."""
 
     def then(self, after: Map) -> Map | None:
         """Returns one map that does what this map and then `after` do, without a larger loss.
@@ -125,84 +142,38 @@ class Map(ABC):
         """Returns the outcome of an arbitrary change (`ANY`)."""
         return anything(leaf)
 
-    @abstractmethod
-    def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of the dataset that the map makes, given those of the one that it
+    def refused(self, above: Above) -> Iterable[Refusal]:
+        """Returns the errors of this map on the dataset `above`, which has the shape that it
         reads."""
+        return ()
 
-    @abstractmethod
-    def conduct(self) -> MapTraits:
-        """Returns how the map treats rows."""
-
-    @abstractmethod
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields the errors of this map on the dataset `above`, which has the shape that it
-        reads."""
-
-    @abstractmethod
     def rows_needed(self, below: int) -> int:
         """Returns how many rows the map must read at least to make `below` rows."""
+        return 0
 
-    @abstractmethod
-    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares of `name`, the dataset made, which nobody can check."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Returns the map in words: `a cap at the first 3 rows for each unit`."""
+    def declares(self, name: str, readers: Readers) -> Iterable[Declared]:
+        """Returns what the author declares of `name`, the dataset made, which nobody can check."""
+        return ()
 
 
 class RowByRow(Map):
-    """A map that makes rows of each row by itself, and so is valid on every table."""
+    """A map that makes rows of each row by itself: one of each, if the kind says nothing else."""
 
     __slots__ = ()
 
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields nothing: the map is valid on every table."""
-        yield from ()
-
-
-def row_by_row(gives: Gives, *, may_drop: bool, drops: bool) -> MapTraits:
-    """Returns the `conduct` of a map that makes rows of each row by itself."""
-    return MapTraits(
-        gives,
-        may_drop,
-        drops,
-        random=None,
-        determined=True,
-        several=gives is Gives.SEVERAL,
-        picks=None,
-    )
-
-
-class Together(Map):
-    """A map whose result depends on all rows together."""
-
-    __slots__ = ()
+    def conduct(self) -> MapTraits:
+        return MapTraits(may_drop=False, determined=True, gives=Gives.ONE)
 
     def rows_needed(self, below: int) -> int:
-        """Returns 0: no number of rows is known to be needed."""
-        return 0
-
-
-def together(
-    *,
-    may_drop: bool,
-    random: str | None,
-    determined: bool,
-    several: bool = False,
-    picks: RowSelection | None = None,
-) -> MapTraits:
-    """Returns the `conduct` of a map whose result depends on all rows together."""
-    return MapTraits(Gives.DEPENDS, may_drop, False, random, determined, several, picks)
+        return below
 
 
 @dataclass(frozen=True, slots=True)
-class AtOneKey(Together):
+class AtOneKey(Map):
     """Row-by-row maps that keep a column, and then a map to one row for each value of it.
 
     All rows made of one row have its value in the column, and so are one change of the last map's
-    table.
+    table. All else is as of the last map.
     """
 
     maps: tuple[Map, ...]
@@ -226,49 +197,23 @@ class AtOneKey(Together):
         return [*found, *ends] if reached or ends else [MapOutcome(())]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits after all the maps."""
         for each in (*self.maps, self.last):
             traits = each.traits_after(traits)
         return traits
 
     def conduct(self) -> MapTraits:
-        """Returns how the last map treats rows."""
         return self.last.conduct()
 
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields nothing: each map was accepted by itself."""
-        yield from ()
-
-    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares of the last map."""
+    def declares(self, name: str, readers: Readers) -> Iterable[Declared]:
         return self.last.declares(name, readers)
 
     def describe(self) -> str:
-        """Returns the last map in words."""
         return self.last.describe()
 
 
 def _units(found: list[MapOutcome] | TooMany) -> Iterator[ChangeUnit]:
     for units in [found.units] if isinstance(found, TooMany) else [each.units for each in found]:
         yield from (unit for unit, _ in units)
-
-
-class OfGraph(Together):
-    """A table made of a graph."""
-
-    __slots__ = ()
-
-    def conduct(self) -> MapTraits:
-        """Returns how the map treats rows: a graph has none."""
-        return together(may_drop=False, random=None, determined=True)
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields nothing: the map is valid on every graph."""
-        yield from ()
-
-    def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields nothing: nothing is declared."""
-        yield from ()
 
 
 def fates(made_by: Map, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
@@ -278,14 +223,7 @@ def fates(made_by: Map, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | 
     return made_by.becomes(leaf, traits)
 
 
-# ---------------------------------------------------------------------------------------------
-# Forms in a spec
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MapForm(Form[Map]):
-    """The form of a kind of map in a spec."""
-
+# --- keys of forms in a spec ----------------------------------------------------------------------
 
 DROPS = FormKey(
     "drops", Sort.FLAG, "Declares that some row of the parent gives nothing to this dataset.", False

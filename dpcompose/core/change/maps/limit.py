@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dpcompose.core.change.effects import MapOutcome, capped, per_key, spread, user_rows
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.chosen_rows import (
-    KEEP,
-    ORDER,
-    Keep,
-    check_order,
-    chosen,
-    declared,
-    which,
-)
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.kind_form import Declared, Form
+from dpcompose.core.change.maps.chosen_rows import KEEP, ORDER, ChosenRows, Keep
+from dpcompose.core.change.maps.kind import Readers
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
-from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)
-class RowLimit(Together):
+class RowLimit(ChosenRows):
     """At most `rows` rows for each value of the column `per`."""
 
     per: str
     rows: int
     keep: Keep
+    what: ClassVar[str] = "limit"
 
     def single_key(self) -> str | None:
         """Returns the column if only the first row of each value is kept, else None."""
@@ -55,41 +48,22 @@ class RowLimit(Together):
             others=traits.others,
         )
 
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map under which rows of one value displace each other."""
-        return chosen("limit", self.rows, self.keep)
-
-    def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields nothing: the map is valid on every table."""
-        yield from ()
-
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how many rows of each value are kept, and which."""
-        rows, how = plural(self.rows, "row"), declared(self.rows, self.keep)
-        yield f"`{name}` keeps at most {rows} for each `{self.per}`, {how}", ("rows",)
+        yield f"`{name}` {self.kept(f'for each `{self.per}`')}", ("rows",)
 
     def describe(self) -> str:
-        """Returns `` a limit to the first 3 rows for each `day` ``."""
-        return f"a limit to {which(self.keep)} {plural(self.rows, 'row')} for each `{self.per}`"
+        return f"a limit to {self.which} for each `{self.per}`"
 
 
-def _limit_from_keys(per: str, rows: int, keep: Keep, order: str | None) -> RowLimit:
-    """Returns the limit that the keys of a map declare; `Contradiction` if random rows have an
-    order."""
-    check_order(keep, order)
-    return RowLimit(per, rows, keep)
-
-
-FORM = MapForm(
+FORM = Form(
     "limit",
     RowLimit,
     "At most `rows` rows for each value of a column.",
-    Shape.TABLE,
     (
         FormKey("per", Sort.COLUMN, "The column."),
         FormKey("rows", Sort.WHOLE, "The most rows for one value."),
         KEEP,
         ORDER,
     ),
-    _limit_from_keys,
+    RowLimit.from_keys,
 )

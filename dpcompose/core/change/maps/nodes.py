@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, anything, one
-from dpcompose.core.change.maps.kind import MapForm, OfGraph
+from dpcompose.core.change.kind_form import Form
+from dpcompose.core.change.maps.kind import Map, MapTraits
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes(OfGraph):
+class Nodes(Map):
     """One row for each vertex, which depends on the vertex's own edges."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
@@ -27,16 +28,16 @@ class Nodes(OfGraph):
         """Returns the traits of one row for each vertex, whose number is public."""
         return Traits(fixed=True, unit=traits.unit, most=traits.most)
 
+    def conduct(self) -> MapTraits:
+        return MapTraits(may_drop=False, determined=True)
+
     def describe(self) -> str:
-        """Returns `one row for each vertex`."""
         return "one row for each vertex"
 
 
-FORM = MapForm(
+FORM = Form(
     "nodes",
     Nodes,
     "One row for each vertex of a graph, which depends on the vertex's own edges.",
-    Shape.GRAPH,
-    (),
-    Nodes,
+    reads=Shape.GRAPH,
 )

@@ -6,20 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, agrees, one, single, user_rows
-from dpcompose.core.change.kind_form import Declared
+from dpcompose.core.change.kind_form import Declared, Form
 from dpcompose.core.change.maps.kind import (
     KEEPS,
-    Gives,
-    MapForm,
-    MapTraits,
     Readers,
     RowByRow,
     columns_named,
     declared_uses,
-    row_by_row,
     uses,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 
 
@@ -57,29 +53,16 @@ class RowMap(RowByRow):
         kept."""
         unit = traits.unit if traits.unit in self.keeps else None
         columns, others = traits.columns_of_new(self.keeps)
-        return Traits(
+        return traits._replace(
             unit=unit,
             rows_are_units=traits.rows_are_units and unit is not None,
-            ordered=traits.ordered,
-            fixed=traits.fixed,
-            size=traits.size,
-            most=traits.most,
+            edge_rows=False,
+            degree=None,
             columns=columns,
             others=others,
-            free=traits.free,
-            nulls=traits.nulls,
         )
 
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes one row of each row."""
-        return row_by_row(Gives.ONE, may_drop=False, drops=False)
-
-    def rows_needed(self, below: int) -> int:
-        """Returns `below`: one row is made of each."""
-        return below
-
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the map uses each row by itself, and what it keeps."""
         yield f"`{name}` is computed row by row", ()
         for column in sorted(self.keeps):
             yield f"`{name}` leaves the column `{column}` as it is", ("keeps",)
@@ -87,17 +70,14 @@ class RowMap(RowByRow):
         yield from declared_uses(what, self.uses)
 
     def describe(self) -> str:
-        """Returns `a row-by-row transform`, or `` a row-by-row transform of `age` ``."""
         if self.uses is None:
             return "a row-by-row transform"
         return f"a row-by-row transform of {columns_named(self.uses | self.keeps)}"
 
 
-FORM = MapForm(
+FORM = Form(
     "row",
     RowMap,
     "Transforms each row by itself.",
-    Shape.TABLE,
     (KEEPS, uses("what it makes of a row, beside what it keeps,")),
-    RowMap,
 )

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.change.effects import MapOutcome, anything, one
-from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
+from dpcompose.core.change.effects import MapOutcome, anything, one, same
+from dpcompose.core.change.kind_form import Contradiction, Declared, Form, Refusal, excluded
 from dpcompose.core.change.maps.kind import (
     Above,
     Gives,
     Map,
-    MapForm,
     MapTraits,
     Readers,
     RowByRow,
     RowSelection,
-    row_by_row,
 )
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Need, Sort
 from dpcompose.curves.rounding import ONE, capped, count_text, listing, number, plural
@@ -73,8 +71,8 @@ class Sample(Map):
         if self.cycle > 1 and leaf.kind is not Kind.SINGLE:
             return [anything(leaf)]
         if leaf.kind is Kind.PAIR:
-            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)), one(OLD_END), one(NEW_END)]
-        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
+            return [same(leaf), one(OLD_END), one(NEW_END)]
+        return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits with the sample's number of rows, public only without
@@ -86,34 +84,21 @@ class Sample(Map):
         return traits._replace(fixed=True, size=self.size, most=self.size, free=False, nulls=False)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that draws rows at random."""
-        return MapTraits(
-            Gives.DEPENDS,
-            may_drop=False,  # the kernel's rule for samples handles undrawn rows
-            drops=False,
-            random="sample",
-            # Drawn once: two specs that name it mean the same draw.
-            determined=self.shared,
-            several=False,
-            picks=RowSelection.SAMPLE,
-        )
+        # The kernel's rule for samples handles rows that are not drawn. Drawn once: two specs that
+        # name it mean the same draw.
+        return MapTraits(False, self.shared, random="sample", picks=RowSelection.SAMPLE)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields errors for one draw where each copy has its own table, and for a wrong `of`."""
-        yield from self._drawn_once_of_many(above)
+        if self.shared:
+            way_out = " too, or leave it out here"
+            yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
         if self.cycle > 1:
             yield from _several_of_a_row(above)
         if self.at_most is not None:
             yield from self._cut_of_unknown(above)
         else:
             yield from self._of_unknown(above)
-
-    def _drawn_once_of_many(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if the sample is drawn once, but of a sample drawn afresh for each
-        copy."""
-        if self.shared:
-            way_out = " too, or leave it out here"
-            yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if `of` is not a public number of rows, or larger than the table."""
@@ -165,8 +150,6 @@ class Sample(Map):
         return self.of or 0
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: how and how often it is drawn, and that it stays
-        secret."""
         if self.size is None:
             how = f"each row by itself with chance {number(self.rate)}"
             if self.at_most is not None:
@@ -199,8 +182,6 @@ class Sample(Map):
         return f"{'with' if self.replacement else 'without'} replacement"
 
     def describe(self) -> str:
-        """Returns `a Poisson sample of rate 0.1`, or `a sample of 5 of 100 rows without
-        replacement`."""
         if self.size is None:
             turn = f", from {self.cycle} groups in turn" if self.cycle > 1 else ""
             cut = "" if self.at_most is None else f", at most {count_text(self.at_most)} rows"
@@ -226,11 +207,19 @@ def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refu
 
     `so`: what follows, and why not; `way_out`: what there is beside one draw for all.
     """
-    for name, made_by in above.upwards():
-        if isinstance(made_by, Sample) and not made_by.shared:
-            says = f"{name} is drawn afresh for each copy, {so}"
-            yield Refusal("DPC156", (key,), says, f"write `draws: one` at {name}{way_out}")
-            return
+    name = fresh_sample(above.upwards())
+    if name is not None:
+        says = f"{name} is drawn afresh for each copy, {so}"
+        yield Refusal("DPC156", (key,), says, f"write `draws: one` at {name}{way_out}")
+
+
+def fresh_sample(upwards: Iterable[tuple[str, Map | None]]) -> str | None:
+    """Returns the name of the nearest sample that is drawn afresh for each copy of what reads it;
+    None if there is none. `upwards`: a dataset and its ancestors, each with its map."""
+    fresh = (
+        name for name, made_by in upwards if isinstance(made_by, Sample) and not made_by.shared
+    )
+    return next(fresh, None)
 
 
 def _several_of_a_row(above: Above) -> Iterator[Refusal]:
@@ -249,29 +238,17 @@ class AllRows(RowByRow):
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         """Returns the same unit."""
-        if leaf.kind is Kind.PAIR:
-            return [one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))]
-        return [one(leaf._replace(ends=(0,), displaced=False, kept=()))]
+        return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
         """Returns the same traits without the number of rows: guarantees on a sample hold for
         any."""
         return traits._replace(fixed=False, size=None, nulls=False)
 
-    def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes one row of each row."""
-        return row_by_row(Gives.ONE, may_drop=False, drops=False)
-
-    def rows_needed(self, below: int) -> int:
-        """Returns `below`: every row is kept."""
-        return below
-
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: it has every row."""
         yield f"the sample `{name}` is drawn with chance 1: it has every row", ()
 
     def describe(self) -> str:
-        """Returns `a Poisson sample of rate 1: every row`."""
         return "a Poisson sample of rate 1: every row"
 
 
@@ -281,7 +258,6 @@ RATE = Need(
     "it is the chance that a row is in the sample",
     lambda value: 0 < value <= 1,
 )
-_FORMS = "write `poisson: q`, or `size: m` and `of: n` for a sample without replacement"
 
 
 def _sample_from_keys(
@@ -301,54 +277,48 @@ def _sample_from_keys(
     shared = draws == "one"
     if cycle is not None and (poisson is None or shared):
         other = "size" if poisson is None else "draws"
-        says = f"`cycle` and `{other}` exclude each other"
         hint = "each copy draws anew, by Poisson sampling, from the next group of rows"
-        raise Contradiction(Refusal("DPC105", ("cycle",), says, hint))
+        raise excluded("cycle", other, "cycle", hint)
     if at_most is not None and (poisson is None or cycle is not None):
         other = "size" if poisson is None else "cycle"
-        says = f"`at_most` and `{other}` exclude each other"
         hint = "it cuts a Poisson sample of all rows: `poisson`, `at_most` and `of`"
-        raise Contradiction(Refusal("DPC105", ("at_most",), says, hint))
+        raise excluded("at_most", other, "at_most", hint)
     if poisson is not None:
-        extra = "replacement" if replacement else "size" if size is not None else None
-        if extra is None and of is not None and at_most is None:
-            extra = "of"
+        given = {"replacement": replacement or None, "size": size, "of": None if at_most else of}
+        extra = next((key for key, value in given.items() if value is not None), None)
         if extra is not None:
-            says = f"`poisson` and `{extra}` exclude each other"
             hint = "a Poisson sample is of random size; one of fixed size has `size` and `of`"
-            raise Contradiction(Refusal("DPC105", (extra,), says, hint))
+            raise excluded("poisson", extra, extra, hint)
         if at_most is not None:
             if of is None:
                 says = "a sample with `at_most` needs `of`, the public number of rows"
                 hint = "how often a sample is cut depends on it: `of: 60000`"
-                raise Contradiction(Refusal("DPC102", (), says, hint))
+                raise Contradiction("DPC102", None, says, hint)
             if at_most < of:
                 return Sample(poisson, of=of, shared=shared, at_most=at_most)
-        return (
-            AllRows()
-            if poisson == 1 and cycle is None
-            else Sample(poisson, shared=shared, cycle=cycle or 1)
-        )
+        if poisson == 1 and cycle is None:
+            return AllRows()
+        return Sample(poisson, shared=shared, cycle=cycle or 1)
     if size is None or of is None:
         missing = "`of` with `size`" if size is not None else "`size` with `of`"
         if size is None and of is None:
             missing = "`poisson`, or `size` and `of`"
         says = f"a map of kind `sample` needs {missing}"
-        raise Contradiction(Refusal("DPC102", (), says, _FORMS))
+        hint = "write `poisson: q`, or `size: m` and `of: n` for a sample without replacement"
+        raise Contradiction("DPC102", None, says, hint)
     if replacement:
         return Sample(min(Fraction(size, of), ONE), size, of, shared, replacement=True)
     if size > of:
         says = f"`size` is {size}, more than `of`, which is {of}"
         hint = "`size` rows are drawn of `of`, none of them twice"
-        raise Contradiction(Refusal("DPC106", ("size",), says, hint), of_key=False)
+        raise Contradiction("DPC106", "size", says, hint, of_key=False)
     return Sample(Fraction(size, of), size, of, shared)
 
 
-FORM = MapForm(
+FORM = Form(
     "sample",
     Sample,
     "One secret random sample of the rows.",
-    Shape.TABLE,
     (
         FormKey(
             "poisson",
@@ -393,6 +363,6 @@ FORM = MapForm(
         ),
     ),
     _sample_from_keys,
-    (("drops", "a sample leaves out rows by chance, not by what they are"),),
-    AllRows,
+    elsewhere=(("drops", "a sample leaves out rows by chance, not by what they are"),),
+    other=AllRows,
 )

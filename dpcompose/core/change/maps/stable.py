@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpcompose.core.change.effects import MapOutcome, one, user_rows
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
+from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import SINGLE, ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Stable(Together):
+class Stable(Map):
     """One added row changes at most `stability` rows (symmetric difference)."""
 
     stability: int
@@ -38,8 +38,7 @@ class Stable(Together):
         return Traits(columns=columns, others=others)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map to arbitrary rows."""
-        return together(may_drop=False, random=None, determined=False, several=True)
+        return MapTraits(may_drop=False, determined=False, several=True)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if no row can be added."""
@@ -49,19 +48,15 @@ class Stable(Together):
             yield Refusal("DPC140", ("stability",), f"{what}, and {above.public}", hint)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the stability."""
         yield f"one row changes at most {plural(self.stability, 'row')} of `{name}`", ()
 
     def describe(self) -> str:
-        """Returns `a map of stability 3`."""
         return f"a map of stability {self.stability}"
 
 
-FORM = MapForm(
+FORM = Form(
     "stable",
     Stable,
     "A map under which one added row changes at most `stability` rows.",
-    Shape.TABLE,
     (FormKey("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
-    Stable,
 )

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.change.effects import MapOutcome, all_tags, one
-from dpcompose.core.change.kind_form import Contradiction, Declared, Refusal
-from dpcompose.core.change.maps.kind import Above, MapForm, MapTraits, Readers, Together, together
+from dpcompose.core.change.kind_form import Contradiction, Declared, Form, Refusal
+from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 from dpcompose.core.mechanisms.family import FormKey, Sort
@@ -46,7 +46,7 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True)
-class Value(Together):
+class Value(Map):
     """A point of a metric space, with its sensitivity to one added or removed row (`unbounded`), to
     one replaced row (`bounded`), the diameter of the space, and a bound on several values."""
 
@@ -91,8 +91,7 @@ class Value(Together):
         return Traits(shape=Shape.VALUE, diameter=self.diameter, metric=self.metric)
 
     def conduct(self) -> MapTraits:
-        """Returns the traits of a map that makes one point of all rows."""
-        return together(may_drop=False, random=None, determined=False)
+        return MapTraits(may_drop=False, determined=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
         """Yields an error if nothing bounds how far the value moves, or if the sensitivity is to an
@@ -107,7 +106,6 @@ class Value(Together):
             yield Refusal("DPC140", ("sensitivity",), f"{what}, and {above.public}", hint)
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        """Yields what the author declares: the sensitivities and the diameter."""
         if self.unbounded is not None:
             yield f"one row added or removed moves `{name}` by at most {number(self.unbounded)}", ()
         if self.bounded is not None:
@@ -116,7 +114,6 @@ class Value(Together):
             yield f"`{name}` never moves by more than {number(self.diameter)}", ("diameter",)
 
     def describe(self) -> str:
-        """Returns `a point of a Euclidean space`."""
         return f"a point of {SPACES[self.metric]}"
 
 
@@ -130,15 +127,14 @@ def _value_from_keys(
     unbounded, bounded = (None, None) if sensitivity is None else sensitivity
     if sensitivity is not None and unbounded is None and bounded is None:
         says = "a sensitivity needs `unbounded` or `bounded`"
-        raise Contradiction(Refusal("DPC102", ("sensitivity",), says, "or both"))
+        raise Contradiction("DPC102", "sensitivity", says, "or both")
     return Value(unbounded, bounded, diameter, metric)
 
 
-FORM = MapForm(
+FORM = Form(
     "value",
     Value,
     "A point of a metric space, such as a mean or a location.",
-    Shape.TABLE,
     (
         FormKey("metric", Sort.CHOICE, "The metric.", "euclidean", tuple(SPACES)),
         FormKey(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.partitions import by_key, by_kinds, by_membership, by_position, by_value
-from dpcompose.core.change.partitions.partition_kind import PartitionForm
+from dpcompose.core.change.partitions.partition_kind import PartitionKind
 
 #: Every kind by its name in a spec.
-PARTITIONS: dict[str, PartitionForm] = {
-    form.name: form
-    for form in (by_value.FORM, by_key.FORM, by_position.FORM, by_membership.FORM, by_kinds.FORM)
+PARTITIONS: dict[str, Form[PartitionKind]] = {
+    kind.FORM.name: kind.FORM for kind in (by_value, by_key, by_position, by_membership, by_kinds)
 }

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from dpcompose.core.change.kind_form import Declared, Refusal
-from dpcompose.core.change.partitions.partition_kind import (
-    Assignment,
-    EachRow,
-    PartitionForm,
-    Undivided,
-)
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.partitions.partition_kind import Assignment, PartitionKind, Undivided
 from dpcompose.core.change.partitions.whereabouts import InSets, Whereabouts
-from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)
-class ByKinds(EachRow):
+class ByKinds(PartitionKind):
     """Every row is of one kind, which determines its blocks; `kinds`: their numbers."""
 
     kinds: Mapping[str, tuple[int, ...]] = field(hash=False)
@@ -28,8 +22,7 @@ class ByKinds(EachRow):
         return InSets(tuple(self.kinds.values()))
 
     def assignment(self) -> Assignment:
-        """Returns the assignment by the row alone."""
-        return Assignment(shifts=False, by_value=False, padding=True, determined=True)
+        return Assignment(shifts=False, determined=True, padding=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
         """Returns whether some kind does not feed the block."""
@@ -54,19 +47,16 @@ class ByKinds(EachRow):
             yield Refusal("DPC157", ("max_blocks_per_unit",), says, hint)
 
     def declares(self, name: str) -> Declared:
-        """Returns what the author declares: that there are no other kinds."""
         return f"each row is of one of the kinds of `{name}`, which names its blocks", ()
 
     def describe(self) -> str:
-        """Returns `by kinds`."""
         return "by kinds"
 
 
-FORM = PartitionForm(
+FORM = Form(
     "kinds",
     ByKinds,
     "Every row is of one kind, which says what blocks it is in.",
-    Shape.TABLE,
     (
         FormKey(
             "kinds",
@@ -74,6 +64,5 @@ FORM = PartitionForm(
             "For each kind of row the blocks that it is in; `other: []` for rows of none.",
         ),
     ),
-    ByKinds,
-    (("blocks", "the blocks are those of `kinds`"),),
+    elsewhere=(("blocks", "the blocks are those of `kinds`"),),
 )

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from dpcompose.core.change.kind_form import Declared, Refusal
+from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.partitions.partition_kind import (
     BLOCKS,
     Assignment,
-    PartitionForm,
     PartitionKind,
     Undivided,
 )
 from dpcompose.core.change.partitions.whereabouts import Fixed, Whereabouts
-from dpcompose.core.change.row_facts import Shape, Traits
+from dpcompose.core.change.row_facts import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +26,7 @@ class ByPosition(PartitionKind):
         return Fixed()
 
     def assignment(self) -> Assignment:
-        """Returns the assignment by the positions of all rows; the ranges may be drawn at
-        random."""
-        return Assignment(shifts=True, by_value=False, padding=False, determined=False)
-
-    def leaves_out(self, block: int, blocks: int) -> bool:
-        """Returns False: any row can be at any position."""
-        return False
-
-    def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns None: rows of one unit may be in all blocks."""
-        return None
+        return Assignment(shifts=True, determined=False)
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
         """Returns the traits of each block: each has at least one row, and each row is in one
@@ -57,23 +46,15 @@ class ByPosition(PartitionKind):
         return sum(max(1, rows) * blocks for rows, blocks in below)
 
     def declares(self, name: str) -> Declared:
-        """Returns what the author declares: that blocks depend on nothing else."""
         return f"the blocks of `{name}` depend on the positions of rows alone", ()
 
-    def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Returns None: blocks leave out no row."""
-        return None
-
     def describe(self) -> str:
-        """Returns `by position`."""
         return "by position"
 
 
-FORM = PartitionForm(
+FORM = Form(
     "position",
     ByPosition,
     "Blocks are ranges of the positions of an ordered table.",
-    Shape.TABLE,
     (BLOCKS,),
-    ByPosition,
 )

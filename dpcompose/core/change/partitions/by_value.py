@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from dpcompose.core.change.kind_form import Declared
-from dpcompose.core.change.partitions.partition_kind import (
-    BLOCKS,
-    Assignment,
-    EachRow,
-    PartitionForm,
-)
+from dpcompose.core.change.kind_form import Declared, Form
+from dpcompose.core.change.partitions.partition_kind import BLOCKS, Assignment, PartitionKind
 from dpcompose.core.change.partitions.whereabouts import Whereabouts, in_one
-from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.curves.rounding import listing
 
 
 @dataclass(frozen=True, slots=True)
-class ByValue(EachRow):
+class ByValue(PartitionKind):
     """Blocks are disjoint sets of row values (GMPS24, Example IV.4).
 
     `uses`: the only columns that decide the block of a row; None: the whole row may.
@@ -32,8 +26,7 @@ class ByValue(EachRow):
         return in_one(self.uses, kept)
 
     def assignment(self) -> Assignment:
-        """Returns the assignment by the value of the row alone."""
-        return Assignment(shifts=False, by_value=True, padding=True, determined=True)
+        return Assignment(shifts=False, determined=True, by_value=True, padding=True)
 
     def leaves_out(self, block: int, blocks: int) -> bool:
         """Returns whether there are other blocks, whose values are left out."""
@@ -46,7 +39,6 @@ class ByValue(EachRow):
         return 1 if self.uses <= {unit} else None
 
     def declares(self, name: str) -> Declared:
-        """Returns what the author declares: that the blocks are disjoint, and what decides."""
         if self.uses is None:
             return f"the blocks of `{name}` are disjoint sets of row values", ()
         named = listing(sorted(self.uses)) if self.uses else "nothing"
@@ -57,22 +49,19 @@ class ByValue(EachRow):
         return f"every block of `{name}` leaves out some possible row of `{parent}`"
 
     def describe(self) -> str:
-        """Returns `by value`."""
         return "by value"
 
 
-FORM = PartitionForm(
+FORM = Form(
     "value",
     ByValue,
     "Blocks are disjoint sets of row values.",
-    Shape.TABLE,
     (
         BLOCKS,
         FormKey(
             "uses", Sort.COLUMNS, "The columns that alone decide in which block a row is.", None
         ),
     ),
-    ByValue,
     elsewhere=(
         (
             "column",

@@ -1,16 +1,15 @@
 """The interface of the kinds of partitions: whereabouts of rows, traits of blocks, declarations.
 
-Each kind has one file here, and one line in `dpcompose.core.change.partitions`.
+Each kind has one file here, and one name in `dpcompose.core.change.partitions`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from dpcompose.core.change.kind_form import Declared, Form, Refusal
+from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.partitions.whereabouts import Whereabouts
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.mechanisms.family import FormKey, Sort
@@ -19,16 +18,16 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 class Assignment(NamedTuple):
     """How rows are assigned to blocks, whatever the change.
 
-    `shifts`: a row that comes or goes may move others from block to block. `by_value`: the value of
-    a row alone decides in which of disjoint blocks it is. `padding`: a row can be replaced by one
-    that is in no block, as the padding lemma needs it, also further down. `determined`: two specs
-    that declare the assignment alike, under one name, mean the same blocks.
+    `shifts`: a row that comes or goes may move others from block to block. `determined`: two specs
+    that declare the assignment alike, under one name, mean the same blocks. `by_value`: the value
+    of a row alone decides in which of disjoint blocks it is. `padding`: a row can be replaced by
+    one that is in no block, as the padding lemma needs it, also further down.
     """
 
     shifts: bool
-    by_value: bool
-    padding: bool
     determined: bool
+    by_value: bool = False
+    padding: bool = False
 
 
 class Undivided(NamedTuple):
@@ -47,7 +46,11 @@ class Undivided(NamedTuple):
 
 
 class PartitionKind(ABC):
-    """How the rows of a dataset are assigned to blocks."""
+    """How the rows of a dataset are assigned to blocks.
+
+    A kind says where a row can be, how rows are assigned, what is declared, and its name; of all
+    else what differs where each row is assigned by itself, so that blocks may have any number.
+    """
 
     __slots__ = ()
 
@@ -63,34 +66,6 @@ class PartitionKind(ABC):
         """Returns how rows are assigned to blocks."""
 
     @abstractmethod
-    def leaves_out(self, block: int, blocks: int) -> bool:
-        """Returns whether some possible row is known not to be in `block`, one of `blocks`
-        blocks."""
-
-    @abstractmethod
-    def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns the largest number of blocks with rows of one privacy unit; None if there is no
-        bound.
-
-        `unit`: the column of the privacy unit, while rows carry it.
-        """
-
-    @abstractmethod
-    def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """Returns the traits of each of `blocks` blocks of a dataset with `traits`."""
-
-    @abstractmethod
-    def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Yields the errors of a partition of this kind on a table."""
-
-    @abstractmethod
-    def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """Returns how many rows the table must have at least.
-
-        `below`: for each class of blocks the rows needed in a block, and the number of such blocks.
-        """
-
-    @abstractmethod
     def declares(self, name: str) -> Declared:
         """Returns what the author declares of the blocks of `name`, which nobody can check."""
 
@@ -98,41 +73,38 @@ class PartitionKind(ABC):
     def describe(self) -> str:
         """Returns the kind in words: `by value`."""
 
-    @abstractmethod
-    def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Returns the declaration that each block leaves out some row; None if it is not
-        declared."""
-
-
-class EachRow(PartitionKind):
-    """A kind that assigns each row by itself, so that any number of rows may be in a block."""
-
-    __slots__ = ()
+    def leaves_out(self, block: int, blocks: int) -> bool:
+        """Returns whether some possible row is known not to be in `block`, one of `blocks`
+        blocks."""
+        return False
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns None: rows of one unit may be in all blocks."""
+        """Returns the largest number of blocks with rows of one privacy unit; None if there is no
+        bound.
+
+        `unit`: the column of the privacy unit, while rows carry it.
+        """
         return None
 
     def traits_of_blocks(self, blocks: int, traits: Traits) -> Traits:
-        """Returns the traits of each block: all but the number of rows."""
+        """Returns the traits of each of `blocks` blocks of a dataset with `traits`."""
         return traits._replace(fixed=False, size=None, nulls=False)
 
-    def refused(self, whole: Undivided) -> Iterator[Refusal]:
-        """Yields nothing: every table can be partitioned."""
-        yield from ()
+    def refused(self, whole: Undivided) -> Iterable[Refusal]:
+        """Returns the errors of a partition of this kind on a table."""
+        return ()
 
     def rows_needed(self, below: Iterable[tuple[int, int]]) -> int:
-        """Returns 0: blocks may be empty."""
+        """Returns how many rows the table must have at least.
+
+        `below`: for each class of blocks the rows needed in a block, and the number of such blocks.
+        """
         return 0
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Returns None: nothing is declared."""
+        """Returns the declaration that each block leaves out some row; None if it is not
+        declared."""
         return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PartitionForm(Form[PartitionKind]):
-    """The form of a kind of partition in a spec."""
 
 
 BLOCKS = FormKey("blocks", Sort.BLOCKS, "How many blocks (then named 0, 1, …), or their names.")

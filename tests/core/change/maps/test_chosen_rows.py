@@ -5,27 +5,30 @@ from __future__ import annotations
 import pytest
 
 from dpcompose.core.change.kind_form import Contradiction
-from dpcompose.core.change.maps import chosen_rows
+from dpcompose.core.change.maps.cap import Cap
+from dpcompose.core.change.maps.chosen_rows import ChosenRows
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Readers, RowSelection
+from dpcompose.core.change.maps.limit import RowLimit
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE
 
 
 def test_which_rows_are_chosen() -> None:
-    first = chosen_rows.chosen("limit", 3, "first")
+    first = RowLimit("id", 3, "first").conduct()
     assert first.picks is RowSelection.FIRST and first.random is None and first.determined
-    drawn = chosen_rows.chosen("limit", 3, "random")
+    drawn = RowLimit("id", 3, "random").conduct()
     assert drawn.picks is RowSelection.RANDOM and drawn.random == "random limit" and drawn.may_drop
-    assert chosen_rows.chosen("cap", 1, "random").picks is RowSelection.ONE
-    assert (chosen_rows.which("first"), chosen_rows.which("random")) == ("the first", "a random")
-    assert "fixed" in chosen_rows.declared(1, "first")
-    assert "secret" not in chosen_rows.declared(2, "random")
+    assert Cap(1, "random").conduct().picks is RowSelection.ONE
+    assert (Cap(3, "first").which, Cap(1, "random").which) == ("the first 3 rows", "a random 1 row")
+    assert "fixed" in Cap(1, "first").kept("of each unit")
+    assert "secret" not in Cap(2, "random").kept("of each unit")
     # Of one row of each key, the choice is what makes it lose less.
-    assert "afresh; which one stays secret" in chosen_rows.declared(1, "random")
-    chosen_rows.check_order("first", "time")
+    assert "afresh; which one stays secret" in Cap(1, "random").kept("of each unit")
+    assert issubclass(Cap, ChosenRows)
+    assert Cap.from_keys(2, "first", "time") == Cap(2, "first")
     with pytest.raises(Contradiction) as found:
-        chosen_rows.check_order("random", "time")
+        RowLimit.from_keys("id", 2, "random", "time")
     assert found.value.why.code == "DPC105" and found.value.why.at == ("order",)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.mechanisms import FORMS
@@ -17,10 +18,10 @@ from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
+from dpcompose.resolve.forest import Draft
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.statements import Draft
-from dpcompose.spec.concrete import CONCRETE, RUNS_OF, Runs
-from dpcompose.spec.models import Model
+from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import CONCRETE, RUNS_OF, Runs
 
 #: The model of a selection as it is written.
 SELECT: Any = CONCRETE["select"]
@@ -41,13 +42,9 @@ _MOST_CHOICES = 16
 _STOP = Need("from 0 to 1", "DPC111", "γ is a chance", lambda value: value <= 1)
 
 
-class LawOfRuns(NamedTuple):
-    """A law of a number of runs, in the words of `Selected`; `mean` is 0 where there is none."""
-
-    name: str
-    mean: Fraction
-    shape: Fraction = ZERO
-    stop: Fraction = ZERO
+def _runs(law: str, mean: Fraction, shape: Fraction = ZERO, stop: Fraction = ZERO) -> Selected:
+    """Returns a selection with a law of the number of runs, and no runs yet."""
+    return Selected(law, mean, shape, stop, ())
 
 
 def selections(
@@ -74,7 +71,7 @@ def selections(
     listed = [each for each in found if each is not None]
     if law is None or len(listed) < len(found):
         return None
-    if law.name == "fixed":
+    if law.law == "fixed":
         if several and law.mean > 1:
             message = "a fixed number of runs of several mechanisms is no selection"
             hint = "give each mechanism an entry of its own, with `count`"
@@ -82,10 +79,10 @@ def selections(
             return None
         if not several:
             return listed[0]
-        law = LawOfRuns("negative_binomial", ONE, ONE, ONE)  # one run for sure
+        law = _runs("negative_binomial", ONE, ONE, ONE)  # one run for sure
     if (
         law.stop == 0
-        and law.name == "until_threshold"
+        and law.law == "until_threshold"
         and not all(_is_pure(each) for each, _ in runs)
     ):
         message = "with `stop: 0` a search may go on for ever, and the δ of its runs adds up"
@@ -105,7 +102,7 @@ def selections(
     return result
 
 
-def _together(listed: list[list[Draft]], law: LawOfRuns, path: Path) -> Iterator[Draft]:
+def _together(listed: list[list[Draft]], law: Selected, path: Path) -> Iterator[Draft]:
     """Yields a draft for each relation that all runs are stated for."""
     alike: list[dict[tuple[Relation, int], list[Draft]]] = []
     for drafts in listed:
@@ -125,7 +122,7 @@ def _together(listed: list[list[Draft]], law: LawOfRuns, path: Path) -> Iterator
 
 
 def _selected(
-    law: LawOfRuns,
+    law: Selected,
     makers: tuple[Callable[..., Guarantee], ...],
     counts: tuple[int, ...],
     *values: Fraction,
@@ -135,7 +132,7 @@ def _selected(
     for make, count in zip(makers, counts, strict=True):
         of.append(make(*values[:count]))
         values = values[count:]
-    mechanism = Selected(law.name, law.mean, law.shape, law.stop, tuple(of))
+    mechanism = replace(law, of=tuple(of))
     pure = mechanism.epsilon(ONE) is not None
     return guaranteed(Notion.PURE if pure else Notion.APPROX, mechanism, ONE)
 
@@ -152,8 +149,8 @@ def _is_pure(run: Model) -> bool:
 # --- laws -----------------------------------------------------------------------------------------
 
 
-def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns | None:
-    """Returns the law of a number of runs; None after an error."""
+def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> Selected | None:
+    """Returns a selection with the law of its number of runs; None after an error."""
     given = [key for key in type(runs).model_fields if getattr(runs, key) is not None]
     if len(given) != 1:
         message = "`runs` needs one law of the number of runs"
@@ -167,13 +164,13 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns 
     value, at = getattr(runs, key), (*path, key)
     match key:
         case "fixed":
-            return LawOfRuns(key, Fraction(value))
+            return _runs(key, Fraction(value))
         case "until_threshold":
             stop = numbers.parameter(value.stop, (*at, "stop"), _STOP, safe="down")
-            return None if stop is None else LawOfRuns(key, 1 / stop if stop else ZERO, ZERO, stop)
+            return None if stop is None else _runs(key, 1 / stop if stop else ZERO, ZERO, stop)
         case "poisson":
             mean = numbers.parameter(value, at, POSITIVE, safe="up")
-            return None if mean is None else LawOfRuns(key, mean)
+            return None if mean is None else _runs(key, mean)
         case "binomial":
             mean = numbers.parameter(value.mean, (*at, "mean"), POSITIVE, safe="up")
             if mean is not None and mean >= value.trials:
@@ -181,7 +178,7 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns 
                 hint = "as many runs as trials are a fixed number: `runs: {fixed: …}`"
                 faults.add("DPC111", (*at, "mean"), message, hint)
                 return None
-            return None if mean is None else LawOfRuns(key, mean, Fraction(value.trials))
+            return None if mean is None else _runs(key, mean, Fraction(value.trials))
     shape: Fraction | None = ONE if key == "geometric" else ZERO
     text, where = value, at
     if key == "negative_binomial":
@@ -190,4 +187,4 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> LawOfRuns 
     mean = numbers.parameter(text, where, _MEAN, safe="up")
     if shape is None or mean is None:
         return None
-    return LawOfRuns("negative_binomial", mean, shape, stop_of(shape, mean))
+    return _runs("negative_binomial", mean, shape, stop_of(shape, mean))

@@ -1,22 +1,16 @@
-"""The protected change at a root, draws of samples, and derivations as data."""
+"""The protected change at a root, and draws of samples."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import pytest
 from walks import kinds, problem_of, top_of
 
 from dpcompose.core.change.units import single_units
-from dpcompose.core.model.derivation import Step
 from dpcompose.core.model.draws import MOST_DRAWS, Releases, draws
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import lay_out
-from dpcompose.core.notions.guarantee import Quantity
-from dpcompose.core.notions.notion import Notion
 
-F = Fraction
 PURE = "name: a, reads: {}, notion: pure, epsilon: 1"
 
 
@@ -102,10 +96,3 @@ def test_the_place_of_a_sample_knows_its_draws() -> None:
     assert [place.edge.rounds for place in top.derived if place.edge is not None] == [2, 3]
     assert [place.round for place in top.derived] == [2, 5]
     assert len(list(top.subtree())) == 3 and next(iter(top.subtree())) is top
-
-
-def test_steps_are_told_apart_by_what_they_are_not_what_they_say() -> None:
-    given = Step("given", None, (), Quantity(Notion.PURE, F(1)))
-    whole = Step("compose", "V.2", (given, given), Quantity(Notion.PURE, F(2)))
-    assert whole.inputs == (given, given) and whole.facts == {} and whole.paths == ()
-    assert Step("given", None, (), given.bound) != given
