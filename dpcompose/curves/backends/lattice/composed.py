@@ -16,7 +16,8 @@ import numpy as np
 from dpcompose.curves.backends.lattice.components import Ensemble, ensemble, moments, tilt_for_delta
 from dpcompose.curves.backends.lattice.lattice import lattice_law
 from dpcompose.curves.backends.lattice.law import Law
-from dpcompose.curves.backends.lattice.masses import EPS, TAIL, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import TAIL, Floats, Masses
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import ZERO
 
 #: The means of neighbouring tilts are no further apart than so many times their deviations in all.

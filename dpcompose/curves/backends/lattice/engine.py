@@ -24,7 +24,7 @@ from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 
 #: The exact grid of the stated fractions is taken up to this many points.
-EXACT_POINTS = 1 << 21
+EXACT_POINTS = MAX_POINTS // 2
 #: How much a pessimistic grid may add to an ε, relatively, by the spread of what it splits.
 TOLERANCE = 1e-7
 #: Denominators beyond this many bits are rounded, upwards, before anything else.

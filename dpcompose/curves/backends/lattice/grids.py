@@ -17,6 +17,7 @@ from dpcompose.curves.backends.lattice.components import (
 )
 from dpcompose.curves.backends.lattice.engine import (
     EXACT_POINTS,
+    TOLERANCE,
     Result,
     Shared,
     common_step,
@@ -26,8 +27,8 @@ from dpcompose.curves.backends.lattice.engine import (
     rough_ensemble,
 )
 from dpcompose.curves.backends.lattice.lattice import window
-from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, far, natural_step, scale
 from dpcompose.curves.curve import (
     BEST,
     SHARED,
@@ -43,12 +44,6 @@ from dpcompose.curves.curve import (
 )
 from dpcompose.curves.rounding.doubles import float_of
 
-#: How much the grid may add to an ε, relatively, where its size allows.
-TOLERANCE = 1e-6
-#: Windows of pessimistic grids are kept near or below this many points.
-_POINTS = 1 << 20
-#: The same where many questions are asked about the same parts, or laws are slow to make.
-_SHARED_POINTS = 1 << 17
 #: Steps within the deviation of the least loss.
 _FINE = 32
 #: No law has more points than this on a coarse grid, about.
@@ -231,9 +226,10 @@ class Grid:
         pieces = sum(n for _, n in self.asked.others) + sum(self.asked.responses.values())
         # Splitting adds at most step²/4 to the variance of each loss, and that grows ε by
         # (1+θ)/2 of it, if the sum is smooth; for one that is not, steps are short beside each.
-        step = math.sqrt(4 * TOLERANCE * center / ((1 + theta) * pieces))
+        # Laws take longer than responses, so that ε may grow by ten times the tolerance.
+        step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
-        most = _POINTS if self.shared is None and not slow else _SHARED_POINTS
+        most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
         step = max(min(step, self.least / _FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)

@@ -18,7 +18,7 @@ from dpcompose.curves.backends.lattice import (
 )
 from dpcompose.curves.backends.lattice.allocated import allocated
 from dpcompose.curves.backends.lattice.composed import composed
-from dpcompose.curves.backends.lattice.masses import EPS, Masses
+from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.profiles import greatest, with_mirror_image
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sampled_laws import both_orders
@@ -39,6 +39,7 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
 )
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
 
 

@@ -14,7 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, TAIL, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, TAIL, Floats, Masses
+from dpcompose.curves.rounding.doubles import EPS
 
 _BLOCK = 2048
 #: What is above some chord is left out in so many rounds, before corners are gone through singly.

@@ -8,13 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import (
-    EPS,
-    MAX_POINTS,
-    Floats,
-    Masses,
-    scatter,
-)
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.profiles import SUM, greatest, mirrored
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sizes import (
@@ -25,12 +19,11 @@ from dpcompose.curves.backends.lattice.sizes import (
     scale,
 )
 from dpcompose.curves.curve import Curve, MixtureOfDraws, Sampled, leans
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import ZERO, float_up
 
-#: A base that lies on a natural grid is put on a wider or finer one beyond so many points.
-_NATURAL_POINTS = 1 << 16
 #: Grid points per standard deviation beyond which a base needs no more.
-_FINE = 1 << 14
+FINE = 1 << 14
 #: The law of what is read through a sample, on a grid, with the tables in one order.
 BaseLaw = Callable[[Curve, Fraction, str], Masses]
 
@@ -148,7 +141,7 @@ def _base_step(part: Sampled, step: Fraction) -> Fraction:
     finest = composed_scale(part.base)
     wanted = max(finest * min(0.5 * float(step) / max(scale(part), 1e-300), 0.1), 1e-300)
     # In the tail the amplified loss moves as far as the base's.
-    return base_grid(part.base, min(wanted, max(float(step), finest / _FINE)))
+    return base_grid(part.base, min(wanted, max(float(step), finest / FINE)))
 
 
 def base_grid(base: Curve, wanted: float) -> Fraction:
@@ -163,4 +156,4 @@ def base_grid(base: Curve, wanted: float) -> Fraction:
     shared = math.lcm(*(natural.denominator for natural in every))
     unit = Fraction(math.gcd(*(int(natural * shared) for natural in every)), shared)
     total = sum(count for _, count in base.parts) * composed_scale(base)
-    return unit if total < _NATURAL_POINTS * unit or unit > width else width
+    return unit if total < MOST_POINTS * unit or unit > width else width
