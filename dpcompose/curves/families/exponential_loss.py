@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import MechanismLoss
-from dpcompose.curves.rounding.doubles import MARGIN, digits_of, mpf_of, up
+from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, mpf_of, up
 from dpcompose.curves.rounding.exact import ZERO, bits_up, gaussian_mean_up, note_rounding
 from dpcompose.curves.rounding.words import number
 
@@ -126,7 +126,7 @@ def bounded_range_rho(eta: Fraction) -> Fraction:
         # ln(sinh(η/2)/(η/2)) = η/2 + ln(1-e^-η) - ln η, coth(η/2) = (1+e^-η)/(1-e^-η).
         value = half + mp.log(fall) - mp.log(x) + half * (2 - fall) / fall - 1
         note_rounding()
-        return min(eta * eta / 8, up(value, MARGIN))
+        return min(eta * eta / 8, up(value, FORMULA_MARGIN))
 
 
 def bounded_range_mu(eta: Fraction) -> Fraction:

@@ -17,7 +17,7 @@ from dpcompose.curves.backends.renyi.cumulants import (
     softplus,
 )
 from dpcompose.curves.curve import MechanismLoss
-from dpcompose.curves.rounding.doubles import MARGIN, digits_of, mpf_of, up
+from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, mpf_of, up
 from dpcompose.curves.rounding.exact import (
     MAX_EXPONENT,
     ZERO,
@@ -164,7 +164,7 @@ def geometric_rho(shift: int, scale: Fraction) -> Fraction:
         rate = 1 / mpf_of(scale)
         inside = -2 * mp.exp(-rate) * mp.expm1(-rate * shift) / -mp.expm1(-2 * rate)
         note_rounding()
-        return min(pure, up((shift - inside) * rate, MARGIN))
+        return min(pure, up((shift - inside) * rate, FORMULA_MARGIN))
 
 
 def geometric_mu(shift: int, scale: Fraction) -> Fraction:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import Certified, MechanismLoss
-from dpcompose.curves.rounding.doubles import MARGIN, digits_of, down, mpf_of, up
+from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, down, mpf_of, up
 from dpcompose.curves.rounding.exact import (
     MAX_EXPONENT,
     ONE,
@@ -76,14 +76,16 @@ class LaplaceLoss(MechanismLoss):
     def least_epsilon(self, delta: Fraction) -> Certified:
         """a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018, Theorem 3)."""
         lost = 2 * log1p_up(delta / (1 - delta))
-        return Certified(max(self.shift - lost * (1 - MARGIN), ZERO), max(self.shift - lost, ZERO))
+        return Certified(
+            max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO)
+        )
 
     def least_delta(self, epsilon: Fraction) -> Certified:
         from mpmath import mp
 
         with mp.workdps(60):
             value = -mp.expm1(mpf_of((epsilon - self.shift) / 2))
-            return Certified(min(up(value, MARGIN), ONE), down(value, MARGIN))
+            return Certified(min(up(value, FORMULA_MARGIN), ONE), down(value, FORMULA_MARGIN))
 
     def natural_step(self) -> None:
         return None
@@ -141,7 +143,7 @@ def laplace_rho(shift: Fraction) -> Fraction:
     with mp.workdps(60 + max(0, -digits_of(shift))):
         value = mpf_of(shift) + mp.expm1(-mpf_of(shift))
         note_rounding()
-        return min(shift * shift / 2, up(value, MARGIN))
+        return min(shift * shift / 2, up(value, FORMULA_MARGIN))
 
 
 def laplace_mu(shift: Fraction) -> Fraction:

@@ -11,6 +11,8 @@ from typing import Any
 UNIT, EPS = 2.0**-53, 2.0**-52
 #: What an evaluation in some 40 digits of mpmath may be off by, relatively, and those digits.
 MARGIN, WORKING_DIGITS = Fraction(1, 10**30), 40
+#: What one formula may be off by in 60 digits.
+FORMULA_MARGIN = Fraction(1, 10**40)
 #: Significant digits on which machines agree; what floating-point sums give is rounded up to them.
 DIGITS = 11
 #: Numbers like 1e-300 or 1e300 leave the range of doubles; a way to a bound then gives nothing.
