@@ -25,9 +25,10 @@ from dpcompose.core.change.units import (
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, Pair
 
-#: A number under `Scalars`, pairs under `Pairs`, multisets under `Patterns`.
+#: A privacy loss: a number under `Scalars`, (ε, δ) pairs under `Pairs`, multisets under `Patterns`.
 Loss = Any
-#: Yields requests for losses of changes elsewhere, is sent these, and returns its own result.
+#: A bound under way: a generator that yields requests for losses, each a pair (place, change of its
+#: dataset) or a `PureNeed`, is sent these losses, and returns the bound that follows from them.
 Walk = Generator[Any, Loss, Any]
 #: Asks for the loss of a part of a change, each unit of which becomes what a function says.
 Ask = Callable[[State, Callable[[ChangeUnit], ChangeUnit]], Walk]
