@@ -36,7 +36,7 @@ from dpcompose.curves import (
 from dpcompose.curves.families import PureSteps, equal_steps
 from dpcompose.curves.rounding import ONE, ZERO
 
-#: A loss in pure DP, by bounds that all hold: (ε of a step, number of steps); a response is one step.
+#: A pure loss by bounds that all hold: (ε of a step, number of steps); a response is one step.
 Pure = tuple[tuple[Fraction, int], ...]
 #: What is left of it: for each bound (ε, remaining steps, False), or (ε, remaining ε, True).
 _Room = tuple[tuple[Fraction, Fraction, bool], ...]
