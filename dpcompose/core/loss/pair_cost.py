@@ -33,8 +33,8 @@ MOST_OPTIONS = 12
 #: and the most ways for all units of one level, and for all units of the change.
 MOST_PARTIAL, MOST_WALKS = 64, 256
 
-#: Returns how many steps of a guarantee cover the units of change inside an item, on the dataset for
-#: which the guarantee is stated: pairs (steps, number of such units).
+#: Returns how many steps of a guarantee cover the units of change inside an item, on the dataset
+#: for which the guarantee is stated: pairs (steps, number of such units).
 Needed = Callable[[Placed, TracedUnit], list[tuple[int | None, int]]]
 #: Steps along a part of a path: (loss of a step, number of such steps).
 _Steps = list[tuple[Pair, int]]
