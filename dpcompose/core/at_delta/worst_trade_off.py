@@ -36,10 +36,10 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     def profile(
         patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
     ) -> Fraction:
-        """Returns the least δ known at `epsilon` of the patterns, in one order of the tables (1 if
-        none is known).
+        """Returns the least δ known at `epsilon` for these patterns and the bounds (1 if none is
+        known).
 
-        `directed`: the tables exchanged; `order`: see `Curve`.
+        `directed`: in one order of the tables only, that with the row first if `order` is above 0.
         """
         which = ("with" if order > 0 else "without") if directed else None
         point = Point(epsilon=epsilon, many=True, order=which)

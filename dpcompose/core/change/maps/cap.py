@@ -24,8 +24,8 @@ class Cap(ChosenRows):
     what: ClassVar[str] = "cap"
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the user with fewer rows, or a row that comes, goes or displaces another of its
-        unit."""
+        """Returns the user with at most `rows` rows, or a row that comes, goes or displaces another
+        of its unit."""
         if leaf.kind is Kind.USER:
             return [capped(leaf, self.rows)]
         unit = traits.unit or "the privacy unit"

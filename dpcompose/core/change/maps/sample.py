@@ -26,7 +26,7 @@ from dpcompose.curves.rounding import ONE, capped, count_text, listing, number, 
 
 @dataclass(frozen=True, slots=True)
 class Sample(Map):
-    """One secret random sample of the rows.
+    """One secret random sample of the rows of a table.
 
     Poisson: each row independently with probability `rate`, and `size` is None. Without
     replacement: `size` rows of `of`, which is the public number of rows or a public lower bound of
@@ -101,7 +101,8 @@ class Sample(Map):
             yield from self._of_unknown(above)
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if `of` is not a public number of rows, or larger than the table."""
+        """Yields an error if `of` is not the table's public number of rows, or is larger than
+        it."""
         traits = above.traits
         if self.of is None:
             return
@@ -125,7 +126,8 @@ class Sample(Map):
             yield Refusal("DPC155", ("of",), fewer, hint)
 
     def _cut_of_unknown(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if a row may come or go without a null, or if `of` is another number."""
+        """Yields an error, for a sample cut to a size, if a row may come or go without a null, or
+        `of` is wrong."""
         traits = above.traits
         if not (traits.nulls or traits.fixed):
             says = (
