@@ -51,7 +51,7 @@ class Interval:
 
     @property
     def ceiling(self) -> Fraction:
-        """The upper end, as a fraction."""
+        """Returns the upper end, as a fraction."""
         return Fraction(self.high)
 
 
