@@ -68,12 +68,14 @@ class Meter:
         self.hints = hints  # searches for the constant that was probably meant
 
     def spend_work(self, bits: int) -> bool:
-        """Counts an operation on so many bits; returns False once the work is used up."""
+        """Counts an operation on so many bits, and returns whether work is left; False once it is
+        used up."""
         self.work -= (bits // 64) ** 2 + 1
         return self.work >= 0
 
     def spend_hint(self) -> bool:
-        """Counts a search for a hint; returns False once too many were made."""
+        """Counts a search for a hint, and returns whether it may be made; False once too many
+        were."""
         self.hints -= 1
         return self.hints >= 0
 
@@ -86,7 +88,7 @@ class Bounds(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether the value is known exactly."""
+        """Returns whether the value is known exactly."""
         return self.low == self.high
 
 
@@ -95,7 +97,11 @@ Names = Mapping[str, Fraction] | Mapping[str, Bounds]
 
 
 def parse(text: str, names: Names, meter: Meter | None = None) -> Fraction:
-    """Returns the exact value of an expression; as `bounds`, which may be no single number."""
+    """Returns the exact value of an expression; raises ExpressionError where it may be no single
+    number.
+
+    Parameters: see `bounds`.
+    """
     found = bounds(text, names, meter)
     if not found.exact:
         message = f"{quote(text)} has no exact value, and none may be rounded here"
@@ -104,11 +110,12 @@ def parse(text: str, names: Names, meter: Meter | None = None) -> Fraction:
 
 
 def bounds(text: str, names: Names, meter: Meter | None = None) -> Bounds:
-    """Returns bounds of the value of a decimal, a fraction, or an expression with + - * / ( ), ln,
-    exp, sqrt and ``names``; without functions they are equal.
+    """Returns two numbers between which the value of an expression lies; they are equal without
+    functions.
 
-    ``meter``: the same for all expressions of a spec, to bound their work together. Raises
-    ExpressionError, with a hint if it is clear what was probably meant.
+    It is a decimal, a fraction, or an expression with + - * / ( ), ln, exp, sqrt and the constants
+    ``names``. ``meter``: the same for all expressions of a spec, to bound their work together.
+    Raises ExpressionError, with a hint if it is clear what was probably meant.
     """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
