@@ -1,13 +1,13 @@
 """Changes of datasets as multisets of units, with the origin of each unit, in canonical form.
 
-A change of a dataset is a multiset of units. A unit is one row added or removed (`SINGLE`), one row
-replaced (`PAIR`, with an old and a new end), all rows of one privacy unit (`USER`), one step of a
-graph relation, or something unknown (`ANY`). A path of neighbouring tables applies the units one by
-one, and the losses of its steps combine as in group privacy.
+A change (`State`) is the difference of two tables, as a multiset of units. A unit is one row added
+or removed (`SINGLE`), one row replaced (`PAIR`, with an old and a new end), all rows of one privacy
+unit (`USER`), one step of a graph relation, or something unknown (`ANY`). A path of neighbouring
+tables applies the units one by one, and the losses of its steps combine as in group privacy.
 
-Statements on ancestors need the history: which rows of the ancestor reach the dataset, with which
-ends. So a unit of an ancestor that some statement speaks of is stored as a `TracedUnit` around the
-units that it became; `ends` says from which end (side 0 or 1) of it each end of a unit comes.
+Guarantees stated on ancestors need the history: which rows of the ancestor reach the dataset, with
+which ends. So a unit of an ancestor that some guarantee is about is stored as a `TracedUnit` around
+the units that it became; `ends` says from which end (side 0 or 1) of it each end of a unit comes.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _order(item: TracedUnit) -> tuple[object, ...]:
 
 
 def leaf_item(leaf: ChangeUnit) -> TracedUnit:
-    """Returns a unit of the dataset at hand as an item, with nothing below it."""
+    """Returns a unit of the dataset at hand as an item of a change, without history."""
     return TracedUnit(leaf, ())
 
 

@@ -1,4 +1,7 @@
-"""The rules that bound the loss below a map, given a change of the dataset that the map reads."""
+"""The rules that bound the loss below a map, given a change of the dataset that the map reads.
+
+Each rule returns a walk (`core.loss.algebra.Walk`) whose result is a `Choice`.
+"""
 
 from __future__ import annotations
 
@@ -186,13 +189,13 @@ class AlongMap(LossRules):
     # -- random maps ---------------------------------------------------------------------------
 
     def displaced(self, state: State) -> Walk:
-        """Bounds the loss where the map draws one row of each key (theorem `random-limit`).
+        """Bounds the loss where the map keeps one random row of each key (theorem `random-limit`).
 
         An added row is the only one of its key and is kept, or it is drawn with chance at most 1/2
         and then replaces another. Changes of several keys are a path, each with its own draw.
-        Everything that reads the drawn rows is composed first. A statement above the map covers the
-        draw, which is then not amplified, and one about the protected step does not cover the
-        tables on a path.
+        Everything that reads the drawn rows is composed first. A guarantee stated above the map
+        covers the draw, which is then not amplified, and one about the protected step does not
+        cover the tables on a path.
         """
         algebra = self.algebra
         if self.below.above is not None or self.made_by.conduct().picks is not RowSelection.ONE:

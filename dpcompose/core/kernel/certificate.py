@@ -1,4 +1,5 @@
-"""Certificates: the claims that prove a bound, from the statements up to the protected change.
+"""Certificates: the claims that prove a bound, from the stated guarantees up to the protected
+change.
 
 A claim bounds the loss of a change of one dataset. It names the rules by which it follows from
 earlier claims; `dpcompose.checker`, which shares no code with this, repeats every step.
@@ -309,9 +310,11 @@ def mechanism_line(mechanism: Mechanism, place: Place) -> Line:
 
 
 def statement_line(statement: Statement, place: Place) -> Line:
-    """Returns a stated guarantee as plain data; `up`: on which ancestor it is stated.
+    """Returns a stated guarantee as plain data; `up`: on which ancestor of the dataset of `place`
+    it is stated.
 
-    A statement about changes of some columns is about any replacement in a table that names none.
+    A guarantee for changes of some columns is one for any replacement in a table that names no
+    columns.
     """
     guarantee, relation, home = statement.guarantee, statement.relation, place
     for _ in range(statement.up):
@@ -352,7 +355,7 @@ def change_line(state: State) -> list[Any]:
 
 
 def _unit_line(unit: ChangeUnit) -> Line:
-    """Returns a unit of change as plain data; keys with default values are left out."""
+    """Returns a unit of change as plain data, without keys that have their default values."""
     line: Line = {"kind": unit.kind.value}
     if unit.ends != (0,):
         line["ends"] = list(unit.ends)

@@ -213,7 +213,8 @@ class OverBlocks(LossRules):
         return coarse if best == coarse.loss else finer._replace(loss=best, how=coarse.how)
 
     def equal_rows(self, state: State) -> Walk:
-        """Bounds the loss of many rows, all added or all removed, by their number in each block."""
+        """Bounds the loss of many rows, all added or all removed, by how many of them are in each
+        block."""
         self._rows(state)
         rows = equal_rows(state)
         if rows is None or self.algebra.notion.facts.power is None:
@@ -325,7 +326,7 @@ def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:
 
 
 def _same(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns the same unit, as it is in a block."""
+    """Returns the unit of change as it is in a block."""
     return leaf._replace(ends=_all(leaf), displaced=False)
 
 

@@ -113,7 +113,7 @@ def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, in
 
 
 def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
-    """Returns the composition of Rényi curves, each with its count, and of a ρ.
+    """Returns the composition of Rényi curves, each with its count, and of a zCDP loss `rho`.
 
     The curves add order by order; at an order between two points of a curve its chord is used.
     """
@@ -132,9 +132,11 @@ def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Ren
 
 
 def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fraction:
-    """Returns an upper bound of a Rényi curve at an order not above its highest point.
+    """Returns an upper bound of a Rényi curve at the order `alpha`, not above that of its last
+    point.
 
-    ε_α does not fall with α, and (α-1)·ε_α is convex in α. Raises ValueError for a higher order.
+    `points`: pairs (α, ε_α), sorted. ε_α does not fall with α, and (α-1)·ε_α is convex in α. Raises
+    ValueError for a higher order.
     """
     place = bisect_left(points, alpha, key=itemgetter(0))
     if place == len(points):

@@ -1,9 +1,11 @@
 """The privacy loss of one mechanism for one change (theory, section 4, "Cost of a change").
 
-Every statement is stated on a dataset; a change is covered by as many steps of the statement's
+Every guarantee is stated on a dataset; a change is covered by as many steps of the guarantee's
 neighbouring relation as the change needs on that dataset. Only the part of the change that reaches
-the dataset read is charged (GMPS24 IV.10). Statements on different datasets are alternatives for
-each unit of the change; statements on the same dataset may take turns along the path.
+the dataset read is charged (GMPS24 IV.10).
+
+Guarantees on different datasets are alternatives for each unit of the change; guarantees on the
+same dataset may take turns along the path.
 """
 
 from __future__ import annotations
@@ -96,9 +98,9 @@ _MOST_CURVES = 20
 
 @dataclass(slots=True)
 class Coster:
-    """Computes the losses of mechanisms in one algebra.
+    """Computes the losses of mechanisms for changes of the datasets that they read, in one algebra.
 
-    Caches the step counts of statements and the joined curves, which repeat often.
+    Stores the step counts of guarantees and the joined curves, which repeat often.
     """
 
     algebra: LossAlgebra
@@ -217,8 +219,8 @@ class Coster:
     ) -> list[tuple[Amount, int]] | None:
         """Returns the cheapest steps where removed and added rows are paired as replaced rows.
 
-        Pairs of (amount of one step, number of steps), by statements on the dataset read itself.
-        None if the change has no such pair of rows, or if some unit cannot be covered.
+        Pairs of (amount of one step in `notion`, number of steps), by guarantees on the dataset
+        read itself. None if the change has no such pair of rows, or if some unit cannot be covered.
         """
         joined = _join_rows(placed, state)
         if joined is None:
@@ -440,7 +442,8 @@ def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) 
 
 
 def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
-    """Returns an upper bound of the distance that a value moves over all units of the change.
+    """Returns an upper bound of the distance by which all units of the change together move a
+    value.
 
     `diameter`: the largest distance of two values, if any. None if nothing bounds the distance.
     """

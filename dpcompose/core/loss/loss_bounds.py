@@ -1,4 +1,4 @@
-"""The loss of a mechanism for one change, from its statements, as curves that are composed.
+"""The loss of a mechanism for one change, from its stated guarantees, as curves that are composed.
 
 Theory, section 4 ("Cost of a change") gives how many steps of which relation cover the change; here
 they become parts of a composition. Along a path the sensitivities of noise add, which is sharper
@@ -89,13 +89,13 @@ def shifts(
 
 
 def _noises(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the loss of each concrete mechanism at its shift along the path."""
+    """Yields the loss of each concrete mechanism stated, at its shift along the path."""
     for mechanism, shift in shifts(costs, placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
 def _noise(noise: Family, shift: Fraction) -> Curve:
-    """Returns the loss of noise at a shift as one option, a composition if it has several parts."""
+    """Returns the loss of a concrete mechanism at a shift as one curve."""
     loss = noise.loss(shift)
     if not loss.parts:
         return curve_of(None, loss.gaussian, loss.no_failure)
@@ -170,7 +170,8 @@ def _pairs(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Cu
 
 
 def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields curves of (ε, δ) steps, or of different ε, along paths with any order of steps."""
+    """Yields curves of paths whose steps are (ε, δ), or of different ε, and may be taken in any
+    order."""
     stated = [
         each
         for each in placed

@@ -1,6 +1,6 @@
-"""The (ε, δ) of one mechanism for one change, by statements that share the units of the change.
+"""The (ε, δ) of one mechanism for one change, by guarantees that share the units of the change.
 
-The least loss is not one number: one statement may have the smaller ε and another the smaller δ, so
+The least loss is not one number: one guarantee may have the smaller ε and another the smaller δ, so
 that all ways of taking turns are composed, and the undominated ones returned.
 
 At a chosen δ such a path has a curve. The power of a test of level x at one table is at most β(x) =

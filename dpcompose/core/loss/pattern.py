@@ -1,8 +1,10 @@
-"""The loss of one change over all mechanisms together: a multiset of privacy losses.
+"""The loss of one change over all mechanisms together: a multiset of privacy losses, called a
+pattern.
 
 At a chosen δ the worst neighbouring change cannot be found from sums (theory, section 5, "the worst
 case depends on δ"), so that the losses of a change are stored separately, as a pattern. A pattern
-stands for the composition of its atoms; a pattern may be dropped when another one dominates it.
+stands for the composition of its atoms, each the loss of one mechanism; a pattern may be dropped
+when another one dominates it.
 """
 
 from __future__ import annotations
@@ -187,7 +189,7 @@ def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
 
 
 def double(x: Fraction | int) -> float:
-    """Returns a number as a float, infinite if it is too large."""
+    """Returns a number as a float, infinite if it is too large for one."""
     try:
         return float(x)
     except OverflowError:
@@ -290,9 +292,9 @@ def mirrored(pattern: LossMultiset) -> LossMultiset:
 
 
 def _turned(part: Part | None) -> Part | None:
-    """Returns a part with the sides of one-sided samples exchanged, nested ones too.
+    """Returns a factor of a loss with the tables exchanged in one-sided samples, nested ones too.
 
-    Every other part holds for both orders of the tables, and is returned itself.
+    Every other factor holds for both orders of the tables, and is returned itself.
     """
     match part:
         case PoissonGroup() | Allocated() if part.side != "both":
@@ -310,7 +312,7 @@ def _turned(part: Part | None) -> Part | None:
 
 
 def _turned_whole(base: Curve) -> Curve:
-    """Returns a composition with the sides of all its one-sided samples exchanged."""
+    """Returns a composition with the two tables exchanged in all its one-sided samples."""
     turned = tuple((_turned(part) or part, n) for part, n in base.parts)
     if all(new is old for (new, _), (old, _) in zip(turned, base.parts, strict=True)):
         return base
@@ -318,7 +320,7 @@ def _turned_whole(base: Curve) -> Curve:
 
 
 def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
-    """Returns an atom that dominates the given one, whichever of the two tables has the row.
+    """Returns an atom that dominates this one, whichever of the two tables has the additional row.
 
     The atom itself if none of its options is a one-sided sample.
     """

@@ -220,7 +220,7 @@ def _fall(selected: Selected, x: Fraction, y: Fraction) -> Fraction:
 
 
 def _top(run: Curve) -> Fraction:
-    """Returns the ε beyond which the δ of a run is taken as constant."""
+    """Returns the ε beyond which the δ of one run is taken as constant."""
     failure = _failure(run)
     for rest in _RESTS:
         found = run.epsilon(delta=failure + (1 - failure) * rest)

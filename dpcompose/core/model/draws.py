@@ -1,4 +1,4 @@
-"""Random maps: how often samples are drawn, and how many releases depend on an outcome."""
+"""Random maps: how often samples are drawn, and how many releases depend on one outcome."""
 
 from __future__ import annotations
 

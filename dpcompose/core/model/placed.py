@@ -1,4 +1,4 @@
-"""A statement as seen from the dataset that its mechanism reads."""
+"""A stated guarantee as it applies to the dataset that its mechanism reads."""
 
 from __future__ import annotations
 

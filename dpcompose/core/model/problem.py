@@ -82,9 +82,9 @@ class Statement(NamedTuple):
 class Mechanism:
     """A mechanism that reads one dataset; `count` independent copies of it are released.
 
-    `name` is unique in the spec; the copies on the blocks of a partition share name and path.
-    `group`: the name under which reports sum its cost with those of others. `interactive`: it
-    answers several questions, and others may be asked in between.
+    `statements`: its stated guarantees. `name` is unique in the spec; the copies on the blocks of a
+    partition share name and path. `group`: the name under which reports sum its cost with those of
+    others. `interactive`: it answers several questions, and others may be asked in between.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Mechanism:
 
     @property
     def stated_in(self) -> frozenset[Notion]:
-        """Returns the notions of its statements."""
+        """Returns the notions in which its guarantees are stated."""
         return frozenset(each.guarantee.notion for each in self.statements)
 
 
@@ -179,7 +179,11 @@ class Root:
 
 
 class Goal(NamedTuple):
-    """The neighbouring relation to protect: `distance` steps of `relation`."""
+    """What is to be protected: tables that are at most `distance` steps of a neighbouring relation
+    apart.
+
+    `given`: whether the spec names the relation.
+    """
 
     relation: Relation
     distance: int = 1

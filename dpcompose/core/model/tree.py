@@ -1,4 +1,5 @@
-"""The tree of datasets of a problem: levels, traits, and where statements apply."""
+"""The tree of datasets of a problem: its nodes (places), and where each stated guarantee
+applies."""
 
 from __future__ import annotations
 
@@ -52,22 +53,25 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A dataset in the tree of a root.
+    """A node of the tree of datasets under a root: one dataset, with what the tree says of it.
 
-    `levels`: the depths of the ancestors on which statements here or below are made, outermost
-    first (`STEP` for the protected step); a change is kept with its history at those.
-    `mechanisms`: each with its statements as they apply here.
-    `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
-    mechanisms with at least so many copies read it, each with one copy. Else None.
-    `read`: whether some mechanism reads this or something below it. `leans`: whether a Poisson
-    sample is read below, so that it matters which of the two tables has the additional row.
-    A statement on an ancestor holds over everything random between that ancestor and the dataset
+    `depth`: how many maps and blocks lie above it; `edge`: how it comes from its parent. `levels`:
+    the depths of the ancestors on which guarantees of mechanisms here or below are stated,
+    outermost first (`STEP` for the protected step); a change here is kept with its history at
+    those. `mechanisms`: those that read it, with their guarantees as they apply here; `derived`:
+    the datasets made from it by maps; `blocks`: for each partition of it the classes of equal
+    blocks. `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
+    mechanisms with at least so many copies read it, each with one copy. Else None. `read`: whether
+    some mechanism reads this or something below it. `leans`: whether a Poisson sample is read
+    below, so that it matters which of the two tables has the additional row. `top`: the place of
+    the root.
+
+    A guarantee on an ancestor holds over everything random between that ancestor and the dataset
     read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
-    random maps down to depth `given` are taken as given, and only statements on datasets at that
+    random maps down to depth `given` are taken as given, and only guarantees on datasets at that
     depth or further down say something. Or a random map is part of the one release that depends on
     it: `whole` is then the dataset that it makes, seen as such a part, and in it and below it
-    `above` is the depth of what the map reads, at which or further up statements must be stated.
-    `top`: the place of the root.
+    `above` is the depth of what the map reads, at which or further up guarantees must be stated.
     """
 
     dataset: Dataset
@@ -105,7 +109,7 @@ class Place:
             yield from blocks
 
     def subtree(self) -> Iterator[Place]:
-        """Yields this place and all below it, parents first."""
+        """Yields this place and all places below it, parents first."""
         stack = [self]
         while stack:
             place = stack.pop()

@@ -43,7 +43,7 @@ class Notion(StrEnum):
 
     @property
     def facts(self) -> NotionFacts:
-        """The names, units and conversions of the notion."""
+        """Returns the names, units and conversions of the notion."""
         return FACTS[self]
 
     def amount_of(self, value: Fraction) -> Fraction:

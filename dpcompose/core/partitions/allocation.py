@@ -1,10 +1,10 @@
-"""How one change spreads over the blocks of a partition (theory, section 5), in plain numbers.
+"""How one changed row spreads over the blocks of a partition (theory, section 5), in plain numbers.
 
 Every function takes, for each class of equal blocks, the loss of a block that one row enters or
 leaves (`once`) and of a block in which a row is replaced (`both`), with the number of blocks in the
-class, and returns the worst total with the blocks that attain it. If entering a block may lose less
-than leaving it (below a Poisson sample), `new` is for blocks that a row enters, and `once` for
-those that it leaves; else `new` is None.
+class (`sizes`), and returns the worst total with the blocks that attain it. If entering a block may
+lose less than leaving it (below a Poisson sample), `new` is for blocks that a row enters, and
+`once` for those that it leaves; else `new` is None.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The worst loss of several row changes over the blocks of a partition, each limited in number."""
+"""The worst loss of several row changes over the blocks of a partition, so many at most in each
+block."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How one change spreads over the blocks of a partition, in patterns.
+"""How one changed row spreads over the blocks of a partition, in patterns.
 
 The counterpart of `allocation` (theory, section 5): for each class of equal blocks, `once` are the
-patterns of a block changed by one end of a row, and `both` of a block changed by both ends. If a
-row may lose less in a block that it enters than in one that it leaves, `new` are those of the
+patterns of a block that a row enters or leaves, and `both` of a block in which a row is replaced.
+If a row may lose less in a block that it enters than in one that it leaves, `new` are those of the
 former. Ways that are too many to list are bounded by a pattern that dominates them.
 """
 
@@ -146,7 +146,8 @@ class _Covers:
         self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
 
     def of(self, most: int) -> LossMultiset:
-        """Returns the pattern that dominates every choice of `most` blocks."""
+        """Returns the pattern that dominates every choice of `most` blocks, a row entering or
+        leaving each."""
         taken: list[LossMultiset] = []
         for pattern, many in self.behind:
             used = min(most, many)
@@ -165,7 +166,7 @@ def _two_of(
     sizes: Sequence[int],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """Returns the loss of a replaced row: within a block, between two, or between a block and
+    """Returns the loss of a row replaced within a block, by one in another block, or by one
     outside."""
     entered = once if new is None else new
     order = _by_size(once)
