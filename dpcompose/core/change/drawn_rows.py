@@ -117,7 +117,7 @@ def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, F
 def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
     """Returns how many of `rows` rows a Poisson sample holds: numbers with chances.
 
-    Some numbers are rounded up to larger ones.
+    `rate`: the chance of one row. Some numbers are rounded up to larger ones.
     """
     ends = _ends(rows)
     return list(zip(ends, chances(rows, rate, ends[1:]), strict=True))

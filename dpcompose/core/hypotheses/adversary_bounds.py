@@ -429,10 +429,10 @@ def coupled(pairs: Sequence[tuple[int, int, Fraction]], cost: Cost) -> Coupling:
 
 
 def in_order(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> Coupling:
-    """Returns the coupling of two lists of weights by Algorithm 3 of HBW22.
+    """Returns the coupling of two lists of weights, `first` and `second`, by Algorithm 3 of HBW22.
 
-    `cost`: the (ε, δ) between two items. It matches the next items of both lists, and splits the
-    heavier one. The weights of both lists must have one sum.
+    `cost`: returns the (ε, δ) between two items. It matches the next items of both lists, and
+    splits the heavier one. The weights of both lists must have one sum.
     """
     pairs: list[tuple[int, int, Fraction]] = []
     i = j = 0
@@ -458,9 +458,10 @@ def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> C
     """Returns the coupling of two lists of weights with the least greatest ε and, of those, the
     least mean δ.
 
-    `cost`: the (ε, δ) between two items. A coupling is a transport problem. Whether a greatest loss
-    is feasible is a maximum flow along the pairs within it; the least mean δ is then a flow of
-    minimum cost, by shortest augmenting paths in whole numbers.
+    `first`, `second`: the lists; `cost`: returns the (ε, δ) between two items. A coupling is a
+    transport problem. Whether a greatest loss is feasible is a maximum flow along the pairs within
+    it; the least mean δ is then a flow of minimum cost, by shortest augmenting paths in whole
+    numbers.
     """
     known = {(i, j): cost(i, j) for i in range(len(first)) for j in range(len(second))}
     losses = sorted({loss for loss, _ in known.values()})
@@ -484,7 +485,11 @@ def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> C
 def _flow(
     first: Sequence[int], second: Sequence[int], cost: dict[tuple[int, int], int]
 ) -> dict[tuple[int, int], int] | None:
-    """Returns a flow of least cost that moves all mass along the given pairs; None if none does."""
+    """Returns a flow of least cost from the items `first` to the items `second`; None if none moves
+    all mass.
+
+    `cost`: of each pair along which mass may move.
+    """
     left, right = list(first), list(second)
     moved = dict.fromkeys(cost, 0)
     while any(left):
@@ -509,10 +514,11 @@ def _cheapest(
     cost: dict[tuple[int, int], int],
     moved: dict[tuple[int, int], int],
 ) -> list[tuple[int, int]] | None:
-    """Returns the cheapest augmenting path, None if there is none.
+    """Returns the cheapest augmenting path of a flow, None if there is none.
 
-    It leads from an item of the first list with mass left to one of the second with room left.
-    Pairs alternate: mass is added to the first, third, … and taken back from the others.
+    It leads from an item with mass in `left` to one with room in `right`. Pairs alternate: mass is
+    added to the first, third, … and taken back from the others, where it has `moved`. `cost`: of
+    each pair.
     """
     at: dict[tuple[bool, int], int] = {(True, i): 0 for i, each in enumerate(left) if each}
     came: dict[tuple[bool, int], tuple[int, int]] = {}

@@ -70,7 +70,8 @@ def _binomials(size: int, wanted: Sequence[int]) -> int:
 def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
     """Returns Σ Π x_i, and its marked sum (`Sums`), over all sets of `low` to `high` blocks.
 
-    Raises OverflowError if there are too many blocks to distinguish sets by size.
+    `terms`: the blocks. Raises OverflowError if there are too many blocks to distinguish sets by
+    size.
     """
     terms = [term for term in terms if term.count]
     size = sum(term.count for term in terms)
@@ -156,8 +157,10 @@ def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: i
 
 
 def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
-    """Returns a t > 0 for which the mean of |b| is about from `low` to `high`; any t > 0 is
-    sound."""
+    """Returns a t > 0 for which the mean of |b| is about from `low` to `high`; any t > 0 is sound.
+
+    `size`: the number of blocks.
+    """
     sizes: dict[int, int] = {}
     for term in terms:
         x = round(10 * float(term.log))  # a tenth is near enough

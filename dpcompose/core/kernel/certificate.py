@@ -484,7 +484,10 @@ def point_line(proof: int, delta: Fraction, epsilon: Fraction, order: Fraction |
 
 
 def lines(problem: Problem, digest: str, proofs: Sequence[Certificate]) -> Iterator[Line]:
-    """Yields the lines of a certificate but for points: the header, the problem, and its proofs."""
+    """Yields the lines of a certificate but for points: the header, the problem, and its proofs.
+
+    `digest`: of the spec.
+    """
     yield header(problem, digest)
     yield from problem_lines(problem)
     for number, certificate in enumerate(proofs):

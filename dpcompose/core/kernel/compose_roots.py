@@ -92,8 +92,8 @@ def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:
     """Returns the number of protected steps, and of how many parts each consists that change one
     root.
 
-    A declared relation on which no guarantee is stated counts as one step of all its parts. None
-    where one step may change all roots.
+    `tops`: the places of the roots. A declared relation on which no guarantee is stated counts as
+    one step of all its parts. None where one step may change all roots.
     """
     relation = goal.relation
     if relation.kind is not RelationKind.DECLARED:

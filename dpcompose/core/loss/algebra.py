@@ -154,7 +154,10 @@ class LossAlgebra(ABC):
         self, rule: Any, once: Sequence[Loss], both: Sequence[Loss], new: Sequence[Loss] | None
     ) -> tuple[Loss, tuple[Any, ...]]:
         """Returns what `worst_blocks` does, where every block that the row can reach has a finite
-        loss."""
+        loss.
+
+        Parameters: see `worst_blocks`.
+        """
 
     def spread_rows(self, rows: Any) -> Walk:
         """Bounds the loss of several changed rows over the blocks of a partition.

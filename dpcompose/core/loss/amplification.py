@@ -137,8 +137,8 @@ class NumberAlgebra(LossAlgebra):
     ) -> Walk:
         """Bounds the loss of several rows under `rounds` Poisson samples, by those that are drawn.
 
-        By mixtures over the parts of the change, or over the numbers of rows that are replaced
-        together.
+        Parameters: see `LossAlgebra.several_rows`. By mixtures over the parts of the change, or
+        over the numbers of rows that are replaced together.
         """
         together: Loss = yield from self._replaced_alike(state, rate, ask)
         try:

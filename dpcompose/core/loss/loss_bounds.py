@@ -120,7 +120,7 @@ def _numbers(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[
 
 
 def _pure(costs: Coster, native: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the losses by guarantees of pure DP taking turns, or by one of them along the whole
+    """Yields the losses by guarantees of pure DP (`native`) taking turns, or by one along the whole
     path."""
     amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
     if isinstance(amount, float):
@@ -225,7 +225,8 @@ def _curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[C
 def _grouped(
     points: Sequence[tuple[Fraction, Fraction]], steps: int
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yields the (ε, δ) of a profile for two tables `steps` steps apart (GMPS24 VI.3)."""
+    """Yields the (ε, δ) of a profile for two tables `steps` steps apart (GMPS24 VI.3); `points`:
+    for one step."""
     for epsilon, delta in points:
         if steps > 1 and epsilon * steps > MAX_EXPONENT:
             continue
@@ -240,8 +241,8 @@ def _renyi_grouped(
     """Yields the (α, ε) of a Rényi curve for two tables `steps` steps apart, at most 2^c, by c
     doublings.
 
-    Each doubling uses the weak triangle inequality D_α(P‖Q) ≤ (α-1/2)/(α-1)·D_2α(P‖R) +
-    D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
+    `points`: those for one step. Each doubling uses the weak triangle inequality D_α(P‖Q) ≤
+    (α-1/2)/(α-1)·D_2α(P‖R) + D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
     """
     curve = list(points)
     for _ in range((steps - 1).bit_length()):

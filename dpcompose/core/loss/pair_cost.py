@@ -220,7 +220,8 @@ def _is_short(way: Steps) -> bool:
 
 @lru_cache(maxsize=256)  # many blocks and copies are alike
 def _points(ways: Sequence[Steps]) -> tuple[Pair, ...]:
-    """Returns all (ε, δ) that hold for a change with these paths, by growing ε."""
+    """Returns all (ε, δ) that hold for a change that can be made along each of these paths, by
+    growing ε."""
     least: _Lines = {}
     for way in ways:
         _join(least, _any_order(way))

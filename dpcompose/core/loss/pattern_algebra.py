@@ -376,7 +376,7 @@ class Patterns(LossAlgebra):
     ) -> Walk:
         """Bounds the loss of several rows under Poisson samples, by how many of them are drawn.
 
-        Either all rows are replaced, or none is.
+        Parameters: see `LossAlgebra.several_rows`. Either all rows are replaced, or none is.
         """
         of_rows, rows = rate, rows_that_change_alike(state) or 0
         pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))

@@ -113,7 +113,10 @@ class FormKey(NamedTuple):
 def noise_key(
     name: str, says: str, *, default: object = REQUIRED, exactly: bool = False
 ) -> FormKey:
-    """Returns the key of a number above 0 that says how much noise there is."""
+    """Returns the key of a spec for a number above 0 that says how much noise there is.
+
+    `exactly`: it must be rational.
+    """
     return FormKey(name, Sort.NUMBER, says, default, need=NOISE, noise=True, exactly=exactly)
 
 

@@ -163,7 +163,9 @@ def _range_epsilon(
 ) -> Fraction:
     """Returns the ε of one pick of a selection: as given, or from the noise on each score.
 
-    Numbers that a spec leaves out are 0.
+    Numbers that a spec leaves out are 0. `scale`: of the noise; `sensitivity`: of a score;
+    `monotone`: all scores move in one direction, so that they move apart by one sensitivity, not
+    two.
     """
     return epsilon or (1 if monotone else 2) * sensitivity / scale
 

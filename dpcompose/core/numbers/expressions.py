@@ -220,7 +220,10 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """A recursive descent parser of one expression, with bounded nesting."""
+    """A recursive descent parser of one expression, with bounded nesting.
+
+    `depth` in its methods: the number of open parentheses.
+    """
 
     def __init__(self, text: str, names: Names, meter: Meter) -> None:
         self._text = text
@@ -281,8 +284,7 @@ class _Parser:
         return token
 
     def _sum(self, depth: int) -> Bounds:
-        """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
-        parentheses."""
+        """Returns the value of terms joined by `+` and `-`, and consumes them."""
         return self._chain("+-", self._product, depth)
 
     def _product(self, depth: int) -> Bounds:
@@ -290,7 +292,8 @@ class _Parser:
         return self._chain("*/", self._operand, depth)
 
     def _chain(self, signs: str, part: Callable[[int], Bounds], depth: int) -> Bounds:
-        """Returns the value of parts joined by some signs, and consumes them."""
+        """Returns the value of parts joined by these signs, and consumes them; `part` parses one
+        part."""
         value = part(depth)
         while self._token.kind == "operator" and self._token.text in signs:
             sign = self._take()
@@ -315,7 +318,8 @@ class _Parser:
         return Bounds(min(values), max(values))
 
     def _spend(self, left: Fraction, right: Fraction, sign: _Token) -> bool:
-        """Counts an operation on two numbers; `ExpressionError` once too much work is done."""
+        """Counts an operation (`sign`) on two numbers; `ExpressionError` once too much work is
+        done."""
         if not self._meter.spend_work(_bits(left) + _bits(right)):
             message = "the expressions of this spec take too much work"
             raise ExpressionError(message, None, sign.offset)

@@ -42,8 +42,10 @@ def _worst_allocation(found: Iterable[Allocation]) -> Allocation:
 
 
 def one_block(losses: Sequence[Amount], both: bool) -> Allocation:
-    """Returns the worst loss where exactly one block changes; `losses`: one for each class of
-    blocks."""
+    """Returns the worst loss where exactly one block changes; `losses`: of a block of each class.
+
+    `both`: a row is replaced in the block; else it is added or removed.
+    """
     return _worst_allocation((loss, (Hit(i, 1, both),)) for i, loss in enumerate(losses))
 
 
@@ -86,7 +88,8 @@ def _moves(
 ) -> Iterator[Allocation]:
     """Yields the worst moves of a row from each block to another one, and from or to outside.
 
-    `once`: the losses of leaving a block, `new`: of entering one.
+    `once`: the losses of leaving a block, `new`: of entering one; `sizes`: the number of blocks in
+    each class.
     """
     entered = sorted(range(len(new)), key=lambda i: new[i], reverse=True)[:2]
     for i, loss in enumerate(once):
@@ -382,10 +385,10 @@ def fill(
     """Returns a bound on the loss of `rows` row changes, with the blocks filled, the largest loss
     first.
 
-    At most `per_block` changes are in one block, in at most `blocks` blocks. `once`: the loss of
-    one change, for each class; a block with t row changes loses at most t^`power` times as much.
-    The total is convex in these numbers, so the worst fills the blocks of the largest loss, and one
-    more with what is left.
+    At most `per_block` changes are in one block, in at most `blocks` blocks. For each class of
+    blocks, `once`: the loss of one change; `sizes`: the number of blocks. A block with t row
+    changes loses at most t^`power` times as much as with one. The total is convex in these numbers,
+    so the worst fills the blocks of the largest loss, and one more with what is left.
     """
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
     per_block = max(1, min(per_block, rows))
@@ -413,7 +416,7 @@ def spread(
     """Returns the exact largest loss of at most `rows` row changes in at most `blocks` blocks.
 
     `losses[i][t]` is the loss of a block of class i with t row changes (index 0: zero), up to the
-    most that one block can take.
+    most that one block can take; `sizes[i]`: the number of such blocks.
     """
     best: list[list[Amount]] = [[ZERO] * (rows + 1) for _ in range(blocks + 1)]
     for column, many in zip(losses, sizes, strict=True):

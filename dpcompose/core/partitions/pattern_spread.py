@@ -89,8 +89,11 @@ def _is_ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bo
 def _largest(
     algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
 ) -> Iterator[LossMultiset]:
-    """Yields the worst patterns of a row in at most `most` blocks; `losses`: of a block of each
-    class."""
+    """Yields the worst patterns of a row in at most `most` blocks.
+
+    `losses`: of a block of each class that the row enters or leaves; `sizes`: the number of blocks
+    in each class.
+    """
     if most == 1:
         yield from algebra.worst_case(losses)
         return
@@ -118,7 +121,10 @@ def _compose_first(
     most: int,
 ) -> UndominatedLosses:
     """Returns the composed loss of the first `most` blocks, one class after the other as in
-    `order`."""
+    `order`.
+
+    `losses`: of a block of each class; `sizes`: the number of blocks in each class.
+    """
     parts: list[UndominatedLosses] = []
     for i in order:
         used = min(most, sizes[i])
@@ -167,7 +173,10 @@ def _two_of(
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
     """Returns the loss of a row replaced within a block, by one in another block, or by one
-    outside."""
+    outside.
+
+    Parameters: see the module; `sizes`: the number of blocks in each class.
+    """
     entered = once if new is None else new
     order = _by_size(once)
     partners: list[int] = []
@@ -207,9 +216,10 @@ def _membership_pair(
 ) -> Iterator[LossMultiset]:
     """Yields the worst patterns of a replaced row, in at most `most` blocks before and after.
 
-    If a block with both the old and the new row is at least as bad as two with one of them, the
-    worst way has both in the `most` first blocks; if it is no worse than one with one of them, the
-    worst way has one row in each of 2·`most` blocks.
+    `once`, `both`: see the module; `sizes`: the number of blocks in each class. If a block with
+    both the old and the new row is at least as bad as two with one of them, the worst way has both
+    in the `most` first blocks; if it is no worse than one with one of them, the worst way has one
+    row in each of 2·`most` blocks.
     """
     blocks = sum(sizes)
     order = _by_size(once)
@@ -244,7 +254,10 @@ def _membership_pair(
 
 
 def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
-    """Returns about how many ways there are of leaving blocks and entering others."""
+    """Returns about how many ways a replaced row has of leaving blocks and entering others.
+
+    `sizes`: the number of blocks in each class.
+    """
     match where:
         case InSets(fed):
             return len(fed) ** 2
@@ -271,7 +284,9 @@ def _directed(
     """Returns every way in which a row leaves, enters and stays in blocks, as losses with their
     counts.
 
-    The row is in `most` blocks before and `most` after, unless every block is used.
+    The losses are `once` of leaving, `new` of entering, `both` of staying; `sizes`: the number of
+    blocks in each class. The row is in `most` blocks before and `most` after, unless every block is
+    used.
     """
     ways: list[tuple[list[tuple[UndominatedLosses, int]], int, int, int]] = [([], most, most, 0)]
     for i, n in enumerate(sizes):
@@ -300,8 +315,8 @@ def _block_counts(
     """Yields the patterns of a replaced row, in `most` blocks before and after, for all numbers of
     blocks.
 
-    In each class a number of blocks has the old or the new row (`once`), and a number both
-    (`both`).
+    In each class, of a size in `sizes`, a number of blocks has the old or the new row (`once`), and
+    a number both (`both`).
     """
 
     def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:

@@ -118,8 +118,8 @@ class Solution:
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """Returns the composed loss of these charges (default: of all mechanisms for the worst
-        change)."""
+        """Returns the composed loss of the charges `felt`; None: of all mechanisms for the worst
+        change."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
     def _of_all_copies(self, felt: ChangeCharge) -> Loss:
@@ -215,7 +215,10 @@ class Solver:
         return self._patterned
 
     def _patterns_algebra(self, curves: bool = False) -> Patterns:
-        """Returns the algebra of patterns, which gives up on losses that were too large before."""
+        """Returns the algebra of patterns, which gives up on losses that were too large before.
+
+        `curves`: whether it also uses curves of paths of (ε, δ) steps.
+        """
         return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: LossAlgebra) -> Accountant:
@@ -319,7 +322,10 @@ def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
 
 
 def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
-    """Returns the visit of the dataset of a branch, reached from `visit` by `choice`."""
+    """Returns the visit of the dataset of a branch, reached from `visit` by `choice`.
+
+    `distance`: the number of equal changes there, of which the branch shows one.
+    """
     copies = visit.copies * branch.copies
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 

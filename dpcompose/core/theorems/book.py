@@ -62,5 +62,8 @@ def behind(route: str) -> Theorem | None:
 
 
 def general(notion: Notion, adaptive: bool) -> Theorem:
-    """Returns the general composition theorem of a notion."""
+    """Returns the general composition theorem of a notion.
+
+    `adaptive`: the one for mechanisms that may use the outputs of others.
+    """
     return in_role(Role.GENERAL, notion, adaptive)

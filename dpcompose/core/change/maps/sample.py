@@ -207,7 +207,7 @@ def _part_of_root(above: Above) -> str | None:
 def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refusal]:
     """Yields an error at `key` where the table is drawn afresh for each copy of what reads it.
 
-    `so`: what follows, and why not; `way_out`: what there is beside one draw for all.
+    `so`: what follows, and why it is not allowed; `way_out`: what there is beside one draw for all.
     """
     name = fresh_sample(above.upwards())
     if name is not None:
