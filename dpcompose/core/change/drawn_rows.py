@@ -54,7 +54,7 @@ def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
         return tuple(zip(parts, chances(rows, rate, numbers), strict=True))
     found: list[tuple[_Some, Fraction]] = [((), ONE)]
     for item, count in state:
-        ways = _of_equal(item, count, rate)
+        ways = _parts_of_equal(item, count, rate)
         if ways is None or len(found) * len(ways) > MOST_PARTS:
             return None
         found = [(some + more, v * w) for (some, v), (more, w) in product(found, ways)]
@@ -65,10 +65,12 @@ def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
     return tuple(merged.items())
 
 
-def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
+def _parts_of_equal(
+    item: TracedUnit, count: int, rate: Fraction
+) -> list[tuple[_Some, Fraction]] | None:
     """Returns the parts of `count` equal items that a sample may hold, with chances; None if too
     many."""
-    one = _of_one(item, rate)
+    one = _parts_of_one(item, rate)
     if one is None:
         return None
     if math.comb(count + len(one) - 1, count) > MOST_PARTS:
@@ -91,7 +93,9 @@ def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some,
     return found
 
 
-def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
+def _parts_of_one(
+    item: TracedUnit, rate: Fraction
+) -> list[tuple[TracedUnit | None, Fraction]] | None:
     """Returns the parts of one item that a sample may hold, with chances, the empty part (None)
     first.
 

@@ -244,7 +244,7 @@ class Coster:
         """
         if len(placed) == 1:
             each = placed[0]
-            amount = _step(each.statement.guarantee, notion)
+            amount = _loss_of_step(each.statement.guarantee, notion)
             walk: list[tuple[Amount, int]] = []
             for needed, count in self.needed(each, item):
                 if needed is None:
@@ -252,7 +252,7 @@ class Coster:
                 walk.append((amount, needed * count))
             return walk
         columns = [self.needed(each, item) for each in placed]
-        amounts = [_step(each.statement.guarantee, notion) for each in placed]
+        amounts = [_loss_of_step(each.statement.guarantee, notion) for each in placed]
         walk = []
         for row in zip(*columns, strict=True):
             options = [
@@ -409,7 +409,7 @@ def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], St
     return (own, joined) if own else None
 
 
-def _step(guarantee: Guarantee, notion: Notion) -> Amount:
+def _loss_of_step(guarantee: Guarantee, notion: Notion) -> Amount:
     """Returns the loss in `notion` of one step of the relation that a guarantee is for.
 
     It is the guarantee's amount converted; infinite if no conversion is known.
@@ -432,7 +432,7 @@ def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) 
         kind = each.statement.relation.kind
         guarantee = each.statement.guarantee
         if kind is RelationKind.FREE_LUNCH and guarantee.notion is not Notion.APPROX:
-            least = min(least, _step(guarantee, notion))
+            least = min(least, _loss_of_step(guarantee, notion))
         elif kind is RelationKind.EUCLIDEAN:
             distance = distance_moved(state, each.traits.diameter)
             if distance is not None:

@@ -176,7 +176,7 @@ def weighed(pattern: LossMultiset) -> LossMultiset:
         return pattern
     whole = [0.0] * _SORTS
     for atom, n in pattern.atoms.items():
-        for sort, mass in enumerate(_sorted(atom).masses):
+        for sort, mass in enumerate(_summary(atom).masses):
             if mass:
                 whole[sort] += n * mass
     object.__setattr__(pattern, "masses", tuple(whole))
@@ -228,15 +228,15 @@ class Kin:
         return known
 
 
-def _sorted(atom: MechanismLossOptions) -> Sorted:
+def _summary(atom: MechanismLossOptions) -> Sorted:
     """Returns the summary of an atom, stored in the atom."""
     found: Sorted | None = atom.sorted
     if found is None:
-        found = atom.sorted = _sort(atom)
+        found = atom.sorted = _summarise(atom)
     return found
 
 
-def _sort(atom: MechanismLossOptions) -> Sorted:
+def _summarise(atom: MechanismLossOptions) -> Sorted:
     """Computes the summary of an atom from its options."""
     pure, known = as_pure(atom), atom.options[0]
     kin = None if pure is not None or known.part is None else family(known.part)
@@ -301,7 +301,7 @@ def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
     others: dict[MechanismLossOptions, int] = {}
     gaussian, rho, no_failure = ZERO, ZERO, Survival(ONE)
     for atom, n in atoms:
-        found: Sorted = atom.sorted or _sorted(atom)
+        found: Sorted = atom.sorted or _summary(atom)
         if found.other:
             others[atom] = n
             continue

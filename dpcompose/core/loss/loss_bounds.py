@@ -116,7 +116,7 @@ def _numbers(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[
             continue
         amount = costs.native(native, state, notion, (notion,))
         if not isinstance(amount, float):
-            yield _of(notion, amount)
+            yield _curve_of_amount(notion, amount)
 
 
 def _pure(costs: Coster, native: Sequence[Placed], state: State) -> Iterator[Curve]:
@@ -146,7 +146,7 @@ def pure_paths(
             yield guarantee.value, math.ceil(steps)
 
 
-def _of(notion: Notion, amount: Fraction) -> Curve:
+def _curve_of_amount(notion: Notion, amount: Fraction) -> Curve:
     """Returns the loss that an amount ε, ρ or μ² of a notion stands for."""
     if not amount:
         return NO_LOSS
@@ -261,4 +261,4 @@ def _mixed(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Cu
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         amount = costs.scalar(placed, state, Scalars(notion))
         if not isinstance(amount, float):
-            yield _of(notion, amount)
+            yield _curve_of_amount(notion, amount)

@@ -54,15 +54,15 @@ class Releases:
         not cover them together. `child`: the dataset that the map makes. `draw`: below a sample
         that is drawn afresh for each copy, the number of the draw.
         """
-        releases, furthest = self._of(child, draw)
+        releases, furthest = self._count(child, draw)
         return releases == 1 and furthest > 0
 
     def furthest(self, dataset: Dataset) -> int:
         """Returns how far above a dataset any guarantee of a mechanism at or below it is stated, in
         levels."""
-        return self._of(dataset, None)[1]
+        return self._count(dataset, None)[1]
 
-    def _of(self, top: Dataset, draw: int | None) -> tuple[int, int]:
+    def _count(self, top: Dataset, draw: int | None) -> tuple[int, int]:
         """Returns the number of releases at and below a dataset (2 for more), and the result of
         `furthest`.
 

@@ -39,7 +39,7 @@ class Edge(NamedTuple):
     `conduct`: the traits of the map `made_by` (None: a block); `block`: the number of the class of
     blocks in `partition`. `rounds`: for a sample, the number of fresh draws that all mechanisms
     below this place read. `through`: datasets between the two, whose maps are merged with the last
-    one (`_as_one`).
+    one (`_merge_maps`).
     """
 
     parent: Place
@@ -166,7 +166,7 @@ def _lay_out_root(root: Root) -> Place:
     order, releases = [top], Releases()
     for place in order:
         for child in place.dataset.derived:
-            order.extend(_made(place, child, releases))
+            order.extend(_places_below(place, child, releases))
         for partition in place.dataset.partitions:
             traits = partition.kind.traits_of_blocks(partition.size, place.traits)
             blocks = [
@@ -183,14 +183,14 @@ def _lay_out_root(root: Root) -> Place:
     return top
 
 
-def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
+def _places_below(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
     """Yields the places of `child`, the dataset that a map makes: one for each group of draws of a
     sample.
 
     They become children of `place`. If only one release depends on a random map, a second place
     (`whole`) follows, for the map as a part of that release.
     """
-    (*through, child), made_by = _as_one(child, releases)
+    (*through, child), made_by = _merge_maps(child, releases)
     traits, conduct = made_by.traits_after(place.traits), made_by.conduct()
     drawn = draws(child, place.round) if isinstance(made_by, Sample) else [(place.round, 1)]
     for draw, rounds in drawn:
@@ -208,7 +208,7 @@ def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
             yield below.whole
 
 
-def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
+def _merge_maps(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
     """Returns the datasets that a map, or several maps in a row, makes, and these maps merged into
     one.
 
@@ -318,7 +318,7 @@ def _place_statements(place: Place) -> None:
         for statement in mechanism.statements:
             up = statement.up
             if up not in known:
-                known[up] = _seen(place, statement, index)
+                known[up] = _place_guarantee(place, statement, index)
             here, admitted = known[up]._replace(statement=statement), place.admits(statement)
             if statement.relation.kind is RelationKind.DECLARED:
                 here = here._replace(level=index.get(STEP, own), usable=STEP in index)
@@ -328,7 +328,7 @@ def _place_statements(place: Place) -> None:
         place.mechanisms.append((mechanism, tuple(placed)))
 
 
-def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
+def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
     """Returns a guarantee as it applies at a place; unusable if its dataset's level is unknown.
 
     `index`: for each depth in `place.levels` its position there.
