@@ -25,7 +25,7 @@ Test = Callable[[Any], object]
 
 
 class Role(StrEnum):
-    """The roles of an entry, from the most special to the most general."""
+    """What a theorem of the book is used for, from the most special use to the most general one."""
 
     WORST_BLOCK = "the worst block, by guarantees on the blocks"
     WORST_BLOCK_COMMON = "the worst block, by guarantees on the whole table"
@@ -183,8 +183,8 @@ class Theorem(NamedTuple):
         return tuple(each for each in (*use.hypotheses, *self.hypotheses) if each.test is not None)
 
     def how(self, hypothesis: Hypothesis) -> str:
-        """Returns how a hypothesis stands: checked, declared, or (of what is not used) stated
-        only."""
+        """Returns how a condition of the theorem stands: checked, declared, or (of what is not
+        used) stated only."""
         if hypothesis.how == "checked" and self.for_readers and not self.uses:
             return "stated"
         return hypothesis.how

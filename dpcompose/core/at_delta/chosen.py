@@ -108,7 +108,8 @@ def choose(
 
 
 def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluated:
-    """Returns the pattern with the largest value at the point, the first one of equal ones."""
+    """Returns the pattern with the largest ε (or δ) at the point, with its bounds; the first of
+    equal ones."""
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
     if len(left) >= FEW and not point.many:
@@ -222,7 +223,7 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
 
 
 def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
-    """Returns whether a composition is known to be no better than `best`.
+    """Returns whether a composition is known to give no better bound at the point than `best`.
 
     It must have pure guarantees in place of sharper losses, so that its exact value is no smaller,
     and its rough bound must be larger, so that rounding does not make it smaller either.
@@ -233,7 +234,8 @@ def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
 
 
 def _surely_below(pattern: LossMultiset, point: Point, worst: Evaluated) -> bool:
-    """Returns whether a quick upper bound shows that a pattern is no worse than `worst`."""
+    """Returns whether a quick upper bound shows that a pattern loses no more than `worst` at the
+    point."""
     quick = quick_bound(next(iter(compositions(pattern))), point)
     return quick is not None and worst.value is not None and quick <= worst.value
 

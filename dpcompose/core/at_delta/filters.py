@@ -72,7 +72,8 @@ class PrivacyFilter(NamedTuple):
         return self._parameters(max(Fraction(amount), ZERO), max(Fraction(delta), ZERO))
 
     def _parameters(self, amount: Fraction, delta: Fraction) -> Parameters:
-        """Returns an amount and a δ as parameters by the names of specs, rounded down."""
+        """Returns an amount (ε, ρ or μ²) and a δ as parameters by their names in specs, rounded
+        down."""
         value = sqrt_down(amount) if self.notion is Notion.GDP else amount
         found = [(self.notion.facts.symbol, value)]
         return (*found, ("delta", delta)) if self.notion is Notion.APPROX else tuple(found)
@@ -88,7 +89,7 @@ class PrivacyFilter(NamedTuple):
 
 
 def default_notion(budget: Budget) -> Notion:
-    """Returns the notion of the filter for a budget where the spec names none.
+    """Returns the notion in which a budget is kept, where the spec names none for the filter.
 
     It does not depend on the releases: later ones are chosen after outputs, and would select the
     filter.

@@ -85,10 +85,11 @@ L1 = Relation(RelationKind.EUCLIDEAN, name="l1")
 
 
 def graph_distance(stated: RelationKind, step: RelationKind, degree: int | None) -> int | None:
-    """Returns how many `stated` steps make one `step` on a graph whose vertices are public.
+    """Returns how many steps of the relation `stated` make one of `step`, on a graph with public
+    vertices.
 
-    `degree` is the largest degree on the whole domain, None if unknown. None means that no
-    finite number does. Source: theory of Proposition A.3 applied to edge and node neighbours.
+    `degree` is the largest degree on the whole domain, None if unknown. None means that no finite
+    number does. Source: theory of Proposition A.3 applied to edge and node neighbours.
     """
     kinds = RelationKind
     if stated is step:

@@ -65,7 +65,7 @@ class AlongMap(LossRules):
 
     @property
     def made_by(self) -> Map:
-        """Returns the map."""
+        """Returns the map, that from the dataset of `place` to that of `below`."""
         assert self.below.edge is not None and self.below.edge.made_by is not None
         return self.below.edge.made_by
 
@@ -77,12 +77,12 @@ class AlongMap(LossRules):
 
     @property
     def sampled(self) -> bool:
-        """Returns whether the map is a sample whose outcome is taken as given."""
+        """Returns whether the map is a sample that amplifies: its outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     @property
     def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
-        """Returns the rules that combine no others, by the names that certificates use."""
+        """Returns the rules that combine no other rules, by their names in certificates."""
         return {
             "listed": self.every_outcome,
             "extremes": self.extremes,
@@ -557,8 +557,8 @@ class AlongMap(LossRules):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _one_sided(self, state: State) -> bool:
-        """Returns whether all changed rows are known to be in one of the two tables; also for a
-        single row."""
+        """Returns whether all changed rows are in one and the same of the two tables, as a single
+        row is."""
         units = all_leaves(state)
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False

@@ -265,8 +265,10 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 
 
 def _root_line(root: Root) -> Line:
-    """Returns what is public of a root as plain data; of rows that may be nulls, as of a table that
-    has the others."""
+    """Returns what is public of a root as plain data.
+
+    If its rows may be nulls, as of a table that has the other rows.
+    """
     cap = root.max_rows_per_unit
     return {
         **({} if cap is None else {"max_rows_per_unit": cap}),
@@ -469,7 +471,7 @@ def _curve_line(curve: Curve) -> list[Any] | None:
 
 
 def rule_line(how: How) -> Any:
-    """Returns the name of a rule, or its name with the rules that it combines."""
+    """Returns a rule as plain data: its name, or its name with the rules that it combines."""
     return [how.rule, *map(rule_line, how.of)] if how.of else how.rule
 
 

@@ -54,7 +54,7 @@ class OverBlocks(LossRules):
 
     @property
     def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
-        """Returns the rules that combine no others, by the names that certificates use."""
+        """Returns the rules that combine no other rules, by their names in certificates."""
         return {
             "everywhere": self.everywhere,
             "one row": self.one_row,
@@ -86,7 +86,8 @@ class OverBlocks(LossRules):
         return leaf
 
     def _rows(self, state: State) -> None:
-        """Raises `Refused` unless the change is of rows that are followed to their blocks."""
+        """Raises `Refused` unless the change is of single rows, each of which is in known
+        blocks."""
         if self.anywhere(state) or any(leaf.kind is Kind.USER for leaf in all_leaves(state)):
             raise Refused("it is for rows that are followed to their blocks")
 

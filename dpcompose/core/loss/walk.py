@@ -132,7 +132,7 @@ class LossRules(ABC):
     @property
     @abstractmethod
     def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
-        """Returns the rules that combine no others, by the names that certificates use."""
+        """Returns the rules that combine no other rules, by their names in certificates."""
 
     def replay(self, how: How, state: State) -> Walk:
         """Bounds the loss of the change `state` by the rule named in `how`; `Refused` where it does

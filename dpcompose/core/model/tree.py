@@ -95,7 +95,8 @@ class Place:
 
     @property
     def amplifies(self) -> bool:
-        """Returns whether it is a sample whose outcome is taken as given, so that it amplifies."""
+        """Returns whether the dataset is a secret sample that amplifies: its outcome is taken as
+        given."""
         return isinstance(self.dataset.made_by, Sample) and self.above is None
 
     @property
@@ -293,7 +294,7 @@ def _set_levels(place: Place) -> None:
 
 
 def _is_poisson(place: Place) -> bool:
-    """Returns whether a place is a Poisson sample, whose outcome is taken as given."""
+    """Returns whether a place is a Poisson sample that amplifies: its outcome is taken as given."""
     made_by = None if place.edge is None else place.edge.made_by
     return isinstance(made_by, Sample) and made_by.size is None and place.above is None
 
@@ -402,7 +403,8 @@ def _to_edges(edge: Edge) -> bool:
 
 
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
-    """Returns the edges that are known to drop some row of the first dataset.
+    """Returns those of a row of edges that are known to drop some row of the dataset where the row
+    begins.
 
     They count as long as all edges so far are maps that treat each row by itself, or blocks that
     any row may be left out of; and none after a map that makes several rows of one, which may

@@ -64,15 +64,15 @@ class Accountant:
 
     @property
     def pure(self) -> Accountant:
-        """Returns the accountant for the pure DP losses that this one needs."""
+        """Returns the accountant that computes the losses in pure DP that this one needs."""
         if self._pure is None:
             made = Accountant(Scalars(Notion.PURE))
             self._pure = made.charging_all() if self.charge_all else made
         return self._pure
 
     def charging_all(self) -> Accountant:
-        """Returns an accountant that charges all blocks, with the cached mechanism costs of this
-        one."""
+        """Returns an accountant that charges every block at its worst, with the mechanism costs of
+        this one."""
         other = Accountant(self.algebra)
         other.charge_all = True
         other._effort = Effort(0)
@@ -91,7 +91,7 @@ class Accountant:
         """Runs a walk, computes each loss that it requests, and returns its result, stored under
         `key` if given.
 
-        A key is the identity of a place and the change there.
+        A key is the identity of a place and the change of its dataset.
         """
         known, sent = self._known, None
         stack = [(key, walk)]

@@ -73,7 +73,7 @@ class Proof:
 
     @property
     def left(self) -> int:
-        """Returns how many charges are not among the costs."""
+        """Returns how many mechanisms' charges are not among the costs."""
         return len(self.solution.felt) - len(self.costs)
 
     def cites(self, role: Role) -> bool:
@@ -98,7 +98,8 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Proof:
 
 
 def _theorem_of_change(visit: Visit) -> str | None:
-    """Returns the theorem by which the change comes to a dataset; None for a root or a block."""
+    """Returns the theorem by which the worst change comes to a dataset; None for a root or a
+    block."""
     edge = visit.place.edge
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
         how = How("") if visit.via is None else visit.via.how
@@ -193,7 +194,7 @@ def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
 
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:
-    """Returns the certificate of a finite solution, made from the answers of the search."""
+    """Returns the certificate of a finite solution, made from the losses that the search found."""
     algebra, accountant = solution.algebra, solution.accountant
     loss = algebra.of_values(map(algebra.value_of, solution.quantities))
     pure = accountant.pure.answers()

@@ -17,7 +17,7 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class Cap(ChosenRows):
-    """At most `rows` rows of each privacy unit."""
+    """A map that keeps at most `rows` rows of each privacy unit."""
 
     rows: int
     keep: Keep

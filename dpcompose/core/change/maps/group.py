@@ -14,7 +14,7 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class Group(Map):
-    """One row for each value of the column `by` that occurs."""
+    """A map that makes one row for each value of the column `by` that occurs."""
 
     by: str
 

@@ -17,7 +17,7 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class RowLimit(ChosenRows):
-    """At most `rows` rows for each value of the column `per`."""
+    """A map that keeps at most `rows` rows for each value of the column `per`."""
 
     per: str
     rows: int

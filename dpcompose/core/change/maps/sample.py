@@ -48,13 +48,13 @@ class Sample(Map):
 
     @property
     def plain(self) -> bool:
-        """Returns whether each row is drawn by itself with chance `rate`, or each set of `size`
-        rows with the same chance."""
+        """Returns whether rows are drawn by themselves with chance `rate`, or sets of `size` rows
+        all alike."""
         return self.at_most is None and not self.replacement
 
     def then(self, after: Map) -> Map | None:
-        """Returns one sample with the product of the rates, of Poisson samples drawn alike; else
-        None."""
+        """Returns one Poisson sample in place of two in a row, drawn alike, with the product of the
+        rates; else None."""
         if not isinstance(after, Sample) or self.shared != after.shared:
             return None
         if not (self.plain and after.plain):
@@ -64,7 +64,8 @@ class Sample(Map):
         return replace(self, rate=capped(self.rate * after.rate))
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit; of a replaced row both ends may be drawn, or one of them.
+        """Returns the same unit of change; of a replaced row both ends may be drawn, or one of
+        them.
 
         Of groups in turn, only a row that comes or goes is known to be in one group.
         """
@@ -89,7 +90,8 @@ class Sample(Map):
         return MapTraits(False, self.shared, random="sample", picks=RowSelection.SAMPLE)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields errors for one draw where each copy has its own table, and for a wrong `of`."""
+        """Yields errors for one draw (`shared`) where each copy has its own table, and for a wrong
+        `of`."""
         if self.shared:
             way_out = " too, or leave it out here"
             yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)

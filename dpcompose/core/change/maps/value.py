@@ -47,8 +47,12 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Value(Map):
-    """A point of a metric space, with its sensitivity to one added or removed row (`unbounded`), to
-    one replaced row (`bounded`), the diameter of the space, and a bound on several values."""
+    """A map from a table to a point of a metric space.
+
+    Its sensitivities are the distances that one row added or removed (`unbounded`), or one row
+    replaced (`bounded`), moves the point at most; `diameter`: that of the space; `metric`: the
+    distance; `joint`: a bound on several values together.
+    """
 
     unbounded: Fraction | None = None
     bounded: Fraction | None = None
