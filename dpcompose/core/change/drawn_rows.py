@@ -146,7 +146,8 @@ def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
 
 
 def _ends(most: int) -> list[int]:
-    """Returns the numbers from 0 to `most` to which others are rounded up: all small ones first."""
+    """Returns numbers from 0 to `most`, to the next of which each other one is rounded up: all
+    small ones first."""
     ends = list(range(min(most, _EACH) + 1))
     while ends[-1] < most:
         ends.append(min(most, 2 * ends[-1]))
@@ -176,7 +177,8 @@ def shared_out(state: State) -> list[tuple[State, State]] | None:
 
 
 def _ways_of(item: TracedUnit, count: int) -> list[tuple[_Some, _Some]] | None:
-    """Returns the ways of dividing `count` equal items between the two tables; None if too many."""
+    """Returns the ways of dividing `count` items equal to `item` between the two tables; None if
+    too many."""
     once: list[tuple[TracedUnit | None, TracedUnit | None]]
     leaf = item.leaf
     if item.below:

@@ -45,7 +45,7 @@ def same(leaf: ChangeUnit) -> MapOutcome:
 
 
 def single(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns a single row with the sign and direction of `leaf`."""
+    """Returns the change of one row, added or removed as the unit `leaf` is, with its direction."""
     return ChangeUnit(Kind.SINGLE, sign=leaf.sign, directed=leaf.directed)
 
 

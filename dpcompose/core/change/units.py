@@ -122,7 +122,7 @@ _OTHER = (1, 0, BOTH)
 
 
 def _other_sides(below: State) -> State:
-    """Returns the units inside of an item with its sides 0 and 1 exchanged."""
+    """Returns what a unit became, `below`, with the sides 0 and 1 of the unit exchanged."""
     return state_of(
         (_retagged(item, tuple(_OTHER[tag] for tag in item.leaf.ends)), n) for item, n in below
     )
@@ -133,7 +133,7 @@ def _retagged(item: TracedUnit, ends: tuple[int, ...]) -> TracedUnit:
 
 
 def _mirrored(state: State) -> State:
-    """Returns the change read backwards: what was removed is added."""
+    """Returns the change from the second table to the first: what was removed is added."""
     items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         leaf = item.leaf
@@ -218,7 +218,7 @@ def drop_level(state: State, depth: int) -> State:
 
 
 def top_level(state: State) -> State:
-    """Returns the state with canonical tags on the outermost units, and in canonical direction.
+    """Returns the change in canonical form: tags and direction.
 
     An undirected change whose single rows are all added is read backwards; a change that is
     directed in part becomes undirected.

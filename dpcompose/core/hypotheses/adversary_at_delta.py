@@ -130,7 +130,7 @@ class Outcomes:
     given_away: Decimal
 
     def delta(self, epsilon: Decimal) -> Decimal:
-        """Returns the least δ at ε ≥ 0, rounded up."""
+        """Returns the least δ at ε ≥ 0 for telling absent person and belief apart, rounded up."""
         with localcontext(_DIGITS_60):
             factor = epsilon.exp()
             more, less = self.given_away, _ZERO

@@ -58,11 +58,12 @@ class LossAlgebra(ABC):
 
     @abstractmethod
     def add(self, losses: Iterable[Loss]) -> Loss:
-        """Returns the composition of losses on the same change."""
+        """Returns the composition of losses of several mechanisms on the same change."""
 
     @abstractmethod
     def times(self, loss: Loss, copies: int) -> Loss:
-        """Returns the composition of `copies` equal losses."""
+        """Returns the composition of `copies` independent mechanisms with this loss on the same
+        change."""
 
     @abstractmethod
     def worst_case(self, losses: Iterable[Loss]) -> Loss:

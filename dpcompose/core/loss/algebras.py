@@ -104,7 +104,8 @@ class Scalars(NumberAlgebra):
         return max(losses, default=ZERO)
 
     def best(self, losses: Iterable[Loss]) -> Loss:
-        """Returns the least of several bounds that all hold; infinite if there is none."""
+        """Returns the least of several bounds on one change, all of which hold; infinite without
+        any."""
         return min(losses, default=math.inf)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
@@ -274,7 +275,8 @@ class Pairs(NumberAlgebra):
         return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
 
     def frontier(self, pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
-        """Returns the undominated pairs, sorted by ε; evenly thinned beyond `MOST_PAIRS`."""
+        """Returns the undominated ones of these (ε, δ), sorted by ε; evenly thinned beyond
+        `MOST_PAIRS`."""
         kept: list[tuple[Fraction, Any]] = []
         for epsilon, delta in sorted(pairs, key=lambda pair: pair[0]):
             if kept and kept[-1][0] == epsilon:
@@ -335,7 +337,7 @@ class Pairs(NumberAlgebra):
         return covered
 
     def best(self, losses: Iterable[Loss]) -> Loss:
-        """Returns the undominated pairs of several bounds that all hold."""
+        """Returns the undominated (ε, δ) of several bounds on one change, all of which hold."""
         return self.frontier(pair for loss in losses for pair in loss)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
@@ -391,9 +393,9 @@ class Pairs(NumberAlgebra):
         return Fraction(bound.amount), Fraction(bound.delta)
 
     def exceeds(self, value: Pair, other: Pair) -> bool:
-        """Returns whether a sum of (ε, δ) is above another one.
+        """Returns whether a sum of (ε, δ), `value`, is above another one.
 
-        Chances that nothing is given away multiply, which is never more than the sum of the δ.
+        The chances 1-δ multiply, which gives a δ never above the sum of the δ.
         """
         return value[0] > other[0] or (value[1] > other[1] and not self.survival)
 

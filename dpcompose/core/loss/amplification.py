@@ -67,7 +67,8 @@ class NumberAlgebra(LossAlgebra):
 
     @abstractmethod
     def value_of(self, bound: Guarantee | Quantity) -> Any:
-        """Returns the amount, or the (ε, δ), of a guarantee or a bound in the notion."""
+        """Returns the amount, or the (ε, δ), of a stated guarantee or a certified bound in the
+        notion."""
 
     @abstractmethod
     def exceeds(self, value: Any, other: Any) -> bool:

@@ -342,9 +342,10 @@ class Coster:
         return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
     def _only_step(self, placed: Sequence[Placed], state: State) -> Guarantee | None:
-        """Returns the only guarantee, pure or (ε, δ), if one step of it covers the change.
+        """Returns the only guarantee, of pure or approximate DP, if one step of it covers the
+        change; else None.
 
-        This is the usual case; None in every other one.
+        This is the usual case.
         """
         if len(placed) != 1 or not self._at_one_step(placed, state):
             return None

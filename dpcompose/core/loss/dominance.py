@@ -356,7 +356,7 @@ def _pure_packs(over: list[tuple[Sorted, int]], under: list[tuple[Sorted, int]])
 
 
 def _plain(pure: Pure | None) -> bool:
-    """Returns whether a pure loss is known in one way only, as a single step of one ε."""
+    """Returns whether a pure loss has one bound only, a single step of one ε."""
     return pure is not None and len(pure) == 1 and pure[0][1] == 1
 
 

@@ -256,7 +256,8 @@ def _rho_of(composition: Curve) -> float:
 
 
 def size(pattern: LossMultiset) -> tuple[float, float]:
-    """Returns an estimate (ρ, ε) of a pattern: a guess at which one is worse, never a proof."""
+    """Returns an estimate (ρ, ε) of the composition of a pattern: a guess at which is worse, never
+    a bound."""
     rho = epsilon = 0.0
     for atom, n in pattern.atoms.items():
         about = atom.about
@@ -274,7 +275,7 @@ _OTHER_SIDE = {"removed": "added", "added": "removed"}
 
 
 def mirrored(pattern: LossMultiset) -> LossMultiset:
-    """Returns the pattern of losses with the two tables exchanged.
+    """Returns the pattern with the two tables exchanged: a row added becomes one removed.
 
     The pattern itself if the exchange changes nothing: what holds for both orders of the tables
     holds for both patterns.

@@ -315,7 +315,8 @@ class Patterns(LossAlgebra):
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
     def coupled(self, ways: Sequence[Chance]) -> UndominatedLosses:
-        """Returns the loss where two coupled samples hold the same part of a change, or none.
+        """Returns the loss where the samples of both tables hold the same part of a change, or
+        none.
 
         `ways`: the chance and the loss of each part. See `MixtureOfDraws`.
         """
@@ -518,10 +519,10 @@ def _covers_behind(
 
 
 def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> UndominatedLosses:
-    """Returns at most `most` patterns that dominate all the given ones, which must be sorted by
+    """Returns at most `most` patterns that dominate all of `patterns`, which must be sorted by
     size.
 
-    Neighbours are covered together if there are more.
+    If there are more, groups of neighbours are covered by one pattern.
     """
     if len(patterns) <= most:
         return tuple(patterns)

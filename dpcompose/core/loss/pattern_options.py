@@ -133,10 +133,8 @@ def _concentrated(patterns: Sequence[LossMultiset]) -> LossMultiset:
 
 
 def _rho_and_stay(pattern: LossMultiset) -> tuple[Fraction, Survival] | None:
-    """Returns the basic composition of a pattern in ρ, and the chance of no failure.
-
-    None if some atom has no ρ.
-    """
+    """Returns the sum of the ρ of a pattern's losses, and the chance that none fails; None if some
+    has no ρ."""
     rho, no_failure = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
         ways = [
@@ -172,7 +170,8 @@ def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
 
 
 def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMultiset:
-    """Returns the loss where one of several parts of the change is drawn, with given chances.
+    """Returns the loss where coupled samples of both tables hold the same, random part of the
+    change.
 
     `ways`: the chance and the loss of each part; the last one is the whole change.
     """
@@ -312,7 +311,8 @@ def chained(
 
 
 def _one_family(steps: Sequence[tuple[UndominatedLosses, int]]) -> Part | None:
-    """Returns the loss at the sum of the shifts, if every step charges one loss of one family.
+    """Returns the loss of a whole path at the sum of the shifts, if every step charges one loss of
+    one family.
 
     None if the steps charge different mechanisms, or losses whose shifts do not add.
     """

@@ -65,8 +65,7 @@ def accuracy_of(noise: Family, level: Fraction) -> Accuracy | None:
 
 
 def _normal_quantile(rest: Fraction) -> Fraction:
-    """Returns the z, rounded up, beyond which a normal number of deviation 1 is with the chance
-    `rest`, on either side."""
+    """Returns z, rounded up, with P(|Z| > z) = `rest` for a standard normal Z."""
     level = 1 - rest
     if level < _LEAST_LEVEL:  # the quantile is convex in the level: below a chord from 0
         return level / _LEAST_LEVEL * _normal_quantile(1 - _LEAST_LEVEL)

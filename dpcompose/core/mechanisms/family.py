@@ -106,7 +106,7 @@ class FormKey(NamedTuple):
 
     @property
     def safe(self) -> Safe | None:
-        """The direction in which its value may be rounded; None if in neither."""
+        """Returns the direction in which its value may be rounded; None if in neither."""
         return None if self.exactly else "down" if self.noise else "up"
 
 

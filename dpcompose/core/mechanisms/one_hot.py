@@ -47,8 +47,8 @@ class OneHot(Family):
         return None if square is None else sqrt_up(square)
 
     def mu_squared(self, shift: Fraction) -> Fraction | None:
-        """Returns the bound of μ² for a shift, at most that of one coordinate moved by all of it;
-        None if the noise has none."""
+        """Returns a bound on μ² at a shift, at most that of one coordinate moved by all of it; None
+        if unknown."""
         # At most that of one coordinate that moves by the sum (`MechanismLoss.line`).
         one, other, whole = map(
             self.noise.mu_squared, (*self._halves(shift), sum(self._halves(shift), ZERO))
@@ -56,7 +56,7 @@ class OneHot(Family):
         return None if one is None or other is None or whole is None else min(one + other, whole)
 
     def loss(self, shift: Fraction) -> Curve:
-        """Returns the composed loss of the two coordinates that a shift moves, half each."""
+        """Returns the composed privacy loss of two coordinates, each moved by half of the shift."""
         one, other = map(self.noise.loss, self._halves(shift))
         if one == other:
             parts = tuple((part, 2 * count) for part, count in one.parts)

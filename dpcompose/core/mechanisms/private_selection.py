@@ -212,7 +212,10 @@ def _corners(
 
 
 def _fall(selected: Selected, x: Fraction, y: Fraction) -> Fraction:
-    """Returns φ'(1-x)/φ'(1-y) - 1, without the power of the law, for x ≤ y."""
+    """Returns φ'(1-x)/φ'(1-y) - 1 for x ≤ y, φ the generating function of the number of runs.
+
+    Without the power of the law, which is applied to the ratio later.
+    """
     if selected.law == "binomial":
         chance = selected.mean / selected.shape
         return chance * (y - x) / (1 - chance * y)
@@ -349,7 +352,7 @@ def _in_renyi_terms(selected: Selected, run: Curve) -> Curve | None:
 
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:
-    """Returns δ at a real ε, for both orders of the tables."""
+    """Returns the least δ of a run at any real ε, also below 0, for both orders of the tables."""
     if -epsilon > _NO_ODDS:
         return _ONE
     rest = replace(run, no_failure=_ONE).delta(epsilon=abs(epsilon)).upper

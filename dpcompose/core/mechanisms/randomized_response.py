@@ -135,7 +135,11 @@ def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
 def _response(
     epsilon: Fraction, lie: Fraction, k: int, p: Fraction, q: Fraction
 ) -> RandomizedResponse:
-    """Returns randomized response with these parameters; one that a spec leaves out is 0."""
+    """Returns randomized response with these parameters of a spec; one that is left out is 0.
+
+    `lie`: the chance to lie; `k`: the number of values; `p`, `q`: the chances of one of two
+    answers, for each of the two values.
+    """
     if epsilon or lie:
         return RandomizedResponse(k, _odds(epsilon, lie, k))
     low, high = sorted((p, q))

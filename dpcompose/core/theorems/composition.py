@@ -255,7 +255,7 @@ def two_blocks(setting: Setting, bound: Bound) -> Loss:
 
 
 def total(losses: Iterable[Fraction]) -> Fraction:
-    """Returns the sum of losses on the same change."""
+    """Returns the sum of the losses of several mechanisms on the same change."""
     added: Fraction = summed(losses)
     return added
 
@@ -271,7 +271,8 @@ def two_largest(losses: Sequence[Fraction]) -> Fraction:
 
 
 def total_pairs(pairs: Sequence[Pair]) -> Pair:
-    """Returns the sum of (ε, δ) pairs of one change; 1 - Π (1 - δ_i) where Σ δ_i reaches 1."""
+    """Returns the sum of (ε, δ) on the same change, with δ = 1 - Π (1 - δ_i) where Σ δ_i reaches
+    1."""
     epsilon = total(pair[0] for pair in pairs)
     delta = total(pair[1] for pair in pairs)
     if delta >= 1:
@@ -280,7 +281,7 @@ def total_pairs(pairs: Sequence[Pair]) -> Pair:
 
 
 def largest_pair(pairs: Sequence[Pair]) -> Pair:
-    """Returns the largest ε with the largest δ."""
+    """Returns the largest ε together with the largest δ of these (ε, δ)."""
     return largest([pair[0] for pair in pairs]), largest([pair[1] for pair in pairs])
 
 

@@ -145,7 +145,8 @@ def _units(setting: Setting, place: Place) -> Fraction:
 
 
 def _group(notion: Notion) -> tuple[Use, ...]:
-    """Returns the uses of group privacy of a notion: for a release, and for one mechanism."""
+    """Returns the uses of the group privacy theorem of a notion: for a release, and for one
+    mechanism."""
     loss = checked(
         ChargedStep,
         "the notion of the loss",

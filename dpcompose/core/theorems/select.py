@@ -119,7 +119,8 @@ def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setti
 
 
 def for_touch(touch: ChargedStep) -> str | None:
-    """Returns the id of the theorem by which a guarantee covers the change of its input.
+    """Returns the id of the theorem by which a guarantee covers the change of the dataset that is
+    read.
 
     None where the change is the very one that the guarantee is for.
     """
@@ -132,7 +133,8 @@ def for_touch(touch: ChargedStep) -> str | None:
 
 
 def for_question(asked: Asked) -> str:
-    """Returns the id of the most special theorem that gives a bound by the method that found it.
+    """Returns the id of the most special theorem behind a bound against an adversary, by its
+    method.
 
     Raises LookupError if there is none.
     """

@@ -117,13 +117,14 @@ class Setting(NamedTuple):
 
     @property
     def top(self) -> Place:
-        """Returns the one root of the problem. Raises Refused if there are several."""
+        """Returns the place of the one root of the problem. Raises Refused if there are several."""
         if len(self.tops) != 1:
             raise Refused("there is more than one table")
         return self.tops[0][1]
 
     def statements(self) -> Iterator[tuple[Place, Statement]]:
-        """Yields every stated guarantee with the dataset that its mechanism reads."""
+        """Yields every stated guarantee, after the place of the dataset that its mechanism
+        reads."""
         stack = [self.top]
         while stack:
             place = stack.pop()
@@ -137,9 +138,9 @@ class Setting(NamedTuple):
     # -- blocks --------------------------------------------------------------------------------
 
     def only_partition(self) -> tuple[Partition, list[Place]]:
-        """Returns the one partition whose blocks all mechanisms read; `Refused` if there is none.
+        """Returns the one partition whose blocks all mechanisms read, and the places of its blocks.
 
-        Partitions and maps that no mechanism reads are ignored.
+        Raises `Refused` if there is none. Partitions and maps that no mechanism reads are ignored.
         """
         top = self.top
         if top.mechanisms:
@@ -232,8 +233,11 @@ class Setting(NamedTuple):
         raise Refused("no map on the way draws one row of each key")
 
     def _way(self) -> Iterator[tuple[Place, Edge]]:
-        """Yields the datasets from the root to the one mechanism, each with the map that made it;
-        `Refused` if it reads a block."""
+        """Yields the places from the root to the one mechanism, each with the map that made its
+        dataset.
+
+        Raises `Refused` if the mechanism reads a block.
+        """
         edges = self.edges()
         last, _ = self.only_statement()
         for number, edge in enumerate(edges, start=1):

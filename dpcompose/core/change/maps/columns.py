@@ -29,7 +29,7 @@ class Columns(RowByRow):
         return column in self.only
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit of change; none if a replaced row keeps all columns `only`."""
+        """Returns the same unit of change; no unit if a replaced row keeps all columns `only`."""
         return self._as_row_map.becomes(leaf, traits)
 
     def traits_after(self, traits: Traits) -> Traits:

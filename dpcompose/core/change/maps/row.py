@@ -36,7 +36,7 @@ class RowMap(RowByRow):
         """Returns the same unit of change, of a replaced row with those of its kept columns that
         the map keeps.
 
-        None if a replaced row agrees in all columns that the map uses and keeps.
+        No unit if a replaced row agrees in all columns that the map uses and keeps.
         """
         if leaf.kind is Kind.PAIR:
             if agrees(leaf, self.uses) and agrees(leaf, self.keeps):
