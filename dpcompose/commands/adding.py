@@ -20,8 +20,7 @@ from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
-from dpcompose.policy.audit import of_population
-from dpcompose.policy.real_reasons import says_something
+from dpcompose.policy.audit import of_population, says_something
 from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render import total_views as render
 from dpcompose.render.inline import within_summary

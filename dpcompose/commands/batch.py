@@ -21,8 +21,7 @@ from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
 from dpcompose.memory import settle
-from dpcompose.policy.setting_values import OFF
-from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.policy.settings import OFF, BadSettings, Settings
 from dpcompose.render.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
 from dpcompose.report.findings import BudgetsSeen

@@ -14,10 +14,9 @@ from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, 
 from dpcompose.commands.output import refuse_overwrite, style_for
 from dpcompose.commands.outputs import DiffFormat, Output, Rendering, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_each_within
-from dpcompose.commands.policies import Policies, Revision, audited
+from dpcompose.commands.policies import Policies, Revision, audited, toml
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
-from dpcompose.commands.show_settings import toml
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import (
     EVENTS,

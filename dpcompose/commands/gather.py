@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from itertools import chain
+from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.globs import is_entered, is_met, is_pattern, matches, parts_below, split
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, name_of_file, read
-from dpcompose.commands.once import Once
 from dpcompose.places import GIT, is_below, real, strays, work_tree
 from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
@@ -22,6 +23,104 @@ from dpcompose.source import is_spec
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
+
+_PATTERN = frozenset("*?[")
+_NO_SPECS_IN = frozenset({"node_modules"})  # nor in folders whose name starts with a dot
+
+
+def is_pattern(name: str) -> bool:
+    """Returns whether a name has wildcards.
+
+    A file with that very name does not change this: whoever adds it could otherwise have a pattern
+    mean that file alone.
+    """
+    return not _PATTERN.isdisjoint(name) and "\0" not in name
+
+
+def is_entered(folder: str) -> bool:
+    """Returns whether a folder of this name is searched if one above it is named."""
+    return folder[0] != "." and folder not in _NO_SPECS_IN
+
+
+def split(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """Returns (folder before the first part with a wildcard, the parts from that one on)."""
+    parts = Path(pattern).parts
+    start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
+    return os.path.join("", *parts[:start]), parts[start:]
+
+
+def parts_below(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Returns the parts of a path below what matches a pattern; None if nothing of it matches."""
+    if not pattern or not path:
+        return None if pattern else path
+    if pattern[0] == "**":
+        found = parts_below(path, pattern[1:])
+        deeper = found is None and len(path) > 1 and path[0][0] != "."
+        return parts_below(path[1:], pattern) if deeper else found
+    if path[0][0] == "." and path[0] != pattern[0]:
+        return None
+    return parts_below(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
+
+
+def matches(pattern: str) -> list[str]:
+    """Returns the paths that match a pattern, sorted; `**` does not follow links.
+
+    As in a shell, names that start with a dot match no wildcard. A file that is called like the
+    pattern is among them.
+    """
+    path = Path(pattern)
+    literal = set(path.parts)
+    try:
+        found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+        names = {
+            str(each)
+            for each in found
+            if not any(part[0] == "." and part not in literal for part in each.parts)
+        }
+        return sorted(names | ({str(path)} if os.path.lexists(path) else set()))
+    except (OSError, ValueError, NotImplementedError):
+        return []
+
+
+def is_met(path: Sequence[str]) -> bool:
+    """Returns whether all folders on a path below a named folder are searched."""
+    return all(map(is_entered, path[:-1]))
+
+
+@dataclass(slots=True)
+class Once:
+    """The files that were met so far, stored compactly since there may be very many."""
+
+    _seen: dict[int, set[int]] = field(default_factory=dict, init=False)
+    _paths: set[str] = field(default_factory=set, init=False)
+
+    def first(self, file: str) -> bool:
+        """Returns whether a file is met for the first time; always true for pipes and devices."""
+        try:
+            found = os.stat(file)
+        except (OSError, ValueError):  # it cannot be read, which is reported once
+            return self._is_new(self._paths, os.path.abspath(file))
+        if not stat.S_ISREG(found.st_mode):
+            return True
+        if not found.st_ino:  # a file system without inode numbers
+            return self._is_new(self._paths, os.path.realpath(file))
+        return self._is_new(self._seen.setdefault(found.st_dev, set()), found.st_ino)
+
+    def first_named(self, name: str) -> bool:
+        """Returns whether a name is met for the first time, where names identify files."""
+        return self._is_new(self._paths, name)
+
+    def has_named(self, name: str) -> bool:
+        """Returns whether a name was met before."""
+        return name in self._paths
+
+    @staticmethod
+    def _is_new(seen: set[Any], key: object) -> bool:
+        """Adds a key to a set and returns whether it is new."""
+        before = len(seen)
+        seen.add(key)
+        return len(seen) > before
+
 
 _LONGEST_NAME = 2**16  # bytes of a name in a list of files
 _MOST_NAMES = 20  # names kept of what is left out

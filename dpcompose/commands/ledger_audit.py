@@ -10,7 +10,7 @@ from functools import partial
 from dpcompose.commands.adding import Gathered, end_without_sum, file_of, release_of
 from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.globs import is_pattern
+from dpcompose.commands.gather import is_pattern
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.policies import Policies

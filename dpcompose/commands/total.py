@@ -16,7 +16,7 @@ from dpcompose.commands.run import Run
 from dpcompose.core.notions.notion import Notion
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import TotalAsked
-from dpcompose.policy.real_reasons import says_something
+from dpcompose.policy.audit import says_something
 from dpcompose.policy.settings import BadSettings
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.globs import is_entered, is_pattern, split
+from dpcompose.commands.gather import is_entered, is_pattern, split
 from dpcompose.commands.inputs import STANDARD_INPUT, is_yaml
 from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural

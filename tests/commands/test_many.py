@@ -18,8 +18,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.once import Once
+from dpcompose.commands.gather import Gathering, NoFile, Once
 from dpcompose.commands.parallel import pool
 from dpcompose.commands.progress import Progress, Waiting, waiting_stream
 

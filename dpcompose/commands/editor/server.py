@@ -17,7 +17,7 @@ from pygls.uris import to_fs_path
 
 from dpcompose.commands.batch import FileTask, Input, Outcome
 from dpcompose.commands.editor.analyst import Analyst
-from dpcompose.commands.editor.open_text import OpenText
+from dpcompose.commands.editor.open_text import EditorText, OpenText
 from dpcompose.commands.editor.replies import (
     as_range,
     completion,
@@ -27,7 +27,6 @@ from dpcompose.commands.editor.replies import (
     hints,
     told_at,
 )
-from dpcompose.commands.editor.text_positions import EditorText
 from dpcompose.commands.exits import ExitCode, complain
 from dpcompose.commands.inputs import STANDARD_INPUT, is_yaml, name_of_file
 from dpcompose.commands.parallel.pool import cores

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.globs import is_met
+from dpcompose.commands.gather import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.git import AddedIn, FileChange
