@@ -9,7 +9,6 @@ from fractions import Fraction
 from dpcompose.bridge.registry_check import RegistryEntry, asked_deltas, check_entry, compare
 from dpcompose.bridge.registry_entries import read_entry
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain, complain_of
-from dpcompose.commands.fit import run_on_file, single_document
 from dpcompose.commands.inputs import (
     STANDARD_INPUT,
     Unreadable,
@@ -17,6 +16,7 @@ from dpcompose.commands.inputs import (
     read,
     valid_source,
 )
+from dpcompose.commands.one_spec import run_on_file, single_document
 from dpcompose.commands.output import refuse_overwrite, style_for
 from dpcompose.commands.outputs import Output, RegistryFormat, Rendering, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_within

@@ -1,4 +1,4 @@
-"""The commands `fit` and `savings`, which plan a budget."""
+"""The commands that read one spec: `fit` and `savings`, which plan a budget, and `graph`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpcompose.commands.inputs import (
     valid_source,
 )
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.outputs import PlanFormat
+from dpcompose.commands.outputs import GraphFormat, PlanFormat
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Waiting, waiting_stream
 from dpcompose.commands.run import Run
@@ -37,6 +37,7 @@ from dpcompose.render import savings_table
 from dpcompose.render.console import grid, printed
 from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
+from dpcompose.report import Report
 from dpcompose.report.wording import number, plural
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
@@ -278,3 +279,55 @@ def _with_line_ends(text: str, data: bytes) -> str:
     if returns and returns == data.count(b"\n"):
         text = text.replace("\n", "\r\n")
     return "\ufeff" + text if data.startswith(b"\xef\xbb\xbf") else text
+
+
+#: The format that the end of a file name stands for.
+_ENDS = {
+    "svg": GraphFormat.SVG,
+    "mmd": GraphFormat.MERMAID,
+    "mermaid": GraphFormat.MERMAID,
+    "dot": GraphFormat.DOT,
+    "gv": GraphFormat.DOT,
+}
+
+
+def graph_of_file(run: Run) -> ExitCode:
+    """Runs the command `graph` and returns its exit code. Raises BadCall."""
+    refuse_overwrite([run.path], [run.file])
+    return run_on_file(run, _graph)
+
+
+def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
+    """Writes the drawing; a spec without a finite bound is drawn too, and fails."""
+    wanted = () if settings.delta is None else (settings.delta,)
+
+    def analysed() -> Report:
+        """Returns the report of the spec. Raises InvalidSpec."""
+        text = single_document(data, "graph")
+        valid_source(text, name)
+        deltas = tuple(dict.fromkeys((*run.asked_deltas, *wanted)))
+        return analyze(text, name, deltas=deltas, default=settings.defaults)
+
+    report = run_within(run.resources, analysed)
+    form = GraphFormat(run.form)
+    meant = _ENDS.get((run.path or "").rpartition(".")[2].lower(), form)
+    if form is GraphFormat.TREE != meant:
+        complain(f"{run.path} is written as a tree: --format {meant} writes {meant}")
+    deliver([_drawing(report, form, run)], run.path)
+    return ExitCode.FINE if report.status == "ok" else ExitCode.FAILED
+
+
+def _drawing(report: Report, form: GraphFormat, run: Run) -> str:
+    """Returns the drawing in a format."""
+    from dpcompose.render.graph_svg import graph_svg
+    from dpcompose.render.graph_text import graph_dot, graph_mermaid, graph_tree
+
+    match form:
+        case GraphFormat.TREE:
+            return graph_tree(report, style_for(run.path, run.look))
+        case GraphFormat.SVG:
+            return graph_svg(report)
+        case GraphFormat.MERMAID:
+            return graph_mermaid(report)
+        case GraphFormat.DOT:
+            return graph_dot(report)
