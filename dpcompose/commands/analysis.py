@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
-from dpcompose.commands.calendar_day import given_day
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.output import style_for, to_standard_output
 from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
@@ -143,7 +142,7 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
     renderer = (CHECKERS if checking else RENDERERS)[output.form]
     style = style_for(output.path, run.look, run.site)
     if output.form is Format.LABEL:
-        style = style._replace(day=given_day(run.day))
+        style = style._replace(day=run.date)
     if output.form is Format.REGISTRY and run.registry_from is not None:
         from dpcompose.commands.check_entries import with_prose_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -11,12 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
+from dpcompose.commands.gather import Complaints, Gathering
+from dpcompose.commands.inputs import (
+    STANDARD_INPUT,
+    Input,
+    NoFile,
+    Unreadable,
+    name_of_file,
+    read,
+    without_quotes,
+)
 from dpcompose.commands.output import refuse_overwrite
 from dpcompose.commands.outputs import By
 from dpcompose.commands.policies import audited
-from dpcompose.commands.progress import Progress, Waiting
+from dpcompose.commands.progress import Progress
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
@@ -58,13 +67,6 @@ class FileTask(NamedTuple):
     paged: bool = False
 
 
-class Input(NamedTuple):
-    """A file to read, or one with the content that was read already."""
-
-    file: str
-    data: bytes | None = None
-
-
 @dataclass(slots=True)
 class Outcome:
     """The result of one file: reports, lines for standard error, and its worst exit code.
@@ -91,7 +93,7 @@ class Faulty(Exception):
 
 @dataclass(slots=True)
 class Batch:
-    """Analyses files; `code` is the worst exit code so far, `unread` counts files without a report.
+    """Analyses files; `unread` counts those without a report.
 
     `jobs`: the number of processes. `written`: files that the results go to, which must not be
     among those that are read. `watched`: the stream where progress is shown. `past`: files that are
@@ -104,10 +106,9 @@ class Batch:
     watched: TextIO | None
     past: Past | None
     unchanged: int = field(default=0, init=False)
-    code: ExitCode = field(default=ExitCode.FINE, init=False)
+    complaints: Complaints = field(default_factory=Complaints, init=False)
     unread: int = field(default=0, init=False)
     _fault: Exception | None = field(default=None, init=False)
-    _said: set[str] = field(default_factory=set, init=False)
     _budgets: BudgetsSeen = field(default_factory=BudgetsSeen, init=False)
 
     def reports(self, gathering: Gathering) -> Generator[Report]:
@@ -123,38 +124,29 @@ class Batch:
             items = list(items)
             total = len(items)
         alone = gathering.single
-        progress = Progress(total, None if alone else self.watched)
-        apart = (
-            self.task.run.resources.is_limited
-        )  # then processes are forked, and no thread may draw
-        waiting = Waiting("analysing", self.watched if alone and not apart else None)
-        outcomes, done = self._outcomes(items), 0
-        waiting.__enter__()
-        try:
-            for outcome in outcomes:
-                waiting.clear()
-                done += 1
-                if done == 2:  # a single spec ends before there is much garbage
+        # With limits processes are forked, and no thread may draw.
+        unseen = alone and self.task.run.resources.is_limited
+        stream = None if unseen else self.watched
+        progress = (
+            Progress(stream, says="analysing") if alone else Progress(stream, total, unit="specs")
+        )
+        with closing(self._outcomes(items)) as outcomes, progress:
+            for done, outcome in enumerate(outcomes):
+                if done == 1:  # a single spec ends before there is much garbage
                     settle()
                 progress.step()
-                if outcome.complaints or outcome.fault:
+                if alone or outcome.complaints or outcome.fault:
                     progress.clear()
+                self.complaints.worse(outcome.code)
                 for each in outcome.complaints:
-                    if each not in self._said:  # many specs can have the same settings
-                        complain(each)
-                        self._said.add(each)
-                self.code = max(self.code, outcome.code)
+                    self.complaints.worse(outcome.code, each)
                 self._fault = self._fault or outcome.fault
                 yield from map(self._beside_others, outcome.reports)
                 if not outcome.reports:
                     yield self._unread_report(outcome)
-        finally:
-            outcomes.close()  # it ends the other processes
-            progress.clear()
-            waiting.clear()
         found = gathering.left_out._replace(unread=self.unread)
         if self.task.run.strict and found.untold:
-            self.code = max(self.code, ExitCode.USAGE)
+            self.complaints.worse(ExitCode.USAGE)
         if found.summary:
             yield counted(found, self.task.run.strict)
 
@@ -180,7 +172,7 @@ class Batch:
             return report
         found = found._replace(level=cast(Level, level))
         if settings.fails(found.level):
-            self.code = max(self.code, ExitCode.FAILED)
+            self.complaints.worse(ExitCode.FAILED)
         return replace(report, findings=(*report.findings, found))
 
     def _unread_report(self, outcome: Outcome) -> Report:
@@ -198,7 +190,7 @@ class Batch:
             return ExitCode.FAULT
         if self._fault is not None:
             raise self._fault
-        return self.code
+        return self.complaints.code
 
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[Outcome]:
         """Yields the result of each file, by one process or several."""

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, for_complaints
-from dpcompose.commands.gather import NoFile
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.replace import Unwritable, replaced
 from dpcompose.commands.run import Run
@@ -30,10 +29,9 @@ def mend(run: Run, past: Past | None) -> ExitCode:
         raise BadCall("--fix takes files: standard input (-) cannot be written to, nor read twice")
     found: dict[str, tuple[bytes, Corrected]] = {}
     for item in run.gathering().items():
-        if isinstance(item, NoFile) or item in found:
-            continue
         with suppress(Unreadable):  # the analysis reports it
             data = read(item)
+            assert isinstance(item, str)
             if past is not None and past.has(item, data):
                 continue
             change = corrected(data)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read
+from dpcompose.commands.inputs import STANDARD_INPUT, NoFile, Unreadable, name_of_file, read
 from dpcompose.commands.output import print_out
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import Budget

@@ -18,9 +18,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.commands.gather import Gathering, NoFile, Once
+from dpcompose.commands.gather import Gathering, Once
+from dpcompose.commands.inputs import NoFile
 from dpcompose.commands.parallel import pool
-from dpcompose.commands.progress import Progress, Waiting, waiting_stream
+from dpcompose.commands.progress import Progress, waiting_stream
 
 Run = Callable[..., Result]
 
@@ -340,7 +341,7 @@ def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
     monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.0)
     terminal = Terminal()
-    progress = Progress(4, terminal)
+    progress = Progress(terminal, 4)
     progress.step()
     assert "1/4" in terminal.getvalue()
     progress.step()
@@ -349,7 +350,7 @@ def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert terminal.getvalue().endswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")  # the line is empty again
     before = terminal.getvalue()
     progress.clear()
-    Progress(0, None).step()
+    Progress(None, 0).step()
     assert terminal.getvalue() == before
 
 
@@ -434,7 +435,7 @@ def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.Monk
     monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
     monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.01)
     terminal = Terminal()
-    with Waiting("fitting", terminal, "scales tried") as waiting:
+    with Progress(terminal, says="fitting", unit="scales tried") as waiting:
         waiting.step()
         waiting.step()
         deadline = time.monotonic() + 10
@@ -449,8 +450,8 @@ def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.Monk
 
 def test_what_is_soon_done_shows_nothing() -> None:
     terminal = Terminal()
-    with Waiting("fitting", terminal):
+    with Progress(terminal, says="fitting"):
         pass
-    with Waiting("fitting", None) as waiting:
+    with Progress(None, says="fitting") as waiting:
         waiting.step()
     assert terminal.getvalue() == ""
