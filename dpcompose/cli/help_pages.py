@@ -237,38 +237,32 @@ def _metavar(option: Any) -> list[str]:
     return [option.metavar] if option.metavar and not option.is_flag else []
 
 
-class HelpfulCommand(TyperCommand):
-    """A command whose help has panels, and examples at its end."""
+class _Helpful:
+    """What has two help pages: with panels for `--help`, on one screen for `-h`."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Parses arguments, and notes which help page they ask for."""
         ctx.meta[_SHORT] = "-h" in args
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, args)  # type: ignore[misc]
 
-    def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Prints the help page of the command."""
+    def format_help(self: Any, ctx: Any, _formatter: Any) -> None:
+        """Prints the help page of the command, or of the program."""
         show = _print_short_help if ctx.meta.get(_SHORT) else _print_help
-        show(self, ctx, self.name)
+        show(self, ctx, None if isinstance(self, TyperGroup) else self.name)
 
 
-class Commands(TyperGroup):
+class HelpfulCommand(_Helpful, TyperCommand):
+    """A command with two help pages."""
+
+
+class Commands(_Helpful, TyperGroup):
     """The group of all commands, which handles bad calls and interrupts for each of them."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses arguments, and notes which help page they ask for."""
-        ctx.meta[_SHORT] = "-h" in args
-        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Returns the names of the commands, grouped by panel."""
         names = super().list_commands(ctx)
         panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
         return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
-
-    def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Prints the help page of the program."""
-        show = _print_short_help if ctx.meta.get(_SHORT) else _print_help
-        show(self, ctx, None)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; a bad call and Ctrl-C end it with an exit code, without a traceback."""

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, is_terminal
 from dpcompose.commands.output import style_for, to_standard_output
 from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
 from dpcompose.commands.policies import show_settings
@@ -104,7 +104,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
 def write_page(run: Run) -> ExitCode:
     """Runs `report`, and returns its exit code. Raises BadCall."""
     run = replace(run, form=Format.HTML)
-    if sys.stdout.isatty() and to_standard_output(_outputs(run)[0].path):
+    if is_terminal(sys.stdout) and to_standard_output(_outputs(run)[0].path):
         raise BadCall("a page is for a browser: name its file, as in -o report.html")
     return analyze_files(run)
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 MAX_LISTED, MORE = 1_000, "DPC017"
 
 
+#: Files that a process is given ahead.
+_AT_HAND = 8
 #: The chance at which a page states the accuracy of answers.
 _USUAL_LEVEL = Fraction(95, 100)
 
@@ -195,35 +197,34 @@ class Batch:
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[Outcome]:
         """Yields the result of each file, by one process or several."""
         inputs = (self._input_of(item) for item in items)
-        specs, apart = 0, self.task.run.resources.is_limited
-        if apart:
+        specs, task = 0, self.task
+        if task.run.resources.is_limited:
             warm_up()
         while specs < 2:  # a single readable spec is reported in full
             given = next(inputs, None)
             if given is None:
                 return
-            if apart:
-                (outcome,) = self._spread(self.task, [given], apart)
-            else:
-                outcome = _examine_file(self.task, given)
-            specs += len(outcome.reports)
-            yield outcome
-        task = self.task._replace(extent=self.task.of_many)
-        if self.jobs == 1 and not apart:
-            yield from (_examine_file(task, each) for each in inputs)
-        else:
-            yield from self._spread(task, inputs, apart)
+            for outcome in self._results(task, [given], 1):
+                specs += len(outcome.reports)
+                yield outcome
+        yield from self._results(task._replace(extent=task.of_many), inputs, self.jobs)
 
-    def _spread(
-        self, task: FileTask, inputs: Iterable[Input | Outcome], apart: bool
+    def _results(
+        self, task: FileTask, inputs: Iterable[Input | Outcome], jobs: int
     ) -> Iterator[Outcome]:
-        """Yields the results of files by several processes, some done here unless `apart`."""
-        from dpcompose.commands.parallel.pool import spread
-        from dpcompose.commands.parallel.workers import Ending
-
+        """Yields the results of files by so many processes; by others alone where limits are set,
+        and by this one alone for a single job without limits."""
         most, work = task.run.resources, partial(examine_for_sending, task)
-        ending = Ending(most.patience, partial(outcome_of_ended, most)) if apart else None
-        return spread(inputs, work, self.jobs, ending, apart)
+        if most.is_limited:
+            from dpcompose.commands.parallel.workers import Ending, results_of_workers
+
+            ending = Ending(most.patience, partial(outcome_of_ended, most))
+            return results_of_workers(inputs, work, jobs, ending, _AT_HAND)
+        if jobs == 1:
+            return (_examine_file(task, each) for each in inputs)
+        from dpcompose.commands.parallel.pool import spread
+
+        return spread(inputs, work, jobs)
 
     def _input_of(self, item: str | NoFile) -> Input | Outcome:
         """Returns what a process is to read: standard input is read here. Raises BadCall."""

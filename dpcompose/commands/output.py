@@ -11,7 +11,7 @@ from enum import StrEnum
 from io import StringIO, TextIOWrapper
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode, complain, is_terminal
 from dpcompose.render.layout import STAND_IN, Style, transliterated
 from dpcompose.render.logs import Inert
 
@@ -45,7 +45,7 @@ def style_for(path: str | None, look: Look, site: str = "") -> Style:
     """
     stream = sys.stdout
     printed = to_standard_output(path) and stream is not None
-    terminal = printed and _is_terminal(stream)
+    terminal = printed and is_terminal(stream)
     colour = _coloured(look.color, terminal) if printed else look.color is Color.ALWAYS
     return Style(
         width=look.width if look.width is not None else max(NARROWEST, _columns(terminal)),
@@ -76,14 +76,6 @@ def _coloured(color: Color, terminal: bool) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return terminal and os.environ.get("TERM") != "dumb"
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    """Returns whether a stream is a terminal."""
-    try:
-        return stream.isatty()
-    except ValueError:  # the stream is closed
-        return False
 
 
 def deliver(pieces: Iterable[str], path: str | None, raw: bool = False) -> None:

@@ -9,6 +9,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
+from dpcompose.commands.exits import is_terminal
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -114,12 +116,5 @@ def waiting_stream(prints: bool) -> TextIO | None:
 
     None also while a terminal shows results (`prints`).
     """
-    stream = sys.stderr
-    try:
-        if stream is None or not stream.isatty() or os.environ.get("TERM") in ("dumb", None):
-            return None
-        if prints and sys.stdout is not None and sys.stdout.isatty():
-            return None
-    except ValueError:  # the stream is closed
-        return None
-    return stream
+    watched = is_terminal(sys.stderr) and os.environ.get("TERM") not in ("dumb", None)
+    return sys.stderr if watched and not (prints and is_terminal(sys.stdout)) else None

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
@@ -42,7 +43,7 @@ def _legal(wrong: str, legal: Collection[str]) -> str:
     return f"{offer}possible: {', '.join(sorted(legal))}"
 
 
-def _one_of(value: Any, legal: Collection[str], where: str) -> str:
+def _one_of(value: Any, where: str, legal: Collection[str]) -> str:
     """Returns a value that is one of the legal words."""
     if isinstance(value, str) and value in legal:
         return value
@@ -66,11 +67,6 @@ def _number(value: Any, where: str, below_one: bool = False) -> Fraction:
         due = "a probability below 1" if below_one else "a number ≥ 0"
         raise BadSettings(f"{where}: {due} is due, not {_quoted_value(value)}")
     return number
-
-
-def a_probability(value: Any, where: str) -> Fraction:
-    """Returns a number below 1."""
-    return _number(value, where, below_one=True)
 
 
 def a_budget(value: Any, where: str) -> Budget:
@@ -100,15 +96,10 @@ def texts(value: Any, where: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def kinds_of_anything(value: Any, where: str) -> tuple[str, ...]:
-    """Returns kinds of what a spec declares."""
-    return tuple(_one_of(each, kinds(), where) for each in texts(value, where))
-
-
-def kinds_of_entries(value: Any, where: str) -> tuple[str, ...]:
-    """Returns kinds of entries, which can have a reason."""
-    legal = [each for each in kinds() if each.split(".")[0] in OF_ENTRIES]
-    return tuple(_one_of(each, legal, where) for each in texts(value, where))
+def _kinds(value: Any, where: str, of: Collection[str] | None = None) -> tuple[str, ...]:
+    """Returns kinds of what a spec declares; `of`: only kinds whose first word is one of these."""
+    legal = [each for each in kinds() if of is None or each.split(".")[0] in of]
+    return tuple(_one_of(each, where, legal) for each in texts(value, where))
 
 
 def populations(value: Any, where: str) -> tuple[str, ...]:
@@ -131,11 +122,6 @@ def a_switch(value: Any, where: str) -> bool:
     raise BadSettings(f"{where}: true or false is due, not {_quoted_value(value)}")
 
 
-def a_level(value: Any, where: str) -> str:
-    """Returns a level of findings."""
-    return _one_of(value, LEVELS, where)
-
-
 def levels(value: Any, where: str) -> dict[str, str]:
     """Returns levels, or `off`, by code."""
     if not isinstance(value, Mapping):
@@ -147,7 +133,7 @@ def levels(value: Any, where: str) -> dict[str, str]:
                 f"{where}: the level of {quoted(code)} cannot be set; {_legal(code, ADJUSTABLE)}"
             )
         legal = (*LEVELS, OFF) if code in REMOVABLE else LEVELS
-        found[code] = _one_of(level, legal, f"{where}.{code}")
+        found[code] = _one_of(level, f"{where}.{code}", legal)
     return found
 
 
@@ -254,16 +240,16 @@ FIELDS = {
     "require-relation": SettingKey(
         texts, _all, "every list holds: the relation is in each of them"
     ),
-    "require-delta": SettingKey(a_probability, _fewer(Fraction), "the smallest"),
-    "require-because": SettingKey(kinds_of_entries, _union, "all of them"),
+    "require-delta": SettingKey(partial(_number, below_one=True), _fewer(Fraction), "the smallest"),
+    "require-because": SettingKey(partial(_kinds, of=OF_ENTRIES), _union, "all of them"),
     "require-population": SettingKey(a_switch, _all, "true where one layer says so"),
     "populations": SettingKey(populations, _all, "every list holds: the name is in each of them"),
-    "forbid": SettingKey(kinds_of_anything, _union, "all of them"),
+    "forbid": SettingKey(_kinds, _union, "all of them"),
     "advise": SettingKey(a_switch, _fewer(bool), "false where one layer says so"),
     "site": SettingKey(
         an_address, lambda said: said[:1], "the first: named, variable, nearest file"
     ),
-    "fail-on": SettingKey(a_level, _fewer(LEVELS.index), "the least level"),
+    "fail-on": SettingKey(partial(_one_of, legal=LEVELS), _fewer(LEVELS.index), "the least level"),
     "severity": SettingKey(
         levels,
         lambda said: [each for each in said if each.value],

@@ -15,7 +15,7 @@ import pytest
 
 from dpcompose.commands.parallel import pool
 from dpcompose.commands.parallel.pool import spread
-from dpcompose.commands.parallel.workers import Ending, Lost
+from dpcompose.commands.parallel.workers import Ending, Lost, results_of_workers
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +134,7 @@ def test_what_cannot_be_interrupted_is_ended_and_the_others_go_on(jobs: int) -> 
     ending: Ending[int, int | str] = Ending(0.4, instead)
     expected: list[int | str] = list(range(30))
     expected[5], expected[9] = -5, "9: a process that analyses specs ended with code 7"
-    assert list(spread(range(30), stuck, jobs, ending, apart=True)) == expected
+    assert list(results_of_workers(range(30), stuck, jobs, ending, 8)) == expected
     assert not set(active_children()) - before
 
 

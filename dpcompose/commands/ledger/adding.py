@@ -68,7 +68,10 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
         name = run.name(file)
         found.held[file_of(name)] = data
         settings = run.policies.of(name)
-        for release in run_within(run.resources, partial(releases_of, data, name, settings)):
+        its = run_within(
+            run.resources, lambda: [release_of(each, name, settings) for each in documents(data)]
+        )
+        for release in its:
             found.releases.append(release)
             source = release.resolved.source
             wrong = of_population(source, release.resolved.population, settings)
@@ -153,11 +156,6 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
 def file_of(name: str) -> str:
     """Returns the identity of a file: its absolute path."""
     return os.path.abspath(name)
-
-
-def releases_of(data: bytes, name: str, settings: Settings) -> list[Release]:
-    """Returns the specs of a file, with what settings ask of them. Raises InvalidSpec."""
-    return [release_of(each, name, settings) for each in documents(data)]
 
 
 def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:

@@ -6,10 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from dpcompose.commands.parallel.workers import Ending
+from typing import TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -30,21 +27,16 @@ def cores() -> int:
 
 
 def spread(
-    items: Iterable[_Item],
-    work: Callable[[_Item], _Result],
-    jobs: int,
-    ending: Ending[_Item, _Result] | None = None,
-    apart: bool = False,
+    items: Iterable[_Item], work: Callable[[_Item], _Result], jobs: int
 ) -> Iterator[_Result]:
     """Yields the result of `work` for each item, in order, by up to `jobs` processes.
 
     The first items are done here: processes cost more than they save until there is much to do.
-    `work` must be a function of a module, or a partial of one. `ending`: see `results_of_workers`.
-    `apart`: whether nothing is done here.
+    `work` must be a function of a module, or a partial of one.
     """
     rest: Iterator[_Item] = iter(items)
     usual, spent, longest, done = _AT_HAND_SECONDS / 8, 0.0, 0.0, 0
-    while not apart:
+    while True:
         patient = jobs == 1 or spent <= (LONG_PATIENCE if done < _FEW else PATIENCE)
         ahead = list(islice(rest, 1 if patient else _AHEAD))
         if not ahead:
@@ -65,4 +57,4 @@ def spread(
     from dpcompose.commands.parallel.workers import results_of_workers
 
     at_hand = int(_AT_HAND_SECONDS / max(usual, 1e-9))
-    yield from results_of_workers(rest, work, jobs, ending, max(2, min(_MOST_AT_HAND, at_hand)))
+    yield from results_of_workers(rest, work, jobs, at_hand=max(2, min(_MOST_AT_HAND, at_hand)))
