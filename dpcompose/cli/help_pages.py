@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -17,96 +19,14 @@ from dpcompose.render.layout import Style
 ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
 _PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
 
-#: Examples of each command: what is typed, and what it does.
-EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
-    "analyze": (
-        ("dpcompose analyze release.dp.yaml", "the bound, its theorem, and why it holds"),
-        ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),
-    ),
-    "report": (
-        (
-            "dpcompose report specs/patterns/dp-sgd.yaml -o report.html",
-            "a page for those who decide",
-        ),
-        ("dpcompose report specs -o budgets.html", "many specs on one page, with an overview"),
-    ),
-    "check": (
-        ("dpcompose check specs --changed-since origin/main", "what a change touched"),
-        (
-            "dpcompose check specs --epsilon 2 --delta 1e-6 -o sarif=out.sarif",
-            "against a budget, with a report for code scanning",
-        ),
-    ),
-    "lsp": (
-        ("dpcompose lsp", "what an editor runs for YAML files"),
-        ("dpcompose lsp --max-seconds 20", "no analysis takes longer than that"),
-    ),
-    "graph": (
-        ("dpcompose graph release.dp.yaml", "a tree in the terminal"),
-        ("dpcompose graph --format svg -o pipeline.svg release.dp.yaml", "a picture"),
-    ),
-    "total": (
-        ("dpcompose total specs --epsilon 2 --delta 1e-6", "each population against a budget"),
-        ("dpcompose total --all a.dp.yaml b.dp.yaml", "two releases on the same people"),
-    ),
-    "fit": (
-        ("dpcompose fit release.dp.yaml --epsilon 1 -o planned.dp.yaml", "all at one scale"),
-        ("dpcompose fit release.dp.yaml --rho 0.5 --free total", "one mechanism, the rest fixed"),
-    ),
-    "import": (
-        ("dpcompose import event.json -o training.dp.yaml", "DpEvents of dp_accounting"),
-        ("dpcompose import --delta 1e-5 history.json | dpcompose analyze -", "an Opacus history"),
-    ),
-    "savings": (
-        ("dpcompose savings release.dp.yaml", "what costs most"),
-        ("dpcompose savings --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),
-    ),
-    "diff": (
-        ("dpcompose diff old.dp.yaml new.dp.yaml", "two files"),
-        (
-            "dpcompose diff --against origin/main --fail-on increase specs",
-            "fails where a bound grew since a revision",
-        ),
-    ),
-    "accept": (
-        ("dpcompose accept specs", "writes assumptions.lock"),
-        ("dpcompose check specs --assumptions assumptions.lock", "fails on any other assumption"),
-    ),
-    "registry": (
-        ("dpcompose registry check deployments/*.yaml", "entries by themselves"),
-        (
-            "dpcompose registry check entry.yaml --spec release.dp.yaml",
-            "an entry, and the spec of its release",
-        ),
-    ),
-    "explain": (
-        ("dpcompose explain stated_on", "a word of the spec language"),
-        ("dpcompose explain IV.14", "an example of the paper, as a spec"),
-        ("dpcompose explain --site pages", "everything, as HTML"),
-    ),
-    "theorems": (
-        ("dpcompose theorems disjoint", "those about disjoint blocks"),
-        ("dpcompose theorems zcdp --format json", "those on zCDP, for programs"),
-    ),
-    "schema": (
-        ("dpcompose schema > dpcompose.schema.json", "for editors"),
-        ("dpcompose schema --draft 7", "for editors that know draft 7 only"),
-        ("dpcompose schema result", "what `analyze --format json` prints"),
-    ),
-    "examples": (
-        ("dpcompose examples", "the names of the specs that come with dpcompose"),
-        ("dpcompose examples survey | dpcompose analyze -", "one of them, analysed"),
-    ),
-    "init": (
-        ("dpcompose init release.dp.yaml", "a starter, with its schema beside it"),
-        ("dpcompose init --from training", "a copy of a template, or of any example"),
-        ("dpcompose init - | dpcompose analyze -", "looks at the starter alone"),
-    ),
-    "completion": (
-        ("dpcompose --install-completion", "in place, for your shell"),
-        ("dpcompose completion zsh > _dpcompose", "the script itself"),
-    ),
-}
+
+@cache
+def examples() -> dict[str, dict[str, str]]:
+    """Returns the examples of each command: what is typed, and what it does."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name("examples.toml").read_text(encoding="utf-8"))
+
 
 #: The options on the short page of a command; a command that is not here shows all of its own.
 COMMON: dict[str, tuple[str, ...]] = {
@@ -155,7 +75,7 @@ def help_end(command: str | None, style: Style) -> str:
     from dpcompose.render.pages import panel
 
     if command is not None:
-        return panel("Examples", EXAMPLES[_FORMER.get(command, command)], style)
+        return panel("Examples", tuple(examples()[_FORMER.get(command, command)].items()), style)
     says = "the same for every command and format; with several files the largest code wins"
     return panel("Exit codes", EXIT_CODES, style, says)
 
@@ -195,7 +115,7 @@ def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
         parts += ["", grid(pairs, style, ["fixed"])]
     if name is not None:
         parts.append("")
-        for typed, means in EXAMPLES.get(name, ()):
+        for typed, means in examples().get(name, {}).items():
             parts += [literal(typed, style), literal(f"    {means}", style, "weak")]
     more = "each command's -h says what it takes" if name is None else "--help says the rest"
     print_out(printed([*parts, "", literal(more, style, "weak")], style))
