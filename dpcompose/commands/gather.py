@@ -295,48 +295,35 @@ class Gathering:
         if (why := strays(os.path.join(folder, os.curdir))) is not None:
             yield NoFile(folder, f"cannot read {folder}: {why}")
             return
-        # No link is followed below the folder, so that nothing leads out. Each folder comes with
-        # whether it is searched; in one that is not, specs are only counted.
-        waiting = [(folder, True)]
+        # No link is followed below the folder, so that nothing leads out. Each entry comes with
+        # whether its folder is searched; in one that is not, specs are only counted.
+        waiting = [(folder, "folder", True)]
         while waiting:
-            path, entered = waiting.pop()
-            if path and not os.path.basename(path):  # a spec, which `_met` marks by a separator
-                yield from self._spec_or_unreadable(path[:-1], top)
-                continue
-            try:
-                entries = _entries(path or os.curdir)
-            except OSError as error:
-                name = path or os.curdir
-                yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
-                continue
-            if not entries and path != folder and _has_submodules(path):
-                self._skip("absent", path)
-            waiting += reversed([*self._met(path, entries, entered, top)])
-
-    def _met(
-        self, folder: str, entries: Sequence[tuple[str, str]], entered: bool, top: str
-    ) -> Iterator[tuple[str, bool]]:
-        """Yields the subfolders to search and the specs of a folder, which end with a separator."""
-        for name, kind in entries:
-            path = os.path.join(folder, name)
+            path, kind, entered = waiting.pop()
             if kind == "folder":
-                if name != GIT:
-                    yield path, entered and is_entered(name)
+                try:
+                    entries = _entries(path or os.curdir)
+                except OSError as error:
+                    name = path or os.curdir
+                    yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
+                    continue
+                if not entries and path != folder and _has_submodules(path):
+                    self._skip("absent", path)
+                for name, kind in reversed(entries):
+                    searched = entered and (kind != "folder" or is_entered(name))
+                    if is_yaml(name) if kind == "file" else name != GIT:
+                        waiting.append((os.path.join(path, name), kind, searched))
             elif not entered:
-                if kind == "file" and is_yaml(name) and self._may_be_spec(path):
+                if kind == "file" and self._may_be_spec(path):
                     self._skip("hidden", path)
             elif _is_left_out(kind, path, top):
                 self._skip(kind, path)
-            elif kind == "file" and is_yaml(name):
-                yield path + os.sep, True
-
-    def _spec_or_unreadable(self, path: str, top: str) -> Iterator[str | NoFile]:
-        """Yields a YAML file if it is a spec, or a problem if it cannot be read."""
-        kept = self._file_unless_outside(path, top)
-        if isinstance(kept, NoFile) or self._may_be_spec(path):
-            yield kept
-        else:
-            self._skip("skipped", path)
+            elif kind == "file":
+                kept = self._file_unless_outside(path, top)
+                if isinstance(kept, NoFile) or self._may_be_spec(path):
+                    yield kept
+                else:
+                    self._skip("skipped", path)
 
     def _may_be_spec(self, path: str) -> bool:
         """Returns whether a file is a spec, or has a problem that reading it will report."""
