@@ -106,7 +106,11 @@ def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
 
     style = style_for(None, Look())
     usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
-    rows = _commands_of(command, ctx) if name is None else _common_options(command, name)
+    if name is None:
+        shown = [(each, command.commands[each]) for each in command.list_commands(ctx)]
+        rows = [(typed, each.short_help) for typed, each in shown if not each.hidden]
+    else:
+        rows = _common_options(command, name)
     pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
     paragraphs = (command.help or "").split("\n\n")[:2]
     parts: list[Any] = [literal(f"Usage: {usage}", style, "strong")]
@@ -121,40 +125,22 @@ def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
     print_out(printed([*parts, "", literal(more, style, "weak")], style))
 
 
-def _commands_of(group: Any, ctx: Any) -> list[tuple[str, str]]:
-    """Returns the commands that are shown, each with what it does."""
-    shown = [(name, group.commands[name]) for name in group.list_commands(ctx)]
-    return [(name, each.short_help) for name, each in shown if not each.hidden]
-
-
 def _common_options(command: Any, name: str) -> list[tuple[str, str]]:
-    """Returns the options of the short page, as typed, each with its first sentence."""
-    wanted = COMMON.get(name)
-    return [
-        (
-            " ".join([", ".join(each.opts[:1] + each.opts[2:]), *_metavar(each)]),
-            _first_sentence(each.help) + _choices(each),
-        )
-        for each in command.params
-        if each.param_type_name == "option"
-        and (any(opt in wanted for opt in each.opts) if wanted else not each.hidden)
-    ]
-
-
-def _first_sentence(text: str) -> str:
-    """Returns a text up to its first full stop, colon or semicolon."""
-    return re.split(r"[;:] |\. ", " ".join(text.split()).rstrip("."))[0]
-
-
-def _choices(option: Any) -> str:
-    """Returns the words that an option takes, after a colon; nothing where it takes others."""
-    usual = option.default
-    return f": {', '.join(type(usual))}" if isinstance(usual, StrEnum) else ""
-
-
-def _metavar(option: Any) -> list[str]:
-    """Returns what an option takes, as one word; [] for a flag or where the words are many."""
-    return [option.metavar] if option.metavar and not option.is_flag else []
+    """Returns the options of the short page, as typed, each with its first sentence and the words
+    that it takes."""
+    wanted, rows = COMMON.get(name), []
+    for each in command.params:
+        shown = any(opt in wanted for opt in each.opts) if wanted else not each.hidden
+        if each.param_type_name != "option" or not shown:
+            continue
+        typed = ", ".join(each.opts[:1] + each.opts[2:])
+        if each.metavar and not each.is_flag:
+            typed += f" {each.metavar}"
+        says = re.split(r"[;:] |\. ", " ".join(each.help.split()).rstrip("."))[0]
+        if isinstance(each.default, StrEnum):
+            says += f": {', '.join(type(each.default))}"
+        rows.append((typed, says))
+    return rows
 
 
 class _Helpful:

@@ -154,15 +154,10 @@ def print_out(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Writes text to standard output at once. Raises SystemExit where that fails."""
-    stream = sys.stdout
-    if stream is None:
-        unprintable(None)
-    try:
-        stream.write(transliterated(text, stream.encoding or "utf-8"))
-        stream.flush()
-    except OSError as error:
-        unprintable(stream, error)
+    """Writes text to standard output at once; the stream that `guard` made ends the run where that
+    fails."""
+    sys.stdout.write(transliterated(text, sys.stdout.encoding or "utf-8"))
+    sys.stdout.flush()
 
 
 def refuse_overwrite(paths: Iterable[str | None], files: Iterable[str]) -> None:
@@ -189,9 +184,9 @@ def unprintable(stream: TextIO | None, error: OSError | None = None) -> NoReturn
 
 
 def guard() -> None:
-    """Replaces the standard streams, so that failed writes by others end the run as in `print_out`.
+    """Replaces the standard streams, so that failed writes end the run, also those of help texts.
 
-    Others are, for example, help texts. A failed write to standard error is ignored, and nothing
+    A failed write to standard error is ignored, and nothing
     there is a command for a log, which typer may repeat from a bad call. Both streams take every
     character.
     """
