@@ -16,6 +16,7 @@ What is malformed or does not follow is refused, with the claim. What this file 
 from __future__ import annotations
 
 import decimal
+import io
 import json
 import math
 import re
@@ -23,8 +24,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
 from functools import cache, lru_cache
-from itertools import accumulate, combinations, combinations_with_replacement, pairwise, product
-from typing import Any, NamedTuple
+from itertools import combinations, combinations_with_replacement, pairwise, product
+from typing import Any, NamedTuple, TypeAlias
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
 INF, ZERO, ONE, TWO = math.inf, F(0), F(1), F(2)
@@ -119,217 +120,164 @@ def sqrt(x: F) -> F:
 
 # -- shapes: which keys a line has, and what stands there ----------------------------------------
 
+#: The keys of each line and of each kind, and what stands there: a test below or another shape.
+#: `?` after a key: it may be missing; after what stands there: it may be null.
+SHAPES = """
+header: version=once spec=word protect=relation distance=once apart=whole**
+root line: id=whole name=word root=root history?=level* mechanisms?=mechanism*
+map line: id=whole name=word parent=whole map=map draws?=once one_release?=flag through?=words
+    history?=level* mechanisms?=mechanism*
+block line: id=whole name=word parent=whole partition=whole class=whole history?=level*
+    mechanisms?=mechanism*
+partition: id=whole of=whole name=word by=by sizes=once* drops=flag max_blocks_per_unit=once?
+    max_rows_per_block=once?
+proof: id=whole notion=word multiplied=flag
+claim: id=whole dataset=whole change=any pure?=flag loss=any charges=any rules=any premises=whole*
+bound: id=whole roots=whole* loss=any
+point: proof=whole delta=number epsilon=number order?=number
+unit: kind=word ends?=whole* kept?=words size?=number displaced?=whole sign?=whole directed?=whole
+root: domain=word unit=word? size=whole? max_degree=whole? columns=words?
+    max_rows_per_unit?=once
+mechanism: name=word count=once statements=statement*
+statement: relation=relation up=whole notion=word value=number noise?=noise shift?=number
+    implied?=flag delta?=number points?=any
+map filter: drops=flag uses=words?
+map row: keeps=words uses=words?
+map columns: only=words
+map all-rows:
+map flatten: max_rows=once exact=flag keeps=words drops=flag uses=words?
+map join-public: max_rows=once exact=flag said_by=word drops=flag uses=words?
+map group: by=word
+map limit: per=word rows=once keep=word
+map cap: rows=once keep=word
+map sample: rate=above0 size=once? of=once? shared=flag
+map stable: stability=whole
+map value: unbounded=number? bounded=number? diameter=number? metric=word joint=any
+map edges:
+map nodes:
+map opaque:
+by value: uses=words?
+by key: column=word
+by position:
+by membership: max_blocks=once
+by kinds: kinds=kinds
+noise Laplace: scale=above0
+noise Geometric: scale=above0
+noise Exponential: range=number
+noise RandomizedResponse: odds=number k=once
+noise Gaussian: sigma=above0 unit=above0
+noise DiscreteGaussian: sigma=above0 unit=above0 norm=word
+noise SparseVector: threshold_epsilon=number answer_epsilon=number value_epsilon=number
+    positives=once monotone=flag
+noise NoisyMax: range_epsilon=number law=word monotone=flag
+noise PermuteAndFlip: range_epsilon=number law=word monotone=flag
+noise TopK: range_epsilon=number law=word monotone=flag k=once peeling=flag
+noise Matrix: sigma=above0 unit=above0 column_norm=number participations=once
+    min_separation=once bands=once?
+relation unbounded:
+relation bounded: keeps?=words changes?=words
+relation user:
+relation edge:
+relation node:
+relation node-rewired:
+relation euclidean:
+relation free-lunch:
+relation declared: name=word distance=once within=relation
+"""
 
-def flag(value: Any) -> None:
-    """Refuses what is not true or false."""
-    if not isinstance(value, bool):
-        raise Rejected(f"{str(value)[:40]!r} is not true or false")
+
+def _read_shapes() -> dict[str, Line]:
+    found: dict[str, Line] = {}
+    for line in re.sub(r"\n +", " ", SHAPES).split("\n"):
+        name, _, keys = line.partition(":")
+        found[name] = dict(each.split("=") for each in keys.split())
+    return found
 
 
-def word(value: Any) -> None:
-    """Refuses what is not a text."""
-    if not isinstance(value, str):
-        raise Rejected(f"{str(value)[:40]!r} is not a name")
+_SHAPES = _read_shapes()
 
 
-def words(value: Any) -> None:
-    """Refuses what is not a list of texts, each once."""
-    if not isinstance(value, list) or len({*map(str, value)}) < len(value):
-        raise Rejected("a list of names is due, each once")
+def require(holds: Any, why: str) -> None:
+    """Raises Rejected unless something holds."""
+    if not holds:
+        raise Rejected(why)
+
+
+def _words(value: Any) -> None:
+    require(isinstance(value, list) and len({*map(str, value)}) == len(value), "names, each once")
     for each in value:
-        word(each)
+        _TESTS["word"](each)
 
 
-def positive(value: Any) -> None:
-    """Refuses what is not a number above 0."""
-    if not number(value):
-        raise Rejected("a number above 0 is due")
-
-
-def once(value: Any) -> None:
-    """Refuses what is not a whole number of at least 1."""
-    integer(value, 1)
-
-
-def maybe(shape: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Returns a test that lets null pass as well."""
-    return lambda value: None if value is None else shape(value)
-
-
-Shape = dict[str, Callable[[Any], Any]]
-_DROPS: Shape = {"drops": flag, "uses": maybe(words)}
-_KEEP: Shape = {"rows": once, "keep": word}
-MAP_SHAPES: dict[str, Shape] = {
-    "filter": _DROPS,
-    "row": {"keeps": words, "uses": maybe(words)},
-    "columns": {"only": words},
-    "all-rows": {},
-    "flatten": {"max_rows": once, "exact": flag, "keeps": words, **_DROPS},
-    "join-public": {"max_rows": once, "exact": flag, "said_by": word, **_DROPS},
-    "group": {"by": word},
-    "limit": {"per": word, **_KEEP},
-    "cap": _KEEP,
-    "sample": {"rate": positive, "size": maybe(once), "of": maybe(once), "shared": flag},
-    "stable": {"stability": integer},
-    "value": {
-        **dict.fromkeys(("unbounded", "bounded", "diameter"), maybe(number)),
-        "metric": word,
-        "joint": maybe(lambda joint: has_shape(joint, {"datasets": words, "l1": number})),
-    },
-    "edges": {},
-    "nodes": {},
-    "opaque": {},
-}
-PARTITION_SHAPES: dict[str, Shape] = {
-    "value": {"uses": maybe(words)},
-    "key": {"column": word},
-    "position": {},
-    "membership": {"max_blocks": once},
-    "kinds": {"kinds": lambda kinds: [[integer(n) for n in kinds[name]] for name in kinds]},
-}
-_NOISE: Shape = {"sigma": positive, "unit": positive}
-_CHOICE: Shape = {"range_epsilon": number, "law": word, "monotone": flag}
-NOISE_SHAPES: dict[str, Shape] = {
-    "Laplace": {"scale": positive},
-    "Geometric": {"scale": positive},
-    "Exponential": {"range": number},
-    "RandomizedResponse": {"odds": number, "k": once},
-    "Gaussian": _NOISE,
-    "DiscreteGaussian": {**_NOISE, "norm": word},
-    "SparseVector": {
-        **dict.fromkeys(("threshold_epsilon", "answer_epsilon", "value_epsilon"), number),
-        "positives": once,
-        "monotone": flag,
-    },
-    "NoisyMax": _CHOICE,
-    "PermuteAndFlip": _CHOICE,
-    "TopK": {**_CHOICE, "k": once, "peeling": flag},
-    "Matrix": {
-        **_NOISE,
-        "column_norm": number,
-        "participations": once,
-        "min_separation": once,
-        "bands": maybe(once),
-    },
-}
-ROOT_SHAPE: Shape = {
-    "domain": word,
-    "unit": maybe(word),
-    "size": maybe(integer),
-    "max_degree": maybe(integer),
-    "columns": maybe(words),
+#: What may stand at a key; each raises Rejected otherwise.
+_TESTS: dict[str, Callable[[Any], Any]] = {
+    "any": lambda value: None,
+    "flag": lambda x: require(isinstance(x, bool), f"{str(x)[:40]!r} is not true or false"),
+    "word": lambda x: require(isinstance(x, str), f"{str(x)[:40]!r} is not a name"),
+    "words": _words,
+    "number": number,
+    "above0": lambda value: require(number(value), "a number above 0 is due"),
+    "whole": integer,
+    "once": lambda value: integer(value, 1),
+    "level": lambda value: integer(value, -1),
+    "kinds": lambda value: [integer(each) for name in value for each in value[name]],
 }
 
 
-def has_shape(value: Any, needed: Shape, more: Shape | None = None) -> None:
-    """Refuses a mapping that lacks a needed key, has one that is unknown, or another value."""
-    if not isinstance(value, dict) or not {*needed} <= {*value} <= {*needed, *(more or {})}:
-        raise Rejected("it has other keys than the format says")
-    for key, test in {**needed, **(more or {})}.items():
-        if key in value:
-            test(value[key])
-
-
-def one_of(shapes: dict[str, Shape], strict: bool) -> Callable[[Any], None]:
-    """Returns a test of a mapping with a `kind`; other kinds pass if it is not `strict`."""
-
-    def test(value: Any) -> None:
+def has_shape(value: Any, shape: str) -> None:
+    """Refuses what is not as a test or a shape says: with other keys, or with others' values."""
+    if shape.endswith("*"):
+        require(isinstance(value, list), "a list is due")
+        for each in value:
+            has_shape(each, shape[:-1])
+    elif shape in _TESTS:
+        _TESTS[shape](value)
+    elif shape in ("map", "by", "noise", "relation"):
         kind = value["kind"]
-        if kind in shapes:
-            has_shape(value, {"kind": word, **shapes[kind]})
-        elif strict or not isinstance(kind, str):
-            raise Rejected(f"there is no kind {str(kind)[:40]!r}")
-
-    return test
-
-
-def relation_shape(value: Any) -> None:
-    """Refuses what is no neighbouring relation."""
-    kind = value["kind"]
-    if kind == "declared":
-        has_shape(value, {"kind": word, "name": word, "distance": once, "within": relation_shape})
-        if value["within"]["kind"] == "declared":
-            raise Rejected("a declared relation is within one of the others")
-    elif kind == "bounded":
-        has_shape(value, {"kind": word}, {"keeps": words, "changes": words})
-        if {"keeps", "changes"} <= {*value}:
-            raise Rejected("a relation keeps some columns, or it changes some alone")
-    elif kind in "unbounded user edge node node-rewired euclidean free-lunch".split():
-        has_shape(value, {"kind": word})
+        require(isinstance(kind, str), "a kind is a name")
+        if f"{shape} {kind}" in _SHAPES:
+            has_shape({k: value[k] for k in value if k != "kind"}, f"{shape} {kind}")
+        else:  # others' maps and noises are no fault, and not checked
+            require(shape in ("map", "noise"), f"there is no {shape} {kind[:40]!r}")
     else:
-        raise Rejected(f"there is no relation {str(kind)[:40]!r}")
+        keys = _SHAPES[shape]
+        needed = {key for key in keys if not key.endswith("?")}
+        given = {key if key in keys else f"{key}?" for key in value}
+        require(isinstance(value, dict) and needed <= given <= {*keys}, "it has other keys")
+        for key in given:
+            each, null = value[key.rstrip("?")], keys[key].endswith("?")
+            if not (null and each is None):
+                has_shape(each, keys[key].rstrip("?"))
+        _is_consistent(value, shape)
 
 
-def statement_shape(value: Any) -> None:
-    """Refuses what is no stated guarantee: a δ is part of approximate DP alone."""
-    more: Shape = {"noise": one_of(NOISE_SHAPES, False), "shift": number, "implied": flag}
-    if value["notion"] == "approx":
-        more["delta"] = number
-    if value["notion"] in ("rdp", "profile"):
-        more["points"] = lambda points: [[number(x) for x in point] for point in points]
-        more["delta"] = number
-    needed: Shape = {"relation": relation_shape, "up": integer, "notion": word, "value": number}
-    has_shape(value, needed, more)
-    if ("noise" in value) != ("shift" in value) or number(value.get("delta", "0")) > 1:
-        raise Rejected("a noise has a shift, and a δ is at most 1")
-
-
-def mechanism_shape(value: Any) -> None:
-    """Refuses what is no mechanism."""
-    has_shape(
-        value,
-        {"name": word, "count": once, "statements": lambda all_: [*map(statement_shape, all_)]},
-    )
-
-
-def dataset_shape(line: Line) -> None:
-    """Refuses a line of a dataset that is neither a root nor made by a map or a partition."""
-    more: Shape = {
-        "history": lambda levels: [integer(level, -1) for level in levels],
-        "mechanisms": lambda all_: [*map(mechanism_shape, all_)],
-    }
-    needed: Shape = {"line": word, "id": integer, "name": word}
-    if "root" in line:
-        per_unit: Shape = {"max_rows_per_unit": once}
-        needed["root"] = lambda root: has_shape(root, ROOT_SHAPE, per_unit)
-    elif "map" in line:
-        needed |= {"parent": integer, "map": one_of(MAP_SHAPES, False)}
-        more |= {"draws": once, "one_release": flag, "through": words}
-    else:
-        needed |= {"parent": integer, "partition": integer, "class": integer}
-    has_shape(line, needed, more)
-    made_by = line.get("map") or {}
-    if made_by.get("kind") != "sample":
-        known = not made_by or made_by["kind"] in MAP_SHAPES
-        if known and line.get("draws", 1) != 1:
-            raise Rejected("samples alone are drawn several times")
-        return
-    rate, size, of = number(made_by["rate"]), made_by["size"], made_by["of"]
-    if rate > 1 or (size is not None and (of is None or size > of or rate != F(size, of))):
-        raise Rejected("a rate is at most 1, and that of a sample of fixed size is size / of")
-
-
-def partition_shape(line: Line) -> None:
-    """Refuses a line of a partition that contradicts itself."""
-    has_shape(
-        line,
-        {
-            "line": word,
-            "id": integer,
-            "of": integer,
-            "name": word,
-            "by": one_of(PARTITION_SHAPES, True),
-            "sizes": lambda sizes: [*map(once, sizes)],
-            "drops": flag,
-            "max_blocks_per_unit": maybe(once),
-            "max_rows_per_block": maybe(once),
-        },
-    )
-    fed = [each for some in line["by"].get("kinds", {}).values() for each in some]
-    if "kinds" in line["by"] and (
-        any(size > 1 for size in line["sizes"]) or max(fed, default=0) >= len(line["sizes"])
-    ):
-        raise Rejected("the kinds of rows name blocks, each of which is there once")
+def _is_consistent(x: Line, shape: str) -> None:
+    """Refuses what contradicts itself."""
+    match shape:
+        case "relation bounded":
+            require(len(x) < 2, "a relation keeps some columns, or it changes some alone")
+        case "relation declared":
+            require(x["within"]["kind"] != "declared", "a declared relation is within another one")
+        case "statement":
+            with_delta, with_points = ("approx", "rdp", "profile"), ("rdp", "profile")
+            require("delta" not in x or x["notion"] in with_delta, "it has other keys")
+            require("points" not in x or x["notion"] in with_points, "it has other keys")
+            require(("noise" in x) == ("shift" in x), "a noise has a shift")
+            require(number(x.get("delta", "0")) <= 1, "a δ is at most 1")
+        case "map sample":
+            rate, size, of = number(x["rate"]), x["size"], x["of"]
+            fits = size is None or (of is not None and size <= of and rate == F(size, of))
+            require(
+                rate <= 1 and fits, "a rate is at most 1, and that of a fixed size is size / of"
+            )
+        case "map line":
+            kind = x["map"]["kind"]
+            known = kind != "sample" and f"map {kind}" in _SHAPES
+            require(not known or x.get("draws", 1) == 1, "samples alone are drawn several times")
+        case "partition" if "kinds" in x["by"]:
+            fed = [each for some in x["by"]["kinds"].values() for each in some]
+            single = {*x["sizes"]} <= {1} and max(fed, default=0) < len(x["sizes"])
+            require(single, "the kinds of rows name blocks, each of which is there once")
 
 
 # -- changes -------------------------------------------------------------------------------------
@@ -409,6 +357,11 @@ def canonical(change: Change) -> Change:
     return min(forms, key=repr)
 
 
+def _leaves_of(change: Change) -> Iterator[Unit]:
+    for unit, _ in change:
+        yield from _leaves_of(unit.below) if unit.below else (unit,)
+
+
 def leaves(change: Change) -> list[tuple[Unit, int]]:
     """Returns the units at the dataset itself, with how often each occurs."""
     found: dict[Unit, int] = {}
@@ -450,6 +403,12 @@ def down(
                 yield from ((u, n * count) for u, n in placed(unit, become(unit), trace))
 
     return fit(gather(descend(change)), node, child)
+
+
+def one_by_one(change: Change) -> Change:
+    """Returns a change with each of equal units by itself."""
+    each_one = [unit._replace(below=one_by_one(unit.below)) for unit, n in change for _ in range(n)]
+    return tuple((unit, 1) for unit in each_one)
 
 
 def placed(unit: Unit, made: Iterable[tuple[Unit, int]], trace: bool) -> list[tuple[Unit, int]]:
@@ -516,16 +475,13 @@ class DataNode:
     def __init__(self, line: Line, parent: DataNode | None) -> None:
         self.id, self.name, self.parent = line["id"], str(line["name"])[:60], parent
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self.root: Line = line.get("root", {})
         self.map: Line | None = line.get("map")
-        self.block: tuple[Line, int] | None = None
-        self.draws, self.one_release = (
-            integer(line.get("draws", 1), 1),
-            bool(line.get("one_release")),
-        )
+        self.block: tuple[BlockClasses, int] | None = None
+        self.draws, self.one_release = line.get("draws", 1), line.get("one_release", False)
         self.history, self.mechanisms = tuple(line.get("history", ())), line.get("mechanisms", [])
         self.children: list[DataNode] = []
-        self.joint = self.joint_bound()
-        self.partitions: list[Line] = []
+        self.partitions: list[BlockClasses] = []
         self.facts: Line = {}
         self.read = self.leans = False
         #: Whether this file has rules for the maps on the way from the root.
@@ -537,19 +493,13 @@ class DataNode:
 
     def up(self, steps: int) -> list[DataNode]:
         """Returns the datasets from `steps` further up down to this one."""
-        above = self.parent if steps else None
-        if steps and above is None:
-            raise Rejected(f"a statement in `{self.name}` is above its root")
-        return [*(above.up(steps - 1) if above else ()), self]
-
-    def joint_bound(self) -> str | None:
-        """Returns the joint bound, as text, of a value whose releases are all per unit of distance;
-        None of other datasets."""
-        said = [each for mechanism in self.mechanisms for each in mechanism["statements"]]
-        if not said or (self.map or {}).get("joint") is None:
-            return None
-        plain = all(x["relation"]["kind"] == "euclidean" and x["notion"] == "pure" for x in said)
-        return json.dumps(self.map["joint"]) if plain and self.map else None
+        found = [self]
+        for _ in range(steps):
+            above = found[0].parent
+            if above is None:
+                raise Rejected(f"a statement in `{self.name}` is above its root")
+            found.insert(0, above)
+        return found
 
     def is_sample(self) -> bool:
         """Whether it is a sample whose outcome is taken as given."""
@@ -557,33 +507,24 @@ class DataNode:
 
 
 class Conduct(NamedTuple):
-    """How a map treats rows: how many it makes of one (one, several, or that depends on others),
-    whether one may leave no trace, whether some row is declared to give nothing, what it draws."""
+    """How a map treats rows: whether it makes one row of one, alone; whether a row may leave no
+    trace; whether some row is declared to give nothing; whether it draws."""
 
-    gives: str
-    may_drop: bool = False
-    drops: bool = False
-    random: bool = False
+    one: bool
+    may_drop: bool
+    drops: bool
+    random: bool
 
 
 def conduct(made_by: Line) -> Conduct:
     """Returns how a map treats rows."""
-    match made_by["kind"]:
-        case "filter":
-            return Conduct("one", True, bool(made_by["drops"]))
-        case "row" | "columns" | "all-rows":
-            return Conduct("one")
-        case "flatten" | "join-public":
-            return Conduct("several", True, bool(made_by["drops"]))
-        case "group":
-            return Conduct("depends", True)
-        case "limit" | "cap":
-            return Conduct("depends", True, random=made_by["keep"] == "random")
-        case "sample":
-            return Conduct("depends", random=True)
-        case "stable" | "value" | "edges" | "nodes" | "opaque":
-            return Conduct("depends")
-    raise NotChecked(f"maps of kind {made_by['kind']!r}")
+    kind = made_by["kind"]
+    if f"map {kind}" not in _SHAPES:
+        raise NotChecked(f"maps of kind {kind!r}")
+    may_drop = kind in ("filter", "flatten", "join-public", "group", "limit", "cap")
+    random = kind == "sample" or made_by.get("keep") == "random"
+    one = kind in ("filter", "row", "columns", "all-rows")
+    return Conduct(one, may_drop, made_by.get("drops", False), random)
 
 
 def names(value: Any) -> frozenset[str] | None:
@@ -627,8 +568,9 @@ def facts_after(made_by: Line, f: Line) -> Line:
     match kind:
         case "filter" | "all-rows" | "sample":
             size, free = made_by["size"] if kind == "sample" else None, f.get("free")
-            if size is not None and not (f.get("fixed") and made_by["of"] <= (f["most"] or INF)):
-                raise Rejected("a sample is of more rows than are known to be there")
+            require(size is None or f.get("fixed"), "how many rows a sample is of is not known")
+            if size is not None and (most := f.get("most")) is not None and made_by["of"] > most:
+                raise NotChecked("samples of more rows than are known to be there")
             fixed = size is not None
             most = size if fixed else f.get("most")
             free = free and kind != "sample"
@@ -640,7 +582,9 @@ def facts_after(made_by: Line, f: Line) -> Line:
         case "flatten" | "join-public":
             exact = bool(made_by["exact"] and f.get("fixed"))
             size = f["size"] * integer(made_by["max_rows"]) if exact and f["size"] else None
-            same = {"ordered": f.get("ordered"), "size": size, "fixed": exact, "most": size}
+            most = f.get("most")
+            most = most * made_by["max_rows"] if exact and most is not None else None
+            same = {"ordered": f.get("ordered"), "size": size, "fixed": exact, "most": most}
             return {**made, **same, "unit": unit_kept}
         case "group":
             return {**made, "unit": unit_kept, "rows_are_units": unit_kept is not None}
@@ -696,17 +640,6 @@ def _per_key(unit: Unit, column: str, first: bool, alone: bool, one_end: bool) -
     return [(((a, 1), (b, 1)), None) for a in (inside, OLD) for b in (other, NEW)]
 
 
-def joint_moves(made_by: Line, unit: Unit, f: Line) -> F | None:
-    """Returns how far one unit of the root moves the values of a joint bound in sum."""
-    of_unit = f.get("unit")
-    units = {"single": 2 if of_unit else 1, "user": 1, "pair": 2}.get(unit.kind)
-    if unit.kind == "pair" and of_unit and of_unit not in unit.kept:
-        units = 4
-    if made_by["joint"] is None or units is None:
-        return None
-    return units * number(made_by["joint"]["l1"])
-
-
 def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
     """Returns all that a map may make of one unit; what something else dominates is left out."""
     kind, pair, user = made_by["kind"], unit.kind == "pair", unit.kind == "user"
@@ -716,18 +649,17 @@ def outcomes(made_by: Line, unit: Unit, f: Line) -> list[Outcome]:
     )
     anything = _one(ANY._replace(ends=every))
     if kind == "value":
+        if made_by["joint"] is not None:
+            raise NotChecked("values under a joint bound")
         u, b, most = (
             made_by[k] and number(made_by[k]) for k in ("unbounded", "bounded", "diameter")
         )
-        ways = [b, u and 2 * u] if pair else [u if unit.size is None else u and u * unit.size]
+        one = u if unit.size is None else u and u * unit.size
+        ways = [x for x in ([b, u and 2 * u] if pair else [one]) if x is not None]
         unknown = unit.kind not in ("single", "pair", "user") or (user and unit.size is None)
         moves = [
-            x
-            for x in ([] if unknown else [min((w for w in ways if w is not None), default=None)])
-            + [most]
-            if x is not None
+            x for x in ([] if unknown else [min(ways, default=None)]) + [most] if x is not None
         ]
-        moves += [x for x in [joint_moves(made_by, unit, f)] if x is not None]
         return _one(Unit("metric", every, (), min(moves, default=None)))
     if unit.kind == "any" or kind == "opaque":
         return anything
@@ -808,12 +740,13 @@ READS = {
     "zcdp": "zcdp",
     "profile": "",
 }
-Loss = Any  # a number, infinite where none is known; or undominated pairs (ε, δ), none of them
+#: In a notion with numbers undominated pairs of ε (or ρ, or μ²) and δ, of which each holds; in
+#: `profile` Multisets. It is empty where no bound is known.
+Loss = Any
 Parts = Sequence[tuple[Loss, int]]
-
-
-#: The loss of one mechanism at all δ: (ε, δ) of a randomized response; or the kind of noise, its
-#: numbers and the shift; or "Poisson", the rate, whether the row is added, and what it amplifies.
+#: The loss of one mechanism at all δ: its kind, its numbers, and of noise the shift last. They are
+#: ("Response", ε), ("Chance", δ), ("Laplace", shift/scale), ("Gaussian", μ²), ("Geometric", scale,
+#: shift), ("Poisson", rate, whether the row is added, what it amplifies).
 Item = tuple[Any, ...]
 Multiset = tuple[tuple[Item, int], ...]
 
@@ -824,100 +757,76 @@ class Multisets(tuple[Multiset, ...]):
     def __add__(self, other: Any) -> Multisets:
         if not isinstance(other, Multisets):
             return self  # a sum begins with 0
-        return Multisets({_merged(a, b): None for a, b in _product([self, other])})
+        return Multisets({merged(*pair): None for pair in _product([self, other])})
 
     __radd__ = __add__
 
     def __mul__(self, copies: Any) -> Multisets:
-        if len(self) < 2:
-            return Multisets(
-                tuple((item, n * copies) for item, n in each) for each in self if copies
-            )
         # Each copy may lose another one of them.
-        if math.comb(len(self) + copies - 1, copies) > MOST_WAYS:
+        if math.comb(max(0, len(self) + copies - 1), copies) > MOST_WAYS:
             raise NotChecked(f"more than {MOST_WAYS} ways")
-        ways = [*combinations_with_replacement(self, copies)] if copies else []
-        return Multisets({_merged(*way): None for way in ways})
+        if len(self) == 1 and copies:
+            return Multisets([tuple((item, n * copies) for item, n in self[0])])
+        ways = combinations_with_replacement(self, copies)
+        return Multisets({merged(*way): None for way in ways})
 
 
-def _merged(*several: Multiset) -> Multiset:
+def merged(*several: Multiset) -> Multiset:
+    """Returns all items of several multisets, equal ones counted together."""
     found: dict[Item, int] = {}
     for item, count in (each for some in several for each in some):
         found[item] = found.get(item, 0) + count
-    return tuple(sorted(found.items(), key=repr))
+    return tuple(sorted(((item, n) for item, n in found.items() if n), key=repr))
 
 
-def _ranks(items: Multiset) -> dict[Any, list[tuple[F, int]]]:
-    """Returns the sizes of each kind of loss: ε, δ, and the shifts of each kind of noise."""
-    found: dict[Any, list[tuple[F, int]]] = {}
-    for item, n in items:
-        if isinstance(item[0], F):
-            sizes: list[tuple[Any, F]] = [*enumerate(item)]
-        else:
-            sizes = [(item, ONE)] if item[0] == "Poisson" else [(item[:-1], item[-1])]
-        for kind, size in sizes:
-            found.setdefault(kind, []).append((size, n))
-    return found
-
-
-def _is_no_worse(less: Multiset, more: Multiset) -> bool:
-    """Whether a multiset of losses is covered by another one, as it is or in responses: noise in
-    pure DP is no more than the response of its ε, pure DP over k steps no less than k responses.
-    """
-    common = [(item, min(n, m)) for item, n in less for other, m in more if item == other]
-    less, more = (
-        _merged(tuple(each), tuple((item, -n) for item, n in common)) for each in (less, more)
-    )
-    above = _merged(tuple((_response_of(item), n) for item, n in less))
-    below = _merged(
-        tuple(
-            ((1 / item[1], ZERO), n * int(item[2])) if item[0] == "Geometric" else (item, n)
-            for item, n in more
-        )
-    )
-    return any(_are_no_larger(a, b) for a, b in product((less, above), (more, below)))
-
-
-def _response_of(item: Item) -> Item:
+def response(item: Item) -> Item:
+    """Returns the randomized response that loses no less than an item, where there is one."""
     if item[0] == "Geometric":
-        return item[2] / item[1], ZERO
-    return (item[1], ZERO) if item[0] == "Laplace" else item
+        return "Response", item[2] / item[1]
+    return ("Response", item[1]) if item[0] == "Laplace" else item
 
 
-def _are_no_larger(less: Multiset, more: Multiset) -> bool:
-    """Whether each loss of a multiset has one of its own kind in another one, and no smaller."""
-    others = _ranks(more)
-    for kind, sizes in _ranks(less).items():
-        rest = sorted(others.get(kind, ()), reverse=True)
-        for size, count in sorted(sizes, reverse=True):
-            while count and size and rest:
-                largest_size, left = rest.pop(0)
-                if largest_size < size:
-                    return False
-                used = min(count, left)
-                count -= used
-                rest[:0] = [(largest_size, left - used)] * (left > used)
-            if count and size:
-                return False
-    return True
+def is_no_worse(less: Multiset, more: Multiset) -> bool:
+    """Whether each loss of a multiset has one of its own kind in another one, and no smaller; noise
+    in pure DP is no more than the response of its ε, pure DP over k steps no less than k of them.
+    """
+    counts = dict(more)
+    common = tuple((item, -min(n, counts.get(item, 0))) for item, n in less)
+    less, more = merged(less, common), merged(more, common)
+    above = merged(tuple((response(item), n) for item, n in less))
+    below = merged(tuple(_steps_of(item, n) for item, n in more))
+    return any(_no_larger(a, b) for a, b in product((less, above), (more, below)))
 
 
-def _guess(loss: Multisets) -> float:
+def _steps_of(item: Item, count: int) -> tuple[Item, int]:
+    one = item[0] == "Geometric"
+    return (("Response", 1 / item[1]), count * int(item[2])) if one else (item, count)
+
+
+def _no_larger(less: Multiset, more: Multiset) -> bool:
+    def as_large(items: Multiset, as_item: Item) -> int:
+        if as_item[0] == "Poisson":
+            return sum(n for item, n in items if item == as_item)
+        same_kind = ((item, n) for item, n in items if item[:-1] == as_item[:-1])
+        return sum(n for item, n in same_kind if item[-1] >= as_item[-1])
+
+    return all(as_large(less, item) <= as_large(more, item) for item, _ in less)
+
+
+def _guess(loss: Multisets) -> F:
     """Returns about how large a loss is: of several that hold any may be taken."""
 
-    def size(item: Item) -> float:
-        if item[0] == "Poisson":
-            return float(item[1]) * sum((size(inner) * n for inner, n in item[3]), 0.0)
-        if item[0] == "Gaussian":
-            return float(item[1])
-        epsilon = float(_response_of(item)[0]) if item[0] != "DiscreteGaussian" else 1.0
-        return epsilon * math.tanh(epsilon / 2) + (float(item[1]) if len(item) == 2 else 0)
+    def size(item: Item) -> F:
+        kind, *_, last = response(item)
+        if kind == "Poisson":
+            return F(item[1]) * sum((size(inner) * n for inner, n in last), ZERO)
+        return F(last * min(last, ONE) if kind == "Response" else last)
 
-    return max(sum((size(item) * n for item, n in each), 0.0) for each in loss)
+    return max(sum((size(item) * n for item, n in each), ZERO) for each in loss)
 
 
-def top(losses: Iterable[Loss]) -> Loss:
-    """Returns the largest loss; of losses that are kept apart all."""
+def top(losses: Iterable[Any]) -> Any:
+    """Returns the largest number; of losses that are kept apart all."""
     known = list(losses)
     if not any(isinstance(each, Multisets) for each in known):
         return max(known, default=ZERO)
@@ -927,24 +836,19 @@ def top(losses: Iterable[Loss]) -> Loss:
     return Multisets({each: None for loss in sets for each in loss})
 
 
-class Algebra:
-    """How losses of a notion add up: one number for ε, ρ and μ², undominated pairs for (ε, δ)."""
+class LossAlgebra:
+    """How losses of a notion add up."""
 
     def __init__(self, notion: str, multiplied: bool = False) -> None:
-        self.notion, self.multiplied = notion, multiplied
-        self.pairs, self.power = notion == "approx", 1 if notion == "pure" else 2
-        self.zero: Loss = ((ZERO, ZERO),) if self.pairs else ZERO
-        self.none: Loss = () if self.pairs else INF
+        self.notion, self.multiplied = notion, multiplied and notion == "approx"
         self.apart = notion == "profile"
-        if self.apart:
-            self.zero, self.none = Multisets([()]), Multisets()
+        self.zero: Loss = Multisets([()]) if self.apart else ((ZERO, ZERO),)
+        self.none: Loss = Multisets() if self.apart else ()
 
     def best(self, losses: Iterable[Loss]) -> Loss:
         """Returns the least of several bounds, all of which hold."""
         if self.apart:
             return min(filter(None, losses), key=_guess, default=self.none)
-        if not self.pairs:
-            return min(losses, default=INF)
         kept: list[tuple[F, F]] = []
         for epsilon, delta in sorted(pair for loss in losses for pair in loss):
             if not kept or delta < kept[-1][1]:
@@ -955,8 +859,8 @@ class Algebra:
 
     def add(self, losses: Sequence[Loss]) -> Loss:
         """Returns the loss of all together; δ as 1-Π(1-δ) where the proof says `multiplied`."""
-        if not self.pairs:
-            return INF if INF in losses else sum(losses, self.zero)
+        if self.apart:
+            return sum(losses, self.zero)
         found, lost = self.zero, self.multiplied
         for loss in losses:
             if lost and max((d.denominator.bit_length() for _, d in found), default=0) > 1 << 18:
@@ -967,8 +871,8 @@ class Algebra:
 
     def times(self, loss: Loss, copies: int) -> Loss:
         """Returns the loss of so many copies."""
-        if not self.pairs:
-            return loss * copies if loss else loss
+        if self.apart:
+            return loss * copies
         found = self.zero
         for bit in bin(copies)[2:]:
             found = self.add([found, found, loss] if bit == "1" else [found, found])
@@ -976,8 +880,8 @@ class Algebra:
 
     def cover(self, losses: Sequence[Loss]) -> Loss:
         """Returns a loss that covers each of several."""
-        if not self.pairs:
-            return top(losses)
+        if self.apart:
+            return top(losses) if losses else self.zero
         found: Loss = self.zero
         for loss in losses:
             found = self.best([[(max(a, c), max(b, d)) for a, b in found for c, d in loss]])
@@ -985,40 +889,45 @@ class Algebra:
 
     def chain(self, parts: Parts, free: bool = False) -> Loss:
         """Returns the loss along a path of tables: so many steps of each loss."""
-        parts = [(loss, count) for loss, count in parts if count and loss != ZERO]
-        if self.apart and [count for _, count in parts] == [1]:
-            return parts[0][0]
-        if self.apart and parts:
-            return Multisets([((_over_steps(parts), 1),)])
-        if self.pairs:
-            ways = _product([loss for loss, _ in parts])
-            walks = [
-                chain_pairs([(pair, n) for pair, (_, n) in zip(way, parts, strict=True)], free)
-                for way in ways
-            ]
-            return self.best([[pair for pair in walks if pair is not None]])
-        if any(loss == INF for loss, _ in parts):
-            return INF
-        if self.power == 1:
-            return sum((loss * count for loss, count in parts), ZERO)
-        if len({loss for loss, _ in parts}) == 1:
-            return parts[0][0] * sum(n for _, n in parts) ** 2
-        return sum((sqrt(loss) * count for loss, count in parts), ZERO) ** 2
+        parts = [(loss, count) for loss, count in parts if count and loss != self.zero]
+        counts = [count for _, count in parts]
+        if not parts or not all(loss for loss, _ in parts):
+            return self.none if parts else self.zero
+        if self.apart:
+            return parts[0][0] if counts == [1] else Multisets([((_over_steps(parts), 1),)])
+        ways = _product([loss for loss, _ in parts])
+        walks = [self._walk([*zip(way, counts, strict=True)], free) for way in ways]
+        return self.best([[pair for pair in walks if pair is not None]])
+
+    def _walk(self, steps: list[tuple[tuple[F, F], int]], free: bool) -> tuple[F, F] | None:
+        merged_: dict[tuple[F, F], int] = {}
+        for pair, count in steps:
+            merged_[pair] = merged_.get(pair, 0) + count
+        if self.notion == "approx":
+            return chain_pairs(merged_, free)
+        if self.notion == "pure":
+            return sum((x * n for (x, _), n in merged_.items()), ZERO), ZERO
+        if len(merged_) == 1:
+            ((x, _), n), *_ = merged_.items()
+            return x * n**2, ZERO
+        return sum((sqrt(x) * n for (x, _), n in merged_.items()), ZERO) ** 2, ZERO
 
 
 def _over_steps(parts: Parts) -> Item:
     """Returns the loss of one mechanism over several steps: the shifts of Gaussian noise add up;
     of pure DP that of geometric noise over as many steps (Dong, Roth and Su 2022, Theorem 2.14).
     """
-    steps = [(loss[0][0][0], n) for loss, n in parts if len(loss) == len(loss[0]) == loss[0][0][1]]
-    items, count = {item for item, _ in steps}, sum(n for _, n in steps)
-    if len(steps) == len(parts) and all(item[0] == "Gaussian" for item in items):
-        return ("Gaussian", sum((sqrt(item[1]) * n for item, n in steps), ZERO) ** 2)
-    if len(steps) == len(parts) and len(items) == 1:
-        ((epsilon, *delta),) = items
-        if delta == [0]:
-            return ("Geometric", 1 / epsilon, F(count)) if epsilon else (ZERO, ZERO)
-    raise NotChecked("several steps at a δ")
+    found: dict[Item, int] = {}
+    for loss, count in parts:
+        if len(loss) > 1 or len(loss[0]) > 1 or loss[0][0][1] > 1:
+            raise NotChecked("several steps at a δ")
+        found[loss[0][0][0]] = found.get(loss[0][0][0], 0) + count
+    if all(item[0] == "Gaussian" for item in found):
+        return "Gaussian", sum((sqrt(item[1]) * n for item, n in found.items()), ZERO) ** 2
+    ((item, count), *more) = found.items()
+    if more or item[0] != "Response":
+        raise NotChecked("several steps at a δ")
+    return "Geometric", 1 / item[1], F(count)
 
 
 def _product(options: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -1028,40 +937,40 @@ def _product(options: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     return product(*options)
 
 
-def chain_pairs(steps: list[tuple[tuple[F, F], int]], free: bool) -> tuple[F, F] | None:
+def chain_pairs(steps: dict[tuple[F, F], int], free: bool) -> tuple[F, F] | None:
     """Returns (ε, δ) along a path (VI.3), in the best order of steps if it is `free`, else in the
     worst one; None if δ reaches 1."""
-    merged: dict[tuple[F, F], int] = {}
-    for pair, count in steps:
-        merged[pair] = merged.get(pair, 0) + count
-    epsilon = sum((pair[0] * n for pair, n in merged.items()), ZERO)
-    if epsilon > 4_000 and any(pair[1] for pair in merged):
+    epsilon = sum((e * n for (e, _), n in steps.items()), ZERO)
+    if epsilon > 4_000 and any(d for _, d in steps):
         return None
-    if len(merged) == 1 and [*merged.values()] == [1]:
-        return None if steps[0][0][1] >= 1 else steps[0][0]
 
     def ratio(pair: tuple[F, F]) -> tuple[bool, F]:
         e, d = pair
         return (bool(d), ZERO) if not (e and d) else (False, d / (exp(e)[1] - 1))
 
     delta, before = ZERO, ZERO
-    for e, d in sorted(merged, key=ratio, reverse=free):
-        count = merged[e, d]
+    for e, d in sorted(steps, key=ratio, reverse=free) if len(steps) > 1 else steps:
+        count = steps[e, d]
         if d:
-            grown = F(count) if not e else (exp(e * count)[1] - 1) / (exp(e)[0] - 1)
-            delta += exp(before)[1] * d * (ONE if count == 1 else grown)
+            grown = F(count) if not e or count == 1 else (exp(e * count)[1] - 1) / (exp(e)[0] - 1)
+            delta += (exp(before)[1] if before else ONE) * d * grown
         before += e * count
     return None if delta >= 1 else (epsilon, delta)
 
 
-def converted(amount: Loss, source: str, target: str) -> Loss:
-    """Returns the least known amount in `target` of what has this one in `source`."""
-    if source == target or not amount or amount == INF:
-        return amount
+def read_as(loss: Loss, source: str, target: str) -> Loss:
+    """Returns the least loss known in `target` of what has this one, of numbers, in `source`."""
+    if target == "profile":
+        kinds = ("Gaussian", "Chance") if source == "gdp" else ("Response", "Chance")
+        pairs = [[*zip(kinds, pair, strict=True)] for pair in loss]
+        return Multisets(tuple((item, 1) for item in each if item[1]) for each in pairs)
+    if source == target or target == "approx" or loss in ((), ((ZERO, ZERO),)):
+        return loss
+    ((x, _),) = loss
     if (source, target) == ("pure", "zcdp"):
-        return amount * (1 - 2 / (exp(amount)[1] + 1))  # ε·tanh(ε/2)
+        return ((x * (1 - 2 / (exp(x)[1] + 1)), ZERO),)  # ε·tanh(ε/2)
     if (source, target) == ("gdp", "zcdp"):
-        return amount / 2
+        return ((x / 2, ZERO),)
     raise NotChecked(f"{source} read as {target}")
 
 
@@ -1092,7 +1001,8 @@ def view(node: DataNode, said: Line) -> View | None:
     if home.depth in index:
         plain = not any(edge.map is not None and conduct(edge.map).random for edge in edges)
         return View(said, index[home.depth], home, padded(edges), plain)
-    if of == "unbounded" and all(map(_keeps_rows, edges)):
+    fixed = home.facts.get("fixed")  # no two tables of one size are such neighbours
+    if of == "unbounded" and not fixed and all(map(_keeps_rows, edges)):
         return View(said, len(node.history), node, False, True)
     return None
 
@@ -1100,8 +1010,8 @@ def view(node: DataNode, said: Line) -> View | None:
 def _keeps_rows(edge: DataNode) -> bool:
     """Whether a row that is added above is at most one added row below."""
     if edge.block is not None:
-        return str(edge.block[0]["by"]["kind"]) != "position"
-    return edge.map is not None and conduct(edge.map).gives == "one"
+        return edge.block[0].kind != "position"
+    return edge.map is not None and conduct(edge.map).one
 
 
 def padded(edges: Sequence[DataNode]) -> bool:
@@ -1109,15 +1019,14 @@ def padded(edges: Sequence[DataNode]) -> bool:
     for edge in edges:
         if edge.block is None:
             found = conduct(edge.map or {})
-            if found.gives != "one" or found.drops:
+            if not found.one or found.drops:
                 return found.drops
             continue
-        part, number_ = edge.block
-        kind, fed = part["by"]["kind"], part["by"].get("kinds", {}).values()
-        if kind in ("key", "position"):
+        part, place = edge.block
+        if part.kind in ("key", "position"):
             return False
-        several = kind == "value" and sum(part["sizes"]) > 1
-        if part["drops"] or several or any(number_ not in each for each in fed):
+        several = part.kind == "value" and sum(part.sizes) > 1
+        if part.line["drops"] or several or any(place not in each for each in part.fed):
             return True
     return False
 
@@ -1179,149 +1088,126 @@ def steps(v: View, unit: Unit) -> int | None:
     return 1 if of == kind else table.get(f"{of}>{kind}")
 
 
-def matrix_moves(noise: Line) -> F:
-    """Returns the square of how far vectors of norm 1 in all of a row's steps move C·x."""
-    times, bands = int(noise["participations"]), noise["bands"]
-    apart = bands is not None and int(bands) <= int(noise["min_separation"])
-    return (times if apart else times * times) * number(noise["column_norm"]) ** 2
+def noise_loss(noise: Line, notion: str, shift: F) -> F | None:
+    """Returns the ε of pure DP, ρ, or μ² of noise at a shift; None where it has none by itself."""
+
+    def value(key: str) -> F:
+        return number(noise[key])
+
+    kind, steps, places = noise["kind"], math.ceil(shift), int(noise.get("k", 1))
+    match notion, kind:
+        case "pure", "Laplace" | "Geometric":
+            return shift / value("scale")
+        case "pure", "Exponential":
+            return value("range") * shift
+        case "pure", "RandomizedResponse":
+            return value("odds") * steps
+        case "pure", "SparseVector":
+            threshold, answers = value("threshold_epsilon"), value("answer_epsilon")
+            return (threshold + answers + value("value_epsilon")) * steps
+        case "pure", "NoisyMax" | "PermuteAndFlip":
+            return value("range_epsilon") * steps
+        case "pure", "TopK":
+            return value("range_epsilon") * places * steps
+        case ("gdp", "Gaussian" | "Matrix") | ("zcdp", "Gaussian" | "Matrix" | "DiscreteGaussian"):
+            square = (shift / value("sigma")) ** 2 * value("unit")
+            if kind == "Matrix":  # vectors of norm 1 in all steps of a row move C·x as far as this
+                times, bands = int(noise["participations"]), noise["bands"]
+                apart = bands is not None and bands <= noise["min_separation"]
+                square *= (times if apart else times**2) * value("column_norm") ** 2
+            return square / 2 if notion == "zcdp" else square
+    return None
 
 
-def _squared(noise: Line, shift: F) -> F:
-    """Returns the μ² of Gaussian noise of σ at a shift in its unit."""
-    return (shift / number(noise["sigma"])) ** 2 * number(noise["unit"])
-
-
-#: ε of pure DP, ρ, and μ² of noise with known parameters at a shift s.
-NOISES: dict[str, dict[str, Callable[[Line, F], F]]] = {
-    "Laplace": {"pure": lambda p, s: s / number(p["scale"])},
-    "Geometric": {"pure": lambda p, s: s / number(p["scale"])},
-    "Exponential": {"pure": lambda p, s: number(p["range"]) * s},
-    "RandomizedResponse": {"pure": lambda p, s: number(p["odds"]) * math.ceil(s)},
-    "SparseVector": {
-        "pure": lambda p, s: (
-            (
-                number(p["threshold_epsilon"])
-                + number(p["answer_epsilon"])
-                + number(p["value_epsilon"])
-            )
-            * math.ceil(s)
-        )
-    },
-    "NoisyMax": {"pure": lambda p, s: number(p["range_epsilon"]) * math.ceil(s)},
-    "PermuteAndFlip": {"pure": lambda p, s: number(p["range_epsilon"]) * math.ceil(s)},
-    "TopK": {"pure": lambda p, s: number(p["range_epsilon"]) * int(p["k"]) * math.ceil(s)},
-    "Gaussian": {"zcdp": lambda p, s: _squared(p, s) / 2, "gdp": _squared},
-    "Matrix": {
-        "zcdp": lambda p, s: _squared(p, s) * matrix_moves(p) / 2,
-        "gdp": lambda p, s: _squared(p, s) * matrix_moves(p),
-    },
-    "DiscreteGaussian": {"zcdp": lambda p, s: _squared(p, s) / 2},
-}
-
-
-def stated(said: Line) -> F:
-    """Returns the amount (ε, ρ, μ²) that a statement says for one step of its relation."""
+def stated(said: Line) -> Loss:
+    """Returns the loss (ε, ρ, μ², with its δ) that a statement says for one step."""
     value, noise, notion = number(said["value"]), said.get("noise"), said["notion"]
-    amount = value * value if notion == "gdp" else value
+    amount, delta = value * value if notion == "gdp" else value, number(said.get("delta", "0"))
     if noise is None:
-        return amount
-    known = NOISES.get(noise["kind"], {}).get(notion)
-    if known is None:
-        raise NotChecked(f"noise of kind {noise['kind']!r} in {notion}")
-    least = known(noise, number(said["shift"]))
+        return ((amount, delta),)
+    least = noise_loss(noise, notion, number(said["shift"]))
+    if least is None:
+        raise NotChecked(f"noise of kind {noise['kind'][:40]!r} in {notion}")
     if amount < least:
         raise Rejected(f"a statement says {said['value']}, which its noise does not give")
-    return least
+    return ((least, delta),)
 
 
-def mechanism_loss(views: Sequence[View], change: Change, algebra: Algebra) -> Loss:
+def mechanism_loss(views: Sequence[View], change: Change, algebra: LossAlgebra) -> Loss:
     """Returns the least loss of one copy of a mechanism that its statements give for a change."""
     found, target = [algebra.none], algebra.notion
-    notions = {v.said["notion"] for v in views}
-    sources = {n for n in notions if target in READS.get(n, "").split()}
-    listed = algebra.pairs or algebra.apart
     for v in views if algebra.apart else ():
         if v.said.get("noise"):  # its own loss is below everything else that is stated
             return _loss_of_noise(v, change)
-    groups = [({n}, n) for n in sources] * (not listed) + [(sources, target)] * bool(sources)
-    for group, notion in groups:
-        inner, chosen = Algebra(notion), [v for v in views if v.said["notion"] in group]
-        amounts: dict[int, Loss] = {}
+    sources = {v.said["notion"] for v in views if target in READS.get(v.said["notion"], "").split()}
+    # Steps may add up in the notion of the statements, and what follows be read in the other one.
+    groups = [({n}, n) for n in sources if target not in ("approx", "profile")]
+    for group, notion in [*groups, (sources, target)] if sources else ():
+        inner, chosen = LossAlgebra(notion), [v for v in views if v.said["notion"] in group]
+        losses = {id(v.said): read_as(stated(v.said), v.said["notion"], notion) for v in chosen}
+        ends = [losses[id(v.said)] for v in chosen if v.said["relation"]["kind"] == "free-lunch"]
         for v in chosen:
-            amount, delta = stated(v.said), number(v.said.get("delta", "0"))
-            known: Loss = ((amount, delta),)
+            if v.said["relation"]["kind"] != "euclidean":
+                continue
             if algebra.apart:
-                gaussian = v.said["notion"] == "gdp"
-                known = Multisets([((("Gaussian", amount) if gaussian else (amount, delta), 1),)])
-            alone = known if listed else converted(amount, v.said["notion"], notion)
-            amounts[id(v.said)] = alone
-        for v in chosen:
-            of = v.said["relation"]["kind"]
-            here = _flat(change, v.level)
-            moved = _distance(here, v.home.facts.get("diameter")) if of == "euclidean" else 1
-            if of == "euclidean" and algebra.apart:
                 raise NotChecked("a distance at a δ")
-            if of == "euclidean" and inner.pairs and moved is not None:
-                found.append(
-                    ((stated(v.said) * moved, ZERO),) if v.said["notion"] == "pure" else ()
-                )
-            elif of == "euclidean" and moved is not None and v.said["notion"] == "pure":
-                amount = converted(stated(v.said) * moved, v.said["notion"], notion)
-                found.append(converted(amount, notion, target))
-            elif of == "free-lunch":
-                found.append(converted(amounts[id(v.said)], notion, target))
+            moved = _distance(_flat(change, v.level), v.home.facts.get("diameter"))
+            if moved is not None and v.said["notion"] == "pure":
+                ((epsilon, _),) = stated(v.said)
+                ends.append(read_as(((epsilon * moved, ZERO),), "pure", notion))
         for some, rows in _ways(chosen, change):
             options: list[list[Any]] = []
             for unit, count in rows:
-                covers_ = [
+                covers = [
                     (v, [(steps(v, u), n * count) for u, n in at_level(unit, v.level)])
                     for v in some
                 ]
-                options.append([(v, ks) for v, ks in covers_ if all(k is not None for k, _ in ks)])
+                options.append([(v, ks) for v, ks in covers if all(k is not None for k, _ in ks)])
             for way in _product(options):
                 levels = {v.level for v, _ in way}
                 free = len(levels) == 1 and only_rows(_flat(rows, *levels))
-                parts = [(amounts[id(v.said)], k * n) for v, ks in way for k, n in ks]
-                found.append(converted(inner.chain(parts, free), notion, target))
+                parts = [(losses[id(v.said)], k * n) for v, ks in way for k, n in ks]
+                ends.append(inner.chain(parts, free))
+        found += [read_as(each, notion, target) if notion != target else each for each in ends]
     for v in views:  # the shifts of noise add along a path
-        shifted = NOISES.get(str((v.said.get("noise") or {}).get("kind")), {}).get(target)
-        if shifted is not None and target in ("zcdp", "gdp"):
-            said = {**v.said, "value": v.said["shift"], "notion": "pure", "noise": None}
-            moved = mechanism_loss([v._replace(said=said)], change, Algebra("pure"))
-            found.append(INF if moved == INF else shifted(v.said["noise"], moved))
+        noise = v.said.get("noise") or {"kind": ""}
+        if target in ("zcdp", "gdp") and noise_loss(noise, target, ONE) is not None:
+            moved = _shift(v, change)
+            found.append(tuple((noise_loss(noise, target, x), ZERO) for x, _ in moved))
     return algebra.best(found)
+
+
+def _shift(v: View, change: Change) -> Loss:
+    """Returns how far a change moves a mechanism with noise, as an ε; of no pairs: not known."""
+    said = {**v.said, "value": v.said["shift"], "notion": "pure", "noise": None}
+    return mechanism_loss([v._replace(said=said)], change, LossAlgebra("pure"))
 
 
 def _loss_of_noise(v: View, change: Change) -> Multisets:
     """Returns what concrete noise loses at all δ, where a change shifts it along a path."""
-    noise, said = v.said["noise"], {**v.said, "value": v.said["shift"], "notion": "pure"}
-    shift = mechanism_loss([v._replace(said={**said, "noise": None})], change, Algebra("pure"))
-    unit = number(noise.get("unit", "1"))
-    if shift == INF:
-        return Multisets()
-    if not shift:
-        return Multisets([()])
-    if noise["kind"] == "Laplace":
-        item: Item = ("Laplace", shift / number(noise["scale"]))
-    elif noise["kind"] == "Gaussian":
-        item = ("Gaussian", (shift / number(noise["sigma"])) ** 2 * unit)
-    elif noise["kind"] == "Geometric" and shift.denominator == 1:
-        item = ("Geometric", number(noise["scale"]), shift)
-    elif noise["kind"] == "DiscreteGaussian" and shift.denominator == 1 and noise["norm"] == "L1":
-        item = ("DiscreteGaussian", number(noise["sigma"]) ** 2, shift)
+    noise, moved = v.said["noise"], _shift(v, change)
+    if not moved or not moved[0][0]:
+        return Multisets([()] if moved else [])
+    ((shift, _),) = moved
+    kind, whole = noise["kind"], shift.denominator == 1
+    if kind == "Laplace":
+        item: Item = (kind, shift / number(noise["scale"]))
+    elif kind == "Gaussian":
+        item = (kind, noise_loss(noise, "gdp", shift))
+    elif kind == "Geometric" and whole:
+        item = (kind, number(noise["scale"]), shift)
     else:
-        raise NotChecked(f"noise of kind {str(noise['kind'])[:30]!r} at a δ")
+        raise NotChecked(f"noise of kind {kind[:30]!r} at a δ")
     return Multisets([((item, 1),)])
 
 
 def sharper(views: Sequence[View], change: Change, notion: str) -> str:
     """Returns why less may be known of a loss than this file knows, or nothing."""
-    if any(v.said.get("noise") for v in views) and notion in ("zcdp", "gdp"):
-        return f"the {notion} of concrete noise that has none by itself"
     if len(views) > 1:
         return "statements that take turns along a path"
-    if any(v.said["notion"] == "pure" for v in views) and notion in ("zcdp", "gdp"):
-        return f"the {notion} of a pure statement over several steps"
+    pure = any(v.said.get("noise") or v.said["notion"] == "pure" for v in views)
+    if pure and notion in ("zcdp", "gdp"):
+        return f"the {notion} of noise or of pure statements over several steps"
     if any(u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change):
         return "the rows of a unit that arrive at a dataset"
     return "" if all(v.plain for v in views) else "units beyond a random choice"
@@ -1365,14 +1251,18 @@ def _ways(views: Sequence[View], change: Change) -> Iterator[tuple[Sequence[View
 
 # -- rules: maps and samples (sections 4 and 7) --------------------------------------------------
 
+#: A map, by the dataset that it makes; or a partition.
+Edge: TypeAlias = "DataNode | BlockClasses"
 
-class Rules:
+
+class ClaimRules:
     """A claim that is checked. Its rules bound all that is made by one map (`child`) or one
     partition (`part`) of a dataset, from losses that premises give."""
 
-    def __init__(self, algebra: Algebra, pure: bool, premises: dict[Any, Loss]) -> None:
+    def __init__(self, algebra: LossAlgebra, pure: bool, premises: dict[Any, Loss]) -> None:
         self.algebra, self.pure, self.premises = algebra, pure, premises
         self.used: set[Any] = set()
+        self.known: dict[Any, Loss] = {}
 
     def ask(self, node: DataNode, change: Change) -> Loss:
         """Returns what a premise says of a change of a dataset."""
@@ -1382,14 +1272,18 @@ class Rules:
         self.used.add(key)
         return self.premises[key]
 
-    def bound(
-        self, node: DataNode, edge: DataNode | BlockClasses, how: Any, change: Change
-    ) -> Loss:
+    def bound(self, node: DataNode, edge: Edge, how: Any, change: Change) -> Loss:
         """Returns the bound that a rule, or a combination of rules, gives."""
+        key = id(edge), json.dumps(how), change
+        if key not in self.known:
+            self.known[key] = self._bound(node, edge, how, change)
+        return self.known[key]
+
+    def _bound(self, node: DataNode, edge: Edge, how: Any, change: Change) -> Loss:
         name, of = (how, []) if isinstance(how, str) else (how[0], how[1:])
+        of = [*{json.dumps(each): each for each in of}.values()]
         if name == "best":
-            once_each = {json.dumps(each): each for each in of}.values()
-            return self.algebra.best([self.bound(node, edge, each, change) for each in once_each])
+            return self.algebra.best([self.bound(node, edge, each, change) for each in of])
         if name in ("units", "outermost"):
             parts = parts_of(change, name == "outermost")
             free = only_rows(change) and node.up(node.depth)[0].facts.get("unit") is None
@@ -1402,11 +1296,11 @@ class Rules:
         return rule(node, edge, change, *([of] if of else []))
 
     def _bound_of_unit(
-        self, node: DataNode, edge: DataNode | BlockClasses, rules: Sequence[Any], change: Change
+        self, node: DataNode, edge: Edge, rules: Sequence[Any], change: Change
     ) -> Loss:
         """Returns the least bound of those rules that apply to one unit."""
         found, why = [], Rejected("no rule is named for a unit")
-        for rule in {json.dumps(each): each for each in rules}.values():
+        for rule in rules:
             try:
                 found.append(self.bound(node, edge, rule, change))
             except Missing:
@@ -1418,8 +1312,7 @@ class Rules:
         return self.algebra.best(found)
 
     def map_unread(self, node: DataNode, child: DataNode, change: Change) -> Loss:
-        if child.read:
-            raise Rejected(f"`{child.name}` is read")
+        require(not child.read, f"`{child.name}` is read")
         return self.algebra.zero
 
     def map_release(
@@ -1427,15 +1320,14 @@ class Rules:
     ) -> Loss:
         """One release alone depends on what a random map draws: what is stated above covers it."""
         inside = [*node.children, child][node.children.index(child) + 1]
-        if not inside.one_release or inside.map != child.map or releases(inside) != 1:
-            raise Rejected("more than one release depends on what is drawn")
+        alone = inside.one_release and inside.map == child.map and releases(inside) == 1
+        require(alone, "more than one release depends on what is drawn")
         return self.algebra.times(self.bound(node, inside, of[0], change), child.draws)
 
     def map_listed(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """The worst of everything that a map may make of the change."""
+        require(not child.is_sample(), "a sample is no map whose outcomes are listed")
         made_by, trace = child.map or {}, node.depth in child.history
-        if child.is_sample():
-            raise Rejected("a sample is no map whose outcomes are listed")
         mixed = len({u.sign for u, _ in leaves(change) if u.kind == "single"}) > 1
         vanish = mixed and conduct(made_by).may_drop
 
@@ -1448,10 +1340,10 @@ class Rules:
                 else:
                     each = [()] * (vanish and unit.kind == "single")
                     for made, column in outcomes(made_by, unit, node.facts):
-                        told_ = (
-                            unit._replace(displaced=1, kept=(column,)) if column and trace else unit
-                        )
-                        each.append(tuple(placed(told_, made, trace)))
+                        here = unit
+                        if column and trace:
+                            here = unit._replace(displaced=1, kept=(column,))
+                        each.append(tuple(placed(here, made, trace)))
                 each = list(dict.fromkeys(each))
                 if len(each) == 1:
                     each, count = [tuple((u, n * count) for u, n in each[0])], 1
@@ -1461,129 +1353,52 @@ class Rules:
             return (gather(sum(way, ())) for way in _product(options))
 
         found = {fit(way, node, child) for way in ways(change)}
-        once_ = self.algebra.cover([self.ask(child, each) for each in found])
+        once = self.algebra.cover([self.ask(child, each) for each in found])
         # Of a map that is part of one release `map_release` counts the draws.
-        return once_ if child.one_release else self.algebra.times(once_, child.draws)
-
-    def map_joint(self, node: DataNode, child: DataNode, change: Change) -> Loss:
-        """Values that move together by a joint bound; the first of them is charged for all."""
-        if child.joint is None:
-            raise Rejected("no joint bound covers the change")
-        if next(each for each in node.children if each.joint == child.joint) is not child:
-            return self.algebra.zero
-        values = [each for each in node.children if each.joint == child.joint]
-        named = [str(each) for each in json.loads(child.joint)["datasets"]]
-        if any(v.children or v.partitions or v.name not in named for v in values):
-            raise Rejected("a joint bound covers the values that it names, and nothing below them")
-        moved = [(joint_moves(child.map or {}, u, node.facts), n) for u, n in leaves(change)]
-        if any(each is None for each, _ in moved):
-            raise Rejected("no joint bound covers the change")
-        left = sum(((each or ZERO) * n for each, n in moved), ZERO)
-
-        def moves(value: DataNode) -> Change:
-            made_by = value.map or {}
-            return down(change, node, value, lambda u: [*outcomes(made_by, u, node.facts)[0][0]])
-
-        changes = [moves(each) for each in values]
-        far_ = [
-            _distance(moved_, v.facts.get("diameter"))
-            for v, moved_ in zip(values, changes, strict=True)
-        ]
-        reach = [each or ZERO for each in far_]
-        algebra, said = self.algebra, [m["statements"] for v in values for m in v.mechanisms]
-        noises = {(one.get("noise") or {}).get("kind") for each in said for one in each}
-        released = [
-            sorted(json.dumps([m["statements"], m["count"]]) for m in each.mechanisms)
-            for each in values
-        ]
-        alike = noises <= {None, "Laplace", "Geometric"} and all(x == released[0] for x in released)
-        if algebra.notion != "pure" and alike and all(each == left for each in reach):
-            return self.ask(child, changes[0])
-        inner = self if algebra.notion == "pure" else Rules(Algebra("pure"), True, self.premises)
-        known = [(inner.ask(v, m), far) for v, m, far in zip(values, changes, reach, strict=True)]
-        self.used |= inner.used
-        total = ZERO
-        for loss, far in sorted(known, key=lambda x: x[0] / x[1] if x[1] else ZERO, reverse=True):
-            total += loss * min(far, left) / far if far else ZERO
-            left -= min(far, left)
-        if not total:
-            return algebra.zero
-        if algebra.apart:
-            item: Item = ("Laplace", total) if noises == {"Laplace"} else (total, ZERO)
-            return Multisets([((item, 1),)])
-        if noises == {"Laplace"} and algebra.notion in ("zcdp", "gdp"):
-            raise NotChecked(f"the {algebra.notion} of Laplace noise that is unlike")
-        return ((total, ZERO),) if algebra.pairs else converted(total, "pure", algebra.notion)
+        return once if child.one_release else self.algebra.times(once, child.draws)
 
     def map_sample(self, node: DataNode, child: DataNode, change: Change) -> Loss:
         """All that reads one sample is composed, and amplified once, draw by draw."""
         algebra, ((unit, count), *more) = self.algebra, leaves(change)
-        if not child.is_sample() or algebra.notion in ("zcdp", "gdp") or count > 1 or more:
-            raise Rejected("it is for one unit of change and a sample, in ε")
-        assert child.map is not None
-        rate, fixed = number(child.map["rate"]), child.map["size"] is not None
+        in_epsilon = algebra.notion not in ("zcdp", "gdp")
+        alone = child.is_sample() and in_epsilon and count == 1 and not more
+        require(alone, "it is for one unit of change and a sample, in ε")
+        made_by = child.map or {}
+        rate, fixed = number(made_by["rate"]), made_by["size"] is not None
 
         def inside(unit: Unit) -> Loss:
             return self.ask(child, down(change, node, child, lambda _: [(unit, 1)]))
 
         if algebra.apart:
             if fixed or unit.kind != "single" or not unit.directed:
-                raise NotChecked(
-                    "samples at a δ that are not Poisson, of a row that is there or not"
-                )
+                raise NotChecked("samples at a δ but Poisson ones of a row that is there or not")
             within = inside(_as_it_is(unit))
             if any(item[0] == "Poisson" for each in within for item, _ in each):
                 raise NotChecked("samples of samples at a δ")
-            drawn = [
-                ((("Poisson", rate, F(unit.sign), each), 1),) if each else () for each in within
-            ]
+            poisson = ("Poisson", rate, F(unit.sign))
+            drawn = [(((*poisson, each), 1),) if each else () for each in within]
             return Multisets(drawn) * child.draws
         if fixed and unit.kind != "pair":
             return algebra.none
         loss = inside(_as_it_is(unit))
-        found = [loss, _thinned(algebra, loss, rate)] if fixed else [loss]
+        found, rows = [loss], int(unit.size or 0)
+        if fixed:
+            found.append(tuple((e, rate * d) for e, d in loss))
         if fixed and not child.facts.get("ordered"):
             other = inside(PAIR)
-            found.append(amplified(algebra, other, rate))
+            found.append(amplified(other, rate))
             if other != loss:
                 found.append(exchanged(algebra, other, loss, rate))
         elif not fixed and unit.kind == "single":
-            found.append(amplified(algebra, loss, rate, bool(unit.directed and unit.sign)))
+            found.append(amplified(loss, rate, bool(unit.directed and unit.sign)))
         elif not fixed and unit.kind == "pair":
             found.append(exchanged(algebra, inside(OLD), loss, rate))
         elif unit.kind == "any" and unit.size is not None and loss != algebra.zero:
             row = exchanged(algebra, inside(OLD), inside(PAIR), rate)
-            found.append(algebra.chain([(row, int(unit.size))]))
-        elif unit.kind == "user" and unit.size and loss != algebra.zero:
-            row = amplified(algebra, inside(SINGLE), rate)
-            found.append(algebra.chain([(row, int(unit.size))]))
+            found.append(algebra.chain([(row, rows)]))
+        elif unit.kind == "user" and rows and loss != algebra.zero:
+            found.append(algebra.chain([(amplified(inside(SINGLE), rate), rows)]))
         return algebra.times(algebra.best(found), child.draws)
-
-    def map_as_pure(
-        self, node: DataNode, child: DataNode, change: Change, of: Sequence[Any]
-    ) -> Loss:
-        """The ρ of the pure DP that a sample amplifies, draw by draw."""
-        if not child.is_sample() or child.map is None:
-            raise Rejected("it is for a sample")
-        inner = Rules(Algebra("pure"), True, self.premises)
-        undirected = canonical(_over(change, lambda u: u._replace(directed=0)))
-        loss = inner.bound(node, child, of[0], undirected)
-        # What is shown below is asked for as well, and may prove nothing here.
-        self.used |= inner.used | {key for key in self.premises if key[0] == child.id}
-        if not loss:
-            return loss
-        found = converted(loss / child.draws, "pure", self.algebra.notion) * child.draws
-        ((unit, count), *more) = leaves(change)
-        if (
-            count == 1
-            and not more
-            and (unit.kind == "pair" or (unit.kind == "single" and child.map["size"] is None))
-        ):
-            # Both samples hold the change, or neither does: no worse than a public sample.
-            public = down(undirected, node, child, lambda u: [(_as_it_is(u), 1)])
-            own = self.premises.get((child.id, public, False), INF)
-            found = min(found, own * child.draws)
-        return found
 
     # -- rules: partitions (section 5)
 
@@ -1593,14 +1408,14 @@ class Rules:
         """Returns for each class of blocks the loss of one block where units become that."""
         return [self.ask(b, down(change, node, b, lambda u: [(become(u), 1)])) for b in part.blocks]
 
-    def _total(self, rule: Callable[..., Loss], *losses: Sequence[Loss]) -> Loss:
+    def _total(self, rule: Callable[..., Any], *losses: Sequence[Loss]) -> Loss:
         """Returns the worst total by a rule in numbers; of pairs for ε and for δ apart."""
-        if not self.algebra.pairs:
+        if self.algebra.apart:
             return rule(*losses)
         if self.algebra.multiplied:
             raise NotChecked("multiplied chances over blocks")
         if rule(*([ZERO if loss else INF for loss in each] for each in losses)) == INF:
-            return ()
+            return self.algebra.none
         flat, size = [loss or self.algebra.zero for each in losses for loss in each], len(losses[0])
         few = math.prod(map(len, flat)) <= 64
         ways = product(*flat) if few else iter([[x[0] for x in flat], [x[-1] for x in flat]])
@@ -1615,33 +1430,25 @@ class Rules:
     def split_everywhere(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """Every block may change in any way: their losses add."""
         losses = self._blocks(node, part, change, lambda u: ANY._replace(ends=_as_it_is(u).ends))
-        return self.algebra.add(
-            [self.algebra.times(x, n) for x, n in zip(losses, part.sizes, strict=True)]
-        )
+        return self.algebra.add([*map(self.algebra.times, losses, part.sizes)])
 
     def split_one_row(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """One row in the blocks where it can be; a replaced one leaves some and enters others."""
-        unit = part.followed(change, one=True)
-        if unit.kind == "user":
-            raise Rejected("it is for a row")
+        unit, lean = part.followed(change, one=True), int(node.leans)
+        require(unit.kind != "user", "it is for a row")
         if unit.kind != "pair":
             return self._total(
                 part.worst_row, self._blocks(node, part, change, lambda _: _row(unit))
             )
-        lean = int(node.leans)
-        old = self._blocks(node, part, change, lambda _: OLD._replace(directed=lean))
-        new = (
-            self._blocks(node, part, change, lambda _: NEW._replace(directed=lean)) if lean else old
-        )
-        both = self._blocks(node, part, change, lambda _: Unit("pair", (0, 1), unit.kept))
-        kept = unit.kept
-        return self._total(lambda u, v, b: part.worst_pair(u, v, b, kept), old, new, both)
+        stays, kept = Unit("pair", (0, 1), unit.kept), unit.kept
+        become = OLD._replace(directed=lean), NEW._replace(directed=lean) if lean else OLD, stays
+        losses = [self._blocks(node, part, change, lambda _: each) for each in become]  # noqa: B023
+        return self._total(lambda u, v, b: part.worst_pair(u, v, b, kept), *losses)
 
     def split_one_unit_s_rows(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """All rows of one unit, as many as it has at most, over the blocks."""
         unit, blocks = part.followed(change, one=True), part.line["max_blocks_per_unit"]
-        if unit.kind != "user":
-            raise Rejected("it is for the rows of a unit")
+        require(unit.kind == "user", "it is for the rows of a unit")
         rows = None if unit.size is None else int(unit.size)
         hits = None if rows is None else rows * part.copies
         limits = (part.of_unit(node.facts.get("unit")), blocks, sum(part.sizes), hits)
@@ -1668,19 +1475,20 @@ class Rules:
         """Returns the worst of so many rows over so many blocks, at most `cap` in one."""
         if self.algebra.apart:
             raise NotChecked("the rows of a unit over blocks at a δ")
-        if self.algebra.pairs:
-            worst = self._total(lambda u: max(u, default=ZERO), holding(1))
-            return self.algebra.chain([(worst, hits)])
+        if self.algebra.notion == "approx":
+            return self.algebra.chain([(self._total(top, holding(1)), hits)])
         if hits * cap * most * sum(min(n, most, hits) for n in part.sizes) > 300_000:
             raise NotChecked("many rows of a unit over many blocks")
-        columns = [*zip([ZERO] * len(part.sizes), *map(holding, range(1, cap + 1)), strict=True)]
+        of_rows = [[x[0][0] if x else INF for x in holding(n)] for n in range(1, cap + 1)]
+        columns = [*zip([ZERO] * len(part.sizes), *of_rows, strict=True)]
         best = [[ZERO] * (hits + 1) for _ in range(most + 1)]
         for column, many in zip(columns, part.sizes, strict=True):
             for used in [u for _ in range(min(many, most, hits)) for u in range(most, 0, -1)]:
                 for n in range(hits, 0, -1):
                     ways = (best[used - 1][n - t] + column[t] for t in range(min(n, cap) + 1))
                     best[used][n] = max(best[used][n], *ways)
-        return max(row[hits] for row in best)
+        worst = max(row[hits] for row in best)
+        return self.algebra.none if worst == INF else ((worst, ZERO),)
 
     def split_all_in_each_block(self, node: DataNode, part: BlockClasses, change: Change) -> Loss:
         """At most so many blocks are hit, each as if all units hit it."""
@@ -1688,14 +1496,7 @@ class Rules:
         rows = leaves(change)
         hits = sum(len(u.ends) * n for u, n in rows) * part.copies
         full = self._blocks(node, part, change, _as_it_is)
-        if (
-            len(
-                {u.sign for u, _ in rows if u.kind == "single"}
-                | {2 for u, _ in rows if u.kind == "pair"}
-            )
-            > 1
-            or rows[0][0].kind == "pair"
-        ):
+        if rows[0][0].kind == "pair" or len({(u.kind, u.sign) for u, _ in rows}) > 1:
             once = self._blocks(node, part, change, lambda _: OLD)
             full = [self.algebra.chain([(a, 1), (b, 1)]) for a, b in zip(full, once, strict=True)]
         return self._total(lambda u: largest(u, part.sizes, hits), full)
@@ -1707,32 +1508,22 @@ class Rules:
         hits = sum(len(u.ends) * n for u, n in rows) * part.copies
         read = [part.kind == "kinds" or b.read for b in part.blocks]
         places = [i for i, n in enumerate(part.sizes) if read[i] for _ in range(min(n, hits))]
-        if sum(n for _, n in rows) > 8 or len(places) > 12:
-            raise Rejected("there are too many ways")
+        few = sum(n for _, n in rows) <= 8 and len(places) <= 12
+        require(few, "there are too many ways")
         directed = node.leans and not self.algebra.apart
         directed = directed and all(u.directed or u.kind != "single" for u, _ in rows)
 
-        def units(items: Change) -> Iterator[Unit]:
-            for unit in [unit for unit, count in items for _ in range(count)]:
-                yield from units(unit.below) if unit.below else (unit,)
+        single = one_by_one(change)
+        units = [*_leaves_of(single)]
 
         @cache
         def loss(index: int, here: tuple[Unit | None, ...]) -> Loss:
             block, rest = part.blocks[index], iter(here)
-            trace = node.depth in block.history
-
-            def descend(items: Change) -> Iterator[tuple[Unit, int]]:
-                for unit in [unit for unit, count in items for _ in range(count)]:
-                    if unit.below:
-                        inner = gather(descend(unit.below))
-                        yield from [(around(unit, inner), 1)] * bool(inner)
-                    elif (made := next(rest)) is not None:
-                        yield from placed(unit, [(made, 1)], trace)
-
-            return self.ask(block, fit(gather(descend(change)), node, block))
+            become = lambda _: [(made, 1)] if (made := next(rest)) is not None else []  # noqa: E731
+            return self.ask(block, down(single, node, block, become))
 
         found = set()
-        for way in _product([part.placements(u, places, directed) for u in units(change)]):
+        for way in _product([part.placements(u, places, directed) for u in units]):
             here = [(i, tuple(each[n] for each in way)) for n, i in enumerate(places)]
             found.add(self.algebra.add([loss(i, what) for i, what in here if any(what)]))
         return self.algebra.cover([*found])
@@ -1742,34 +1533,29 @@ def _content(node: DataNode) -> Any:
     """Returns what a dataset is and what is made of it, without what is part of one release."""
     made = [_content(each) for each in node.children if not each.one_release]
     parts = [
-        ({**part, "id": 0, "of": 0, "blocks": 0}, [*map(_content, part["blocks"])])
-        for part in node.partitions
+        ({**part.line, "id": 0, "of": 0}, [*map(_content, part.blocks)]) for part in node.partitions
     ]
     return node.name, node.map, node.draws, node.mechanisms, made, parts
 
 
 def releases(node: DataNode) -> int:
     """Returns how many releases there are at and below a dataset."""
-    found = sum(integer(each["count"]) for each in node.mechanisms)
+    found: int = sum(each["count"] for each in node.mechanisms)
     found += sum(releases(each) * each.draws for each in node.children if not each.one_release)
     for part in node.partitions:
-        blocks = zip(part["blocks"], part["sizes"], strict=True)
-        found += sum(releases(block) * many for block, many in blocks)
+        found += sum(n * releases(block) for block, n in zip(part.blocks, part.sizes, strict=True))
     return found
 
 
-def amplified(algebra: Algebra, loss: Loss, rate: F, added: bool = False) -> Loss:
+def amplified(loss: Loss, rate: F, added: bool = False) -> Loss:
     """Returns a loss through a sample: ln(1+q(e^ε-1)) with qδ; of a row that is only added
     -ln(1-q+q·e^-ε) with δ·q·e^-ε/(1-q+q·e^-ε)."""
 
     def grown(epsilon: F) -> F:
-        up = log(
-            1 / (1 - rate + rate / exp(epsilon)[1]) if added else 1 + rate * (exp(epsilon)[1] - 1)
-        )
-        return min(epsilon, up) if rate < 1 else epsilon
+        up = 1 + rate * (exp(epsilon)[1] - 1)
+        up = 1 / (1 - rate + rate / exp(epsilon)[1]) if added else up
+        return min(epsilon, log(up)) if rate < 1 else epsilon
 
-    if not algebra.pairs:
-        return INF if loss == INF else grown(loss)
     shares = [rate / exp(e)[0] for e, _ in loss]
     return tuple(
         (grown(e), d * (s / (1 - rate + s) if added else rate))
@@ -1777,21 +1563,13 @@ def amplified(algebra: Algebra, loss: Loss, rate: F, added: bool = False) -> Los
     )
 
 
-def _thinned(algebra: Algebra, loss: Loss, rate: F) -> Loss:
-    """Returns the loss where both samples hold the change, or neither: (ε, qδ)."""
-    return tuple((e, rate * d) for e, d in loss) if algebra.pairs else loss
-
-
-def exchanged(algebra: Algebra, once: Loss, both: Loss, rate: F) -> Loss:
+def exchanged(algebra: LossAlgebra, once: Loss, both: Loss, rate: F) -> Loss:
     """Returns the loss of a row replaced above a sample; `once` of one that is there or not."""
 
     def grown(u: F, b: F) -> F:
         return max(ONE, (1 - rate + rate * exp(u)[1]) / (1 - rate + rate * exp(u - b)[0]))
 
-    if not algebra.pairs:
-        least = min(both, 2 * once)
-        return both if once == INF else min(least, log(grown(once, least)))
-    found = [*_thinned(algebra, both, rate)]
+    found = [(e, rate * d) for e, d in both]
     for u, d in once:
         a = grown(u, 2 * u)
         found.append((log(a), min(ONE, rate * d * (1 + a / exp(u)[0]))))
@@ -1822,8 +1600,11 @@ class BlockClasses:
     """A partition with its blocks, one for each class of equal ones."""
 
     def __init__(self, line: Line) -> None:
-        self.line, self.blocks, self.sizes = line, line["blocks"], line["sizes"]
-        self.by, self.kind = line["by"], line["by"]["kind"]
+        self.line, self.name = line, line["name"]
+        self.sizes: list[int] = line["sizes"]
+        self.blocks: list[Any] = [None] * len(self.sizes)
+        self.by: Line = line["by"]
+        self.kind: str = self.by["kind"]
         self.fed = [frozenset(each) for each in self.by.get("kinds", {}).values()]
         #: In how many blocks one row can be at most.
         self.copies = min(
@@ -1841,7 +1622,7 @@ class BlockClasses:
 
     def fixed(self, kept: Sequence[str]) -> bool:
         """Whether a row put in the place of another is in its block, as these columns are kept."""
-        uses = [self.by["column"]] if self.kind == "key" else self.by.get("uses")
+        uses: Any = [self.by["column"]] if self.kind == "key" else self.by.get("uses")
         by_columns = self.kind in ("key", "value") and uses is not None
         return self.kind == "position" or (by_columns and {*uses} <= {*kept})
 
@@ -1925,8 +1706,8 @@ class Checker:
         self.header: Line = {}
         self.declared: dict[str, Line] = {}
         self.nodes: list[DataNode] = []
-        self.parts: list[BlockClasses | Line] = []
-        self.algebra: Algebra | None = None
+        self.parts: list[BlockClasses] = []
+        self.algebra: LossAlgebra | None = None
         #: The claims of the proof at hand: dataset, change, whether in pure DP, loss.
         self.claims: list[tuple[int, Change, bool, Loss]] = []
         self.views: dict[int, list[list[View]]] = {}
@@ -1943,12 +1724,8 @@ class Checker:
 
     def read(self, lines: Sequence[str]) -> None:
         """Checks all lines; raises Rejected at the first that is wrong."""
-        if len(lines) > MOST_LINES:
-            raise Rejected(f"more than {MOST_LINES} lines")
+        require(len(lines) <= MOST_LINES, f"more than {MOST_LINES} lines")
         what: Any = None
-        acts = {"header": self._header, "dataset": self._dataset, "partition": self._partition}
-        acts |= {"proof": self._proof, "claim": self._claim, "bound": self._bound}
-        acts |= {"point": self._point}
         for n, text in enumerate(lines, 1):
             line: Any = None
             try:
@@ -1956,56 +1733,45 @@ class Checker:
                     text, parse_float=number, parse_constant=number, object_pairs_hook=mapping
                 )
                 before, what = what, line["line"]
-                if (before is None) != (what == "header") or what not in acts:
-                    raise Rejected(f"no line {str(what)[:40]!r} is due here")
-                acts[what](line)
+                due = (before is None) == (what == "header")
+                require(due and what in LINES, f"no line {str(what)[:40]!r} is due here")
+                if what == "dataset":
+                    kind = next((k for k in ("root", "map") if k in line), "block")
+                    shape = f"{kind} line"
+                has_shape(
+                    {k: line[k] for k in line if k != "line"}, shape if what == "dataset" else what
+                )
+                getattr(self, f"_{what}")(line)
             except NotChecked as why:
                 self.unchecked.setdefault(str(why), []).append(n)
                 self.left += what == "claim"
                 self.partly.add(self.proofs)
             except Rejected as why:
                 raise Rejected(f"{_where(n, line)}: {why}") from None
-            except (
-                ArithmeticError,
-                LookupError,
-                RecursionError,
-                TypeError,
-                ValueError,
-                AttributeError,
-            ) as why:
+            except MALFORMED as why:
                 raise Rejected(f"{_where(n, line)}: malformed ({type(why).__name__})") from None
-        if self.claims or what is None:
-            raise Rejected("it ends without a bound")
+        require(what is not None and not self.claims, "it ends without a bound")
 
     def _header(self, line: Line) -> None:
-        if line["version"] != VERSION:
-            raise Rejected(f"its version is {line['version']!r}, and this checker reads {VERSION}")
+        version = line["version"]
+        require(version == VERSION, f"its version is {version!r}, and this checker reads {VERSION}")
         self.header = line
-        if "name" in line["protect"]:
-            self.declared[line["protect"]["name"]] = line["protect"]
-        has_shape(
-            line,
-            {
-                "line": word,
-                "version": once,
-                "spec": word,
-                "protect": relation_shape,
-                "distance": once,
-                "apart": lambda groups: [[integer(n) for n in each] for each in groups],
-            },
-        )
+        self._declare(line["protect"])
+
+    def _declare(self, relation: Line) -> None:
+        """Stores a declared relation; each has one meaning."""
+        name = relation.get("name")
+        same = name is None or self.declared.setdefault(name, relation) == relation
+        require(same, f"`{str(name)[:40]}` is declared in two ways")
 
     def _dataset(self, line: Line) -> None:
-        dataset_shape(line)
-        if line["id"] != len(self.nodes) or self.algebra is not None:
-            raise Rejected("datasets are numbered in order, before the first proof")
-        parent = self.nodes[integer(line["parent"])] if "parent" in line else None
+        in_order = line["id"] == len(self.nodes) and self.algebra is None
+        require(in_order, "datasets are numbered in order, before the first proof")
+        parent = self.nodes[line["parent"]] if "parent" in line else None
         node = DataNode(line, parent)
         self.nodes.append(node)
-        for relation in [x["relation"] for m in node.mechanisms for x in m["statements"]]:
-            name = relation.get("name")
-            if name is not None and self.declared.setdefault(name, relation) != relation:
-                raise Rejected(f"`{str(name)[:40]}` is declared in two ways")
+        for said in [each for m in node.mechanisms for each in m["statements"]]:
+            self._declare(said["relation"])
         if parent is None:
             node.facts = root_facts(line["root"])
         elif node.map is not None:
@@ -2015,103 +1781,98 @@ class Checker:
             except NotChecked:
                 node.known = False
             random = node.known and conduct(node.map).random and parent.above is None
-            if node.one_release and not random:
-                raise Rejected("a map that draws nothing is part of every release")
+            may = random or not node.one_release
+            require(may, "a map that draws nothing is part of every release")
             if random and node.one_release:
                 node.above = parent.depth
             elif random:
                 node.given = node.depth
         else:
-            part = self.parts[integer(line["partition"])]
-            assert isinstance(part, dict)
-            node.block = part, integer(line["class"])
-            if part["of"] != parent.id or part["blocks"][node.block[1]] is not None:
-                raise Rejected("a block is of another dataset, or there twice")
-            part["blocks"][node.block[1]] = node
-            all_ = part["by"]["kind"] == "position" and sum(part["sizes"]) == 1
-            node.facts = {**parent.facts, "size": parent.facts.get("size") if all_ else None}
-            by_position = part["by"]["kind"] == "position"
-            node.facts["fixed"] = by_position and parent.facts.get("fixed")
+            part = self.parts[line["partition"]]
+            node.block = part, line["class"]
+            new = part.line["of"] == parent.id and part.blocks[line["class"]] is None
+            require(new, "a block is of another dataset, or there twice")
+            part.blocks[line["class"]] = node
+            by_position = part.kind == "position"
+            fixed = by_position and parent.facts.get("fixed")
+            node.facts = {**parent.facts, "fixed": fixed}
+            if (many := sum(part.sizes)) > 1 or not by_position:
+                most = parent.facts.get("most")
+                node.facts |= {"size": None, "most": None if most is None else most // many}
         above = {*parent.history, parent.depth} if parent else {-1}
-        if [*node.history] != sorted({*node.history}) or not {*node.history} <= above:
-            raise Rejected("its history is not one that its parent has")
+        rising = [*node.history] == sorted({*node.history})
+        require(rising and {*node.history} <= above, "its history is not one that its parent has")
 
     def _partition(self, line: Line) -> None:
-        partition_shape(line)
-        if line["id"] != len(self.parts) or self.algebra is not None:
-            raise Rejected("partitions are numbered in order, before the first proof")
-        node = self.nodes[integer(line["of"])]
-        if line["by"]["kind"] == "position" and node.known and not node.facts.get("ordered"):
-            raise Rejected(f"rows of `{node.name}` have no positions")
-        line["blocks"] = [None for n in line["sizes"] if integer(n, 1)]
-        self.parts.append(line)
-        node.partitions.append(line)
+        in_order = line["id"] == len(self.parts) and self.algebra is None
+        require(in_order, "partitions are numbered in order, before the first proof")
+        node = self.nodes[line["of"]]
+        placed_ = line["by"]["kind"] != "position" or not node.known or node.facts.get("ordered")
+        require(placed_, f"rows of `{node.name}` have no positions")
+        self.parts.append(BlockClasses(line))
+        node.partitions.append(self.parts[-1])
 
     def _proof(self, line: Line) -> None:
         if self.algebra is None:
             for node in reversed(self.nodes):
-                blocks = [b for part in node.partitions for b in part["blocks"]]
-                if None in blocks:
-                    raise Rejected(f"a block of `{node.name}` is missing")
-                for before, child in zip([node, *node.children], node.children, strict=False):
-                    given = before is not node and not before.one_release
-                    if child.one_release and not (given and _content(before) == _content(child)):
-                        raise Rejected(f"`{child.name}` is not also there as a map that is given")
-                below = [*node.children, *blocks]
-                node.read = bool(node.mechanisms) or any(each.read for each in below)
-                poisson = [b.is_sample() and b.map["size"] is None and b.read for b in below]
-                node.leans = any(poisson) or any(each.leans for each in below)
-            self.parts = [BlockClasses(line) for line in self.parts if isinstance(line, dict)]
-        elif self.claims:
-            raise Rejected("the proof before has no bound")
-        if line["id"] != self.proofs:
-            raise Rejected("proofs are numbered in order")
+                self._close(node)
+            require(self.nodes, "there is no dataset")
+        require(not self.claims, "the proof before has no bound")
+        require(line["id"] == self.proofs, "proofs are numbered in order")
+        require(line["notion"] in READS, f"there is no notion {line['notion'][:40]!r}")
         self.proofs += 1
-        self.algebra = Algebra(str(line["notion"]), bool(line["multiplied"]))
-        if self.algebra.notion not in READS:
-            raise Rejected(f"there is no notion {self.algebra.notion!r}")
+        self.algebra = LossAlgebra(line["notion"], line["multiplied"])
+
+    def _close(self, node: DataNode) -> None:
+        """Refuses a dataset of which something below is missing, and says what reads it."""
+        blocks = [b for part in node.partitions for b in part.blocks]
+        require(None not in blocks, f"a block of `{node.name}` is missing")
+        for before, child in zip([node, *node.children], node.children, strict=False):
+            if child.one_release:
+                given = before is not node and not before.one_release
+                same = given and _content(before) == _content(child)
+                require(same, f"`{child.name}` is not also there as a map that is given")
+        below = [*node.children, *blocks]
+        node.read = bool(node.mechanisms) or any(each.read for each in below)
+        poisson = [b.is_sample() and b.map["size"] is None and b.read for b in below]
+        node.leans = any(poisson) or any(each.leans for each in below)
 
     def _claim(self, line: Line) -> None:
-        if self.algebra is None or line["id"] != len(self.claims):
-            raise Rejected("claims are numbered in order, in a proof")
-        node, pure = self.nodes[integer(line["dataset"])], bool(line.get("pure"))
-        algebra = Algebra("pure") if pure else self.algebra
+        in_order = self.algebra is not None and line["id"] == len(self.claims)
+        require(in_order, "claims are numbered in order, in a proof")
+        assert self.algebra is not None
+        node, pure = self.nodes[line["dataset"]], line.get("pure", False)
+        algebra = LossAlgebra("pure") if pure else self.algebra
         change, loss = parse_change(line["change"]), parse_loss(line["loss"], algebra)
         self.claims.append((node.id, change, pure, loss))
         self.checked += 1
         premises: dict[Any, Loss] = {}
         for before, each in pairwise([-1, *line["premises"]]):
-            if not before < integer(each) < line["id"]:
-                raise Rejected("premises are earlier claims, in rising order, each once")
+            rising = before < each < line["id"]
+            require(rising, "premises are earlier claims, in rising order, each once")
             *key, known = self.claims[each]
             premises[tuple(key)] = known
         if loss == algebra.none or not change:
             return  # nothing is claimed, or nothing changes
         if not all(each.known for each in (node, *node.children)):
             raise NotChecked("maps of a kind that this checker does not know")
-        rounded[0], step = False, Rules(algebra, pure, premises)
+        rounded[0], step = False, ClaimRules(algebra, pure, premises)
         parts = [*self._charges(line["charges"], node, change, algebra)]
-        edges: list[Any] = [c for c in node.children if not c.one_release]
-        edges += [self.parts[part["id"]] for part in node.partitions]
-        if len(edges) != len(line["rules"]):
-            raise Rejected(f"there is not one rule for each thing made from `{node.name}`")
-        ruled = [*zip(edges, line["rules"], strict=True)]
-        joined = {e.joint for e, how in ruled if how == "joint" and isinstance(e, DataNode)}
-        for edge, how in ruled:  # the parts of a joint bound are bounds together only
-            covered = isinstance(edge, DataNode) and edge.joint and edge.joint in joined
-            if how != "joint" and (covered or '"joint"' in json.dumps(how)):
-                raise Rejected("a joint bound is of all its values together, or of none")
-        parts += [step.bound(node, edge, how, change) for edge, how in ruled]
+        edges: list[Edge] = [c for c in node.children if not c.one_release]
+        edges += node.partitions
+        each_one = len(edges) == len(line["rules"])
+        require(each_one, f"there is not one rule for each thing made from `{node.name}`")
+        rules = zip(edges, line["rules"], strict=True)
+        parts += [step.bound(node, edge, how, change) for edge, how in rules]
         _claim_holds(algebra, loss, algebra.add(parts), "the change")
-        if premises.keys() - step.used:
-            raise Rejected("a premise is not needed")
+        require(not premises.keys() - step.used, "a premise is not needed")
 
     def _charges(
-        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: Algebra
+        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: LossAlgebra
     ) -> Iterator[Loss]:
         """Yields what the mechanisms of a dataset are charged, each at least what it loses."""
-        if len(claimed) != len(node.mechanisms):
-            raise Rejected(f"not every mechanism that reads `{node.name}` is charged")
+        all_ = len(claimed) == len(node.mechanisms)
+        require(all_, f"not every mechanism that reads `{node.name}` is charged")
         if node.id not in self.views:
             found = ([view(node, said) for said in each["statements"]] for each in node.mechanisms)
             self.views[node.id] = [[v for v in views if v is not None] for views in found]
@@ -2122,44 +1883,37 @@ class Checker:
             yield charge
             if charge == algebra.none:
                 continue
-            least = algebra.times(
-                mechanism_loss(views, change, algebra), integer(mechanism["count"], 1)
-            )
+            least = algebra.times(mechanism_loss(views, change, algebra), mechanism["count"])
             try:
-                _hold(algebra, charge, least, f"`{str(mechanism['name'])[:60]}`")
+                _hold(algebra, charge, least, f"`{mechanism['name'][:60]}`")
             except Rejected:
                 if why := sharper(views, change, algebra.notion):
                     raise NotChecked(why) from None
                 raise
 
     def _bound(self, line: Line) -> None:
-        assert self.algebra is not None
-        if line["id"] != self.proofs - 1:
+        if self.algebra is None or line["id"] != self.proofs - 1:
             raise Rejected("a bound has the number of its proof")
-        claims = {self.claims[integer(each)][:3]: self.claims[each][3] for each in line["roots"]}
+        claims = {self.claims[each][:3]: self.claims[each][3] for each in line["roots"]}
         self.claims, algebra, goal = [], self.algebra, self.header["protect"]
         one_way = goal["kind"] in ("unbounded", "user") and self.header["distance"] == 1
         roots = [node for node in self.nodes if node.parent is None]
-        groups = [{*map(integer, each)} for each in self.header["apart"] if len(each) > 1]
-        if sum(map(len, groups)) > len(set().union(*groups)):
-            raise Rejected("a root is in two sets of roots that are apart")
+        groups = [{*each} for each in self.header["apart"] if len(each) > 1]
+        once = sum(map(len, groups)) == len({n for each in groups for n in each})
+        require(once, "a root is in two sets of roots that are apart")
         if goal["kind"] == "free-lunch":
             groups = []
         if groups and (goal["kind"] == "declared" or self.header["distance"] > 1):
             raise NotChecked("several steps shared out among roots that are apart")
-        groups += [{n} for n in {*range(len(roots))}.difference(*groups)]
         changes = [[protected(root, goal, self.header["distance"])] for root in roots]
-        if algebra.apart and one_way and any(root.leans for root in roots):
-            # The two tables may be exchanged: the row is removed from the first root that leans.
-            if len(groups) < len(roots):
-                raise NotChecked("Poisson samples at a δ below roots that are apart")
-            first = next(n for n, root in enumerate(roots) if root.leans)
-            for n, root in enumerate(roots):
-                signs = () if not root.leans else (0,) if n == first else (0, 1)
-                changes[n] = [
-                    _over(changes[n][0], lambda u: u._replace(directed=1, sign=sign))  # noqa: B023
-                    for sign in signs
-                ] or changes[n]
+        leaning = [n for n, root in enumerate(roots) if root.leans and algebra.apart and one_way]
+        if leaning and groups:
+            raise NotChecked("Poisson samples at a δ below roots that are apart")
+        for n in leaning:  # the two tables may be exchanged: the row leaves the first such root
+            signs = (0,) if n == leaning[0] else (0, 1)
+            turn = [lambda u, sign=sign: u._replace(directed=1, sign=sign) for sign in signs]
+            changes[n] = [_over(changes[n][0], each) for each in turn]
+        groups += [{n} for n in {*range(len(roots))}.difference(*groups)]
         keys = [[(root.id, each, False) for each in changes[n]] for n, root in enumerate(roots)]
         if {key for each in keys for key in each} != {*claims}:
             if not all(node.known for node in self.nodes):  # it may lean below such a map
@@ -2175,29 +1929,31 @@ class Checker:
 
     def _point(self, line: Line) -> None:
         """A number at a chosen δ that follows from a bound (section 6)."""
-        if integer(line["proof"]) + 1 in self.partly:
+        if line["proof"] + 1 in self.partly:
             raise NotChecked("a number that rests on claims that were not checked")
         notion, bound = self.bounds[line["proof"]]
         delta, epsilon, within = number(line["delta"]), number(line["epsilon"]), F(1, 10**6)
+        require(bound, "no loss is claimed")
         if notion == "profile":
-            found = [tolerance_of(each, epsilon, delta) for each in bound]
-            if not found:
-                raise Rejected("no loss at a δ is claimed")
-            self.points.append((epsilon, delta, max(found)))
-            return
-        if notion in ("pure", "approx"):
-            pairs = bound if notion == "approx" else ((bound, ZERO),)
-            least = min((d for e, d in pairs if e <= epsilon * (1 + within)), default=ONE)
-        elif notion == "zcdp":
-            least = _delta_of_rho(bound, epsilon * (1 + within), number(line["order"]))
+            within = max(tolerance_of(each, epsilon, delta) for each in bound)
         else:
-            least = _delta_of_mu(bound, epsilon * (1 + within))
-        if least > delta:
-            raise Rejected(f"at ε = {float(epsilon):.9g} δ may be {float(least):.6g}")
+            near = epsilon * (1 + within)
+            if notion == "zcdp":
+                least = _delta_of_rho(bound[0][0], near, number(line["order"]))
+            elif notion == "gdp":
+                least = _delta_of_mu(bound[0][0], near)
+            else:
+                least = min((d for e, d in bound if e <= near), default=ONE)
+            if least > delta:
+                raise Rejected(f"at ε = {float(epsilon):.9g} δ may be {float(least):.6g}")
         self.points.append((epsilon, delta, within))
 
 
-def _claim_holds(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
+LINES = ("header", "dataset", "partition", "proof", "claim", "bound", "point")
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def _claim_holds(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) -> None:
     """As `_hold`; at a δ equal sums say nothing, since more may be known of what is worse."""
     try:
         _hold(algebra, claimed, least, what)
@@ -2207,31 +1963,30 @@ def _claim_holds(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> Non
         raise
 
 
-def _hold(algebra: Algebra, claimed: Loss, least: Loss, what: str) -> None:
+def _hold(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) -> None:
     """Raises Rejected where a claimed loss is smaller than what follows."""
     near = 1 + F(1, 10**12) if rounded[0] else ONE
     if algebra.apart:
-        covered = (any(_is_no_worse(a, b) for b in claimed) for a in least)
+        covered = (any(is_no_worse(a, b) for b in claimed) for a in least)
         holds = bool(least) and all(covered)
-    elif algebra.pairs:
-        holds = all(any(a <= e * near and b <= d * near for a, b in least) for e, d in claimed)
     else:
-        holds = claimed == INF or least <= claimed * near
+        holds = all(any(a <= e * near and b <= d * near for a, b in least) for e, d in claimed)
     if not holds:
-        shown = [*least[:3]] if algebra.pairs else [(least,)] * (least != INF and not algebra.apart)
-        words = " or ".join(", ".join(f"{float(x):.9g}" for x in each) for each in shown)
-        raise Rejected(f"{what} loses more than is claimed: {words or 'there is no bound'}")
+        numbers = 2 if algebra.notion == "approx" else 1
+        shown = [each[:numbers] for each in least[:3]] if not algebra.apart else []
+        known = " or ".join(", ".join(f"{float(x):.9g}" for x in each) for each in shown)
+        raise Rejected(f"{what} loses more than is claimed: {known or 'there is no bound'}")
 
 
 def protected(root: DataNode, goal: Line, distance: int) -> Change:
     """Returns the protected change in a root."""
     declared, facts = goal["kind"] == "declared", root.facts
-    relation, inside = (goal["within"], integer(goal["distance"], 1)) if declared else (goal, 1)
+    relation, inside = (goal["within"], goal["distance"]) if declared else (goal, 1)
     kind, keeps = relation["kind"], required(relation, facts) or frozenset()
     if relation.get("changes") is not None and keeps == facts["columns"]:
         return ()
     table = facts["shape"] == "table"
-    unit = ANY._replace(size=None if facts["size"] is None else F(integer(facts["size"])))
+    unit = ANY._replace(size=None if facts["size"] is None else F(facts["size"]))
     if kind == "bounded" and table:
         unit = Unit("pair", (0, 1), tuple(sorted(keeps)))
     elif table and (kind == "unbounded" or (kind == "user" and facts["unit"] is not None)):
@@ -2256,10 +2011,11 @@ def parse_change(items: Any, depth: int = 0) -> Change:
     """Returns a change as a certificate writes it."""
     found = []
     for line, count, *below in items:
+        has_shape(line, "unit")
         kept, size = tuple(map(str, line.get("kept", ()))), line.get("size")
-        ends = tuple(integer(end) for end in line.get("ends", (0,)))
-        flags = [integer(line.get(name, 0)) for name in ("displaced", "sign", "directed")]
-        unit = Unit(str(line["kind"]), ends, kept, None if size is None else number(size), *flags)
+        ends = tuple(line.get("ends", (0,)))
+        flags = [line.get(name, 0) for name in ("displaced", "sign", "directed")]
+        unit = Unit(line["kind"], ends, kept, None if size is None else number(size), *flags)
         if unit.kind not in KINDS or not 1 <= len(ends) <= 2 or max(ends) > 2 or depth > 12:
             raise Rejected("there is no such unit of change")
         inner = parse_change(below[0], depth + 1) if below else ()
@@ -2267,38 +2023,41 @@ def parse_change(items: Any, depth: int = 0) -> Change:
     return gather(found) if depth else canonical(gather(found))
 
 
-def parse_loss(value: Any, algebra: Algebra) -> Loss:
+def parse_loss(value: Any, algebra: LossAlgebra) -> Loss:
     """Returns a loss as a certificate writes it; null: no finite bound is claimed."""
     if algebra.apart:
         return Multisets(parse_multiset(each) for each in value or ())
-    if not algebra.pairs:
-        return INF if value is None else number(value)
-    return algebra.best([[(number(e), number(d)) for e, d in value]])
+    if algebra.notion != "approx":
+        return () if value is None else ((number(value), ZERO),)
+    pairs = [(number(e), number(d)) for e, d in value]
+    require(all(d <= 1 for _, d in pairs), "a δ is at most 1")
+    return algebra.best([pairs])
 
 
 #: How many numbers each kind of item has after its name.
 _NUMBERS = {"Laplace": 1, "Gaussian": 1, "Geometric": 2, "DiscreteGaussian": 2, "Poisson": 2}
 
 
-def parse_multiset(value: Any, nested: bool = False) -> Multiset:
+def parse_multiset(value: Any) -> Multiset:
     """Returns a multiset of losses as a certificate writes it, each with its count."""
     found: list[tuple[Item, int]] = []
     for *item, count in value:
-        name = item[0]
-        if name == "Poisson" and nested:
-            raise Rejected("a sample of a sample")
-        inner = [parse_multiset(item.pop(), nested=True)] if name == "Poisson" else []
-        if name in _NUMBERS:
-            numbers = tuple(map(number, item[1:]))
-            if len(numbers) != _NUMBERS[name] or not all(numbers[: 1 + (name != "Poisson")]):
-                raise Rejected(f"{name} has other numbers")
-            if name in ("Geometric", "DiscreteGaussian") and numbers[1].denominator > 1:
-                raise Rejected("noise in whole numbers hides whole steps")
-            found.append(((name, *numbers, *inner), integer(count, 1)))
-        else:
+        name, times = item[0], integer(count, 1)
+        if name not in _NUMBERS:  # ε and δ
             epsilon, delta = map(number, item)
-            found.append(((epsilon, delta), integer(count, 1)))
-    return _merged(tuple(found))
+            require(delta <= 1, "a δ is at most 1")
+            pair = ("Response", epsilon), ("Chance", delta)
+            found += [(each, times) for each in pair if each[1]]
+            continue
+        inner = [parse_multiset(item.pop())] if name == "Poisson" else []
+        numbers = tuple(map(number, item[1:]))
+        given = len(numbers) == _NUMBERS[name] and all(numbers[: 1 + (name != "Poisson")])
+        require(given, f"{name} has other numbers")
+        whole = name != "Geometric" or numbers[1].denominator == 1
+        require(whole, "noise in whole numbers hides whole steps")
+        if inner != [()]:  # nothing is read
+            found.append(((name, *numbers, *inner), times))
+    return merged(tuple(found))
 
 
 def check(lines: Sequence[str]) -> Checker:
@@ -2369,41 +2128,37 @@ _REACH = F(17, 2)
 @cache
 def curve_of(item: Item, added: bool) -> LossCurve:
     """Returns the curve of one loss; `added`: with the two tables exchanged."""
-    kind, *numbers = item
+    kind, first, *more = item
+    if kind == "Response":
+        return LossCurve(cache(lambda e: _of_response(first, e)), -first, first)
+    if kind == "Chance":
+        return LossCurve(lambda e: first + (1 - first) * max(ZERO, 1 - exp(e)[0]), ZERO, ZERO)
     if kind == "Laplace":
-        (shift,) = numbers
-        return LossCurve(cache(lambda e: 1 - exp((e - shift) / 2)[0]), -shift, shift)
+        return LossCurve(cache(lambda e: 1 - exp((e - first) / 2)[0]), -first, first)
     if kind == "Gaussian":
-        reach = _REACH * sqrt(numbers[0]) + numbers[0] / 2
-        return LossCurve(cache(lambda e: _delta_of_mu(numbers[0], e)), -reach, reach)
+        reach = _REACH * sqrt(first) + first / 2
+        return LossCurve(cache(lambda e: _delta_of_mu(first, e)), -reach, reach)
     if kind == "Geometric":
-        scale, shift = numbers
-        return LossCurve(
-            cache(lambda e: _of_geometric(scale, shift, e)), -shift / scale, shift / scale
-        )
-    if kind == "DiscreteGaussian":
-        variance, shift = numbers
-        reach = shift * _REACH / sqrt(variance) + shift**2 / variance / 2
-        return LossCurve(cache(_of_discrete_gaussian(variance, shift)), -reach, reach)
-    if kind == "Poisson":
-        rate, sign, inner = numbers
-        if rate == 1:
-            raise NotChecked("a sample of rate 1 at a δ")
-        one = _inside(inner)
-        low, high = F(math.log1p(-float(rate))), log(1 + rate * (exp(one.high)[1] - 1))
-        if bool(sign) == added:
-            return LossCurve(cache(lambda e: _of_poisson(one, rate, e)), low, high)
-        # With the tables exchanged δ(ε) is 1 - e^ε + e^ε·δ(-ε).
-        removed = curve_of(("Poisson", rate, F(added), inner), added)
-        return LossCurve(cache(lambda e: 1 + exp(e)[1] * (removed.delta(-e) - 1)), -high, -low)
-    epsilon, delta = item
-    return LossCurve(cache(lambda e: _of_response(epsilon, delta, e)), -epsilon, epsilon)
+        high = more[0] / first
+        return LossCurve(cache(lambda e: _of_geometric(first, more[0], e)), -high, high)
+    if kind != "Poisson":
+        raise NotChecked(f"noise of kind {kind!r} at a δ")
+    sign, inner = more
+    if first == 1:
+        raise NotChecked("a sample of rate 1 at a δ")
+    one = _inside(inner)
+    low, high = F(math.log1p(-float(first))), log(1 + first * (exp(one.high)[1] - 1))
+    if bool(sign) == added:
+        return LossCurve(cache(lambda e: _of_poisson(one, first, e)), low, high)
+    # With the tables exchanged δ(ε) is 1 - e^ε + e^ε·δ(-ε).
+    removed = curve_of(("Poisson", first, F(added), inner), added)
+    return LossCurve(cache(lambda e: 1 + exp(e)[1] * (removed.delta(-e) - 1)), -high, -low)
 
 
-def _of_response(stated: F, delta: F, epsilon: F) -> F:
-    """Returns δ at ε of the randomized response that attains (ε, δ)-DP."""
-    x, high = exp(epsilon)[0], exp(stated)[1]
-    return delta + (1 - delta) * max(ZERO, 1 - x, (high - x) / (1 + high))
+def _of_response(stated: F, epsilon: F) -> F:
+    """Returns δ at ε of a randomized response."""
+    high = exp(stated)[1]
+    return max(ZERO, (high - exp(epsilon)[0]) / (1 + high))
 
 
 def _of_geometric(scale: F, shift: F, epsilon: F) -> F:
@@ -2412,30 +2167,6 @@ def _of_geometric(scale: F, shift: F, epsilon: F) -> F:
     both = 1 + exp(-1 / scale)[1]
     first = 1 - exp((least - shift - 1) / scale)[0] / both
     return first - exp(epsilon)[0] * exp(-least / scale)[0] / both
-
-
-def _of_discrete_gaussian(variance: F, shift: F) -> Callable[[F], F]:
-    """Returns δ as a function of ε, of noise of mass proportional to e^(-n²/2σ²)."""
-    most = math.ceil(16 * sqrt(variance)) + int(shift)
-    if most > 50_000:
-        raise NotChecked("wide discrete Gaussian noise at a δ")
-    tail, above = 1, []  # sums over n ≥ j, in units of 2^-320; what is left is below 10^-50
-    sure, below = 0, []  # the same, rounded down
-    for n in range(most, -most - 1, -1):
-        low, high = exp(-F(n * n) / (2 * variance))
-        tail, sure = tail + int(high * SCALE) + 1, sure + int(low * SCALE)
-        above.append(tail)
-        below.append(sure)
-    above.reverse()
-    below.reverse()
-
-    def delta(epsilon: F) -> F:
-        least = math.floor(epsilon * variance / shift + shift / 2) + 1
-        first, second = (max(0, min(2 * most, n + most)) for n in (least - int(shift), least))
-        rest = exp(epsilon)[0] * F(below[second], tail) if least <= most else ZERO
-        return F(above[first], sure) - rest + F(1, 10**45)
-
-    return delta
 
 
 def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
@@ -2453,8 +2184,8 @@ def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
 DIGITS, WHOLE, SPARE = 45, 10**45, 10**25
 #: To which part of ε numbers are confirmed, by the second where they are exact.
 TOLERANCES = F(1, 20_000), F(1, 10**6), F(1, 1_000), F(1, 100)
-#: Of how many cells one loss has at most, and a sum.
-MOST_CELLS, MOST_SUMS = 4_096, 40_000
+#: Of how many cells one loss has at most, a sum, and all unlike losses.
+MOST_CELLS, MOST_SUMS, MOST_WORK = 4_096, 40_000, 32_768
 
 
 class LossLaw(NamedTuple):
@@ -2522,16 +2253,14 @@ def _repeated(law: LossLaw, count: int) -> LossLaw:
 @cache
 def _sum_of(items: Multiset, step: F, added: bool) -> LossLaw:
     """Returns the distribution of all losses of a multiset; Gaussian ones are one."""
-    found, square = LossLaw(0, [WHOLE], 0), ZERO
-    for item, count in items:
-        if item[0] == "Gaussian":
-            square += item[1] * count
-        else:
-            one = law_of(item, added, step)
-            found = convolved(found, _repeated(one, count))
-    if square:
-        found = convolved(found, law_of(("Gaussian", square), added, step))
-    return found
+    square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
+    found = [law_of(("Gaussian", square), added, step)] if square else []
+    rest = [(item, n) for item, n in items if item[0] != "Gaussian"]
+    found += [_repeated(law_of(item, added, step), n) for item, n in rest]
+    while len(found) > 1:  # short ones first
+        found.sort(key=lambda law: len(law.masses), reverse=True)
+        found.append(convolved(found.pop(), found.pop()))
+    return found[0] if found else LossLaw(0, [WHOLE], 0)
 
 
 def _delta_of_law(law: LossLaw, step: F, epsilon: F) -> F:
@@ -2545,43 +2274,28 @@ def _delta_of_law(law: LossLaw, step: F, epsilon: F) -> F:
     return F(found, SCALE * WHOLE) + F(law.lost, WHOLE)
 
 
-@cache
 def _inside(items: Multiset) -> LossCurve:
     """Returns the curve of what one sample is read by."""
     square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
-    rest = [(item, n) for item, n in items if item[0] != "Gaussian"]
-    if not rest:
+    if all(item[0] == "Gaussian" for item, _ in items):
         return curve_of(("Gaussian", square), False)
-    if not square and len(rest) == rest[0][1] == 1:
-        return curve_of(rest[0][0], False)
-    *_, step = _grids(items)[1]
-    law = _sum_of(items, step, False)
-    low, high = law.start * step, (law.start + len(law.masses) - 1) * step
-    weights = [
-        mass * int(exp(-k * step)[0] * SCALE) for k, mass in enumerate(law.masses, law.start)
-    ]
-    above = [*accumulate(reversed(law.masses), initial=law.lost)][::-1]
-    below = [*accumulate(reversed(weights), initial=0)][::-1]
-
-    def delta(epsilon: F) -> F:
-        first = max(0, min(len(law.masses), math.floor(epsilon / step) + 1 - law.start))
-        less = math.floor(exp(epsilon)[0] * below[first])
-        return min(ONE, F(above[first] * SCALE - less, SCALE * WHOLE))
-
-    return LossCurve(cache(delta), low, high)
+    if len(items) > 1 or items[0][1] > 1 or items[0][0][0] == "Poisson":
+        raise NotChecked("samples that several mechanisms or samples read at a δ")
+    return curve_of(items[0][0], False)
 
 
 def _grids(items: Multiset) -> tuple[bool, list[F]]:
     """Returns the steps of finer and finer grids; or, with True, one that holds all losses."""
-    if all(isinstance(item[0], F) or item[0] == "Geometric" for item, _ in items):
-        units = [1 / item[1] if item[0] == "Geometric" else item[0] for item, _ in items]
+    if all(item[0] in ("Response", "Chance", "Geometric") for item, _ in items):
+        units = [1 / x[1] if x[0] == "Geometric" else x[1] for x, _ in items if x[0] != "Chance"]
         sizes = [*filter(None, units)] or [ONE]
         bottom = math.lcm(*(size.denominator for size in sizes))
         step = F(math.gcd(*(int(size * bottom) for size in sizes)), bottom)
-        if sum(_response_of(item)[0] * n for item, n in items) / step < MOST_SUMS / 2:
+        if sum(curve_of(item, False).high * n for item, n in items) / step < MOST_SUMS / 2:
             return True, [step]
     widest = max((curve_of(item, False).high for item, _ in items), default=ONE)
-    cells = [16 << k for k in range((MOST_CELLS // 16).bit_length())]
+    most = min(MOST_CELLS, MOST_WORK // max(1, len(items)))
+    cells = [16 << k for k in range((most // 16).bit_length())]
     return False, [F(math.ceil(widest / n * 2**40), 2**40) for n in cells]
 
 
@@ -2618,521 +2332,42 @@ def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
 
 # -- the spec that a certificate is about --------------------------------------------------------
 
-#: Keys of a certificate that have another name in a spec.
-_RENAMED = {"poisson": "rate"}
-#: What a certificate says of a key that a spec leaves out; the others must be written.
-_DEFAULTS = {"keeps": [], "drops": False, "exact": False, "shared": False, "distance": 1}
-_DEFAULTS |= {
-    "epochs": 1,
-    "domain": "table",
-    "keep": "random",
-    "kind": "row",
-    "order": "shuffled",
-    "metric": "euclidean",
+#: What a certificate says of a key that a spec leaves out, as text; the others must be written.
+_DEFAULTS = {
+    **dict.fromkeys("uses unbounded bounded diameter size of unit joint max_degree".split(), ""),
+    **dict.fromkeys("columns max_blocks_per_unit max_rows_per_block".split(), ""),
+    **{"keeps": "[]", "changes": "", "delta": "0", "distance": "1", "within": ""},
+    **{"drops": "false", "exact": "false", "domain": "table", "metric": "euclidean"},
+    **{"keep": "random", "draws": "each"},
 }
-_DEFAULTS |= dict.fromkeys(("uses", "unbounded", "bounded", "diameter", "size", "of", "unit"))
-_DEFAULTS |= dict.fromkeys(
-    ("max_degree", "columns", "changes", "max_blocks_per_unit", "max_rows_per_block")
-)
-#: Keys of a certificate that follow from other keys of the spec, which are then not compared.
-_FOLLOWS = {
-    "rate": {"size"},
-    "said_by": {"kind"},
-    "uses": {"column"},
-    "max_rows": {"column"},
-}
+#: Keys of a certificate that follow from others, which are then not compared.
+_FOLLOWS = {"said_by": "kind", "max_rows": "column"}
+#: Keys of a spec that change no claim; keys that are compared elsewhere.
+_FREE = "title population because dpcompose constants budget report filter adversary".split()
+_TOP = [*_FREE, *"protect adaptivity roots relations datasets mechanisms".split()]
+#: Keys of a noise that a mechanism's ε gives.
+_OF_EPSILON = dict.fromkeys(("odds", "range", "range_epsilon"), "epsilon")
+#: What a noise says of keys that a mechanism leaves out.
+_NOISE_DEFAULTS = [("unit", "1"), ("value_epsilon", "0"), ("monotone", False), ("peeling", False)]
+MOST_PLACES = 20_000
+_AMOUNTS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+_WRITTEN = re.compile(r"[0-9]{1,999}(\.[0-9]{0,999})?([eE][-+]?[0-9]{1,3})?(/[1-9][0-9]{0,999})?")
 
 
-_CAPS = ("max_blocks_per_unit", "max_rows_per_block")
-
-
-class SpecComparison:
-    """A certificate against the text of its spec, field by field."""
-
-    def __init__(self, lines: Sequence[str], text: bytes) -> None:
-        import hashlib
-
-        import yaml
-
-        self.lines: list[Line] = [json.loads(line) for line in lines]
-        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every value as it is written
-        self.spec: Any = yaml.load(text, Loader=loader)
-        #: Fields that were compared, and those that were not.
-        self.compared, self.left = 0, set[str]()
-        if self.lines[0]["spec"] != hashlib.sha256(text).hexdigest():
-            raise Rejected("the certificate is about another text")
-        mechanisms = [x for x in self.spec["mechanisms"] if "post_processes" not in x]
-        #: What reads a dataset or a block, and what is made of it, as they are written there.
-        self.reads, self.made = dict[str, list[Line]](), dict[str, list[str]]()
-        #: Datasets with a mechanism below, and the blocks that something is said of by name.
-        self.needed, self.named = set[str](), dict[str, set[str]]()
-        self._fold_columns()
-        self._protect()
-        for name, entry in self.spec["datasets"].items():
-            source = str(entry["from"]) if isinstance(entry, dict) and "from" in entry else ""
-            self.made.setdefault(source, []).append(name)
-            self._names(source)
-        for each in mechanisms:
-            self.reads.setdefault(str(each["reads"]), []).append(each)
-            self._names(str(each["reads"]), each, *each.get("guarantees", []))
-            above = _base(each["reads"])
-            while above and above not in self.needed:
-                self.needed.add(above)
-                entry = self.spec["datasets"].get(above)
-                above = _base(entry.get("from", "")) if isinstance(entry, dict) else ""
-        told_ = {m["name"] for line in self.lines for m in line.get("mechanisms", ())}
-        if {each["name"] for each in mechanisms} != told_:
-            raise Rejected("its mechanisms are not those of the spec")
-        self.kids: dict[Any, list[Line]] = {}
-        self.nodes = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
-        self.facts: dict[int, Any] = {}
-        for line in self.lines:
-            if line["line"] == "dataset":
-                self.kids.setdefault(line.get("parent"), []).append(line)
-                self._dataset(line)
-            elif line["line"] == "partition":
-                self.kids.setdefault(line["of"], []).append(line)
-                self._partition(line)
-        self.seen: set[int] = set()
-        self._below(None, {}, None, 1)
-        if {i for i, x in self.nodes.items() if i not in self.seen and not self._twin(x)}:
-            raise Rejected("a dataset is there that is not in the spec")
-
-    def _names(self, source: str, *entries: Line) -> None:
-        """Stores in `named` the blocks of a partition that the spec names one by one."""
-        name, _, block = source.partition(".")
-        known = self.named.setdefault(name, set())
-        known |= {block} - {"", "*"}
-        for each in entries:
-            known.update(*(v for v in each.values() if isinstance(v, dict)))
-
-    def _twin(self, line: Line) -> bool:
-        """Returns whether a dataset is, or is below, one that is there as part of one release."""
-        while "parent" in line and not line.get("one_release"):
-            line = self.nodes[line["parent"]]
-        return bool(line.get("one_release"))
-
-    def _fold_columns(self) -> None:
-        """Moves mechanisms to what they read, from the columns of it that they `use`."""
-        uses = {each["name"]: each["uses"] for each in self.spec["mechanisms"] if "uses" in each}
-        used: set[str] = set()
-        nodes: dict[Any, Line] = {x["id"]: x for x in self.lines if x["line"] == "dataset"}
-        for line in [each for each in nodes.values() if "map" in each]:
-            above, columns = nodes[line["parent"]], line["map"].get("only")
-            if line["name"] in self.spec["datasets"] or columns is None:
-                continue
-            if not columns or any(x["name"] not in uses for x in line.get("mechanisms", ())):
-                raise Rejected("mechanisms read columns that they do not use in the spec")
-            for each in line.get("mechanisms", ()):
-                told_ = [{**x, "up": x["up"] - 1} for x in each["statements"]]
-                above.setdefault("mechanisms", []).append({**each, "statements": told_})
-                used.add(each["name"])
-                if any(x["up"] < 0 for x in told_):
-                    raise Rejected(f"{str(each['name'])[:60]} is stated on other rows in the spec")
-                self._field(f"{each['name']}.uses", [*{*uses[each["name"]]}], columns)
-            self.lines.remove(line)
-        if uses.keys() - used:
-            raise Rejected(f"{min(uses.keys() - used)[:60]} uses columns in the spec")
-
-    def _entry(self, name: str) -> Line:
-        entry = self.spec["datasets"].get(str(name).split(".")[0])
-        if entry is None and str(name).split(".")[0] not in self.spec["datasets"]:
-            raise Rejected(f"the spec has no dataset {name!r}")
-        return entry if isinstance(entry, dict) else {}
-
-    def _field(self, where: str, written: Any, told_: Any) -> None:
-        """Compares a value as it is written with that of the certificate."""
-        if isinstance(told_, list) or (isinstance(written, list) and not isinstance(told_, int)):
-            listed = written if isinstance(written, list) else [written]
-            same = sorted(map(str, listed)) == sorted(map(str, told_ or ()))
-        elif isinstance(written, list):
-            same = len(written) == told_
-        elif told_ is None:
-            same = written in ("", "~", "null")
-        elif isinstance(told_, bool):
-            if written not in ("true", "false"):
-                self.left.add(where)
-                return
-            same = written == str(told_).lower()
-        elif _fraction(told_):
-            if not _fraction(written):  # an expression
-                self.left.add(where)
-                return
-            same = F(written) == F(told_)
-        else:
-            same = written == told_
-        if not same:
-            raise Rejected(f"{where} is {str(written)[:40]} in the spec, {str(told_)[:40]} here")
-        self.compared += 1
-
-    def _fields(self, where: str, written: Any, told_: Line) -> None:
-        if isinstance(written, str):
-            written = {"kind": written}
-        there = {_RENAMED.get(key, key) for key in written}
-        for key, value in told_.items():
-            if key in there or (key in _DEFAULTS and value == _DEFAULTS[key]):
-                continue
-            if not _FOLLOWS.get(key, set()) & {*written}:
-                raise Rejected(f"{where} has no {key} in the spec")
-            self.left.add(f"{where}.{key}")
-        for key, value in written.items():
-            name = _RENAMED.get(key, key)
-            if key == "kinds" and isinstance(value, dict) and value.keys() == told_[key].keys():
-                for kind, blocks in value.items():
-                    self._field(f"{where}.{kind}", blocks, told_[key][kind])
-            elif name in told_ and not isinstance(value, dict):
-                self._field(f"{where}.{key}", value, told_[name])
-            else:
-                self.left.add(f"{where}.{key}")
-
-    def _protect(self) -> None:
-        written, header = self.spec["protect"], self.lines[0]
-        written = {"relation": written} if isinstance(written, str) else written
-        goal = header["protect"]
-        within = self.spec.get("relations", {}).get(written["relation"], {}).get("within")
-        self.nulls = "zero-out" in (written["relation"], within)
-        if self.nulls:  # where nulls are as if absent, this is one row more or less
-            self.left.add("protect.relation")
-            written = {**written, "relation": goal.get("name", "unbounded")}
-        name = goal.get("name", goal["kind"])
-        told_ = {"keeps": goal.get("keeps", []), "changes": goal.get("changes")}
-        told_ |= {"relation": name, "distance": header["distance"]}
-        self._fields("protect", written, told_)
-        self._declared(goal)
-
-    def _declared(self, goal: Line) -> None:
-        """Compares a relation that the spec declares with what it says there."""
-        if goal["kind"] == "declared":
-            declared = {**self.spec["relations"][goal["name"]]}
-            if self.nulls:
-                declared["within"] = "unbounded"
-            told_ = {key: each for key, each in goal["within"].items() if key != "kind"}
-            told_ |= {"within": goal["within"]["kind"], "distance": goal["distance"]}
-            self._fields(f"relations.{goal['name']}", declared, told_)
-
-    def _dataset(self, line: Line) -> None:
-        entry, name = self._entry(line["name"]), line["name"]
-        if "root" in line:
-            if "from" in entry:
-                raise Rejected(f"`{name}` is no root in the spec")
-            public = ("drops", "joint", *(("domain", "size") if self.nulls else ()))
-            self._fields(name, {k: v for k, v in entry.items() if k not in public}, line["root"])
-            self.facts[line["id"]] = root_facts(line["root"])
-        elif "partition" in line:
-            self.facts[line["id"]] = self.facts[line["parent"]]
-        else:
-            try:
-                self.facts[line["id"]] = facts_after(line["map"], self.facts[line["parent"]])
-            except (NotChecked, Rejected, LookupError, TypeError):
-                self.facts[line["id"]] = None
-            if "through" in line:
-                self.left.add(f"{name}.map")
-                return
-            every_row = line["map"]["kind"] == "all-rows"
-            told_: Line = {"kind": "sample", "rate": "1"} if every_row else {**line["map"]}
-            if told_["kind"].startswith("sample-"):  # one that is not drawn as usual
-                told_["kind"] = "sample"
-            written = entry.get("map", {})
-            written = {"kind": written} if isinstance(written, str) else {**written}
-            if "shared" in told_ and written.pop("draws", "each") in ("each", "one"):
-                self._draws(name, told_.pop("shared"))
-            if told_.get("size") is not None:
-                told_.pop("rate", None)  # it is size / of
-            if told_["kind"] == "value" and "sensitivity" in written:
-                by = written.pop("sensitivity")
-                written |= by if isinstance(by, dict) else {"unbounded": by}
-            joint, root = told_.pop("joint", None), _base(entry["from"])
-            if joint is not None:
-                said = self._entry(root).get("joint", {})
-                if name not in said.get("datasets", []):
-                    raise Rejected(f"`{name}` is under no joint bound in the spec")
-                self._fields(f"{root}.joint", said, joint)
-            self._fields(f"{name}.map", written, told_)
-
-    def _draws(self, name: str, shared: bool) -> None:
-        """Compares whether all copies of the mechanisms read one sample."""
-        written = self._entry(name).get("map", {})
-        drawn = written.get("draws", "each") if isinstance(written, dict) else "each"
-        self._field(f"{name}.draws", drawn, "one" if shared else "each")
-
-    def _partition(self, line: Line) -> None:
-        written = self._entry(line["name"])["partition"]
-        told_ = {**line["by"], "by": line["by"]["kind"], "blocks": sum(line["sizes"])}
-        told_ |= {key: line[key] for key in ("drops", *_CAPS)}
-        del told_["kind"]
-        if isinstance(written.get("kinds"), dict):
-            blocks = [x for x in self.nodes.values() if x.get("partition") == line["id"]]
-            names = {x["class"]: str(x["name"]).partition(".")[2] for x in blocks}
-            told_["kinds"] = {k: [names[n] for n in told_["kinds"][k]] for k in told_["kinds"]}
-            known = {name for each in written["kinds"].values() for name in each}
-            if {*line["sizes"]} != {1} or {*names.values()} != known or len(names) != len(known):
-                raise Rejected(f"`{line['name']}` has other blocks in the spec")
-            del told_["blocks"]
-        self._fields(line["name"], written, told_)
-
-    def _below(
-        self, node: Line | None, blocks: Line, drawn: tuple[int, int, int] | None, epochs: int
-    ) -> None:
-        """Compares all that is made of a dataset with the spec: each thing is there once.
-
-        `blocks`: which block of each partition the dataset is in (None: one without a name);
-        `drawn`: which of the fresh samples above it, and how many there are.
-        """
-        stack = [(node, blocks, drawn, epochs)]
-        while stack:
-            node, blocks, drawn, epochs = stack.pop()
-            sources = [""]
-            if node is not None:
-                self.seen.add(node["id"])
-                sources = [name := str(node["name"])]
-                if "partition" in node:
-                    sources = [f"{_base(name)}.*", f"{_base(name)}.{blocks[_base(name)]}"]
-                self._mechanisms(node, sources, blocks, drawn, epochs)
-            found: dict[str, list[Line]] = {}
-            for line in self.kids.get(None if node is None else node["id"], ()):
-                if "partition" not in line and not line.get("one_release"):
-                    first = [*line.get("through", ()), line["name"]][0]
-                    found.setdefault(first, []).append(line)
-            due = [x for each in sources for x in self.made.get(each, ())]
-            where = "a root" if node is None else f"made of `{node['name']}`"
-            if {*found} - {*due} or self.needed & {*due} - {*found}:
-                name = min(({*found} - {*due}) | (self.needed & {*due} - {*found}))
-                raise Rejected(f"the spec says otherwise whether `{name}` is {where}")
-            for first, lines in found.items():
-                if lines[0]["line"] == "partition":
-                    stack += self._blocks(lines, blocks, drawn, epochs)
-                    continue
-                if "through" in lines[0]:
-                    self._chain(first, lines[0])
-                made_by = lines[0].get("map", {})
-                fresh = str(made_by.get("kind")).split("-")[0] in ("sample", "allocate")
-                fresh = fresh and drawn is None and not made_by.get("shared", "bins" in made_by)
-                if any(x.get("map", {}) != made_by for x in lines) or (
-                    not fresh and (len(lines) > 1 or lines[0].get("draws", 1) != 1)
-                ):
-                    raise Rejected(f"`{first}` is there several times, and once in the spec")
-                start, total = 0, sum(x.get("draws", 1) for x in lines)
-                for line in lines:
-                    end = start + line.get("draws", 1)
-                    times = epochs * made_by.get("epochs", 1)
-                    stack.append((line, blocks, (start, end, total) if fresh else drawn, times))
-                    start = end
-
-    def _chain(self, first: str, line: Line) -> None:
-        """Compares datasets whose maps are merged: each is read by the next one alone."""
-        for name, after in pairwise([*line["through"], line["name"]]):
-            if self.made.get(name) != [after] or self.reads.get(name):
-                raise Rejected(f"`{first}` is not followed by `{after}` alone in the spec")
-        if not line["through"]:
-            raise Rejected(f"`{first}` is merged with no other dataset in the spec")
-
-    def _blocks(
-        self, lines: list[Line], blocks: Line, drawn: Any, epochs: int
-    ) -> Iterator[tuple[Line, Line, Any, int]]:
-        """Yields the classes of a partition, each with a block of the spec that is in it."""
-        name, line = lines[0]["name"], lines[0]
-        entry = self._entry(name)["partition"]
-        if len(lines) > 1:
-            raise Rejected(f"`{name}` is there several times, and once in the spec")
-        known = entry.get("blocks")
-        if isinstance(entry.get("kinds"), dict):
-            known = [*dict.fromkeys(x for each in entry["kinds"].values() for x in each)]
-        room: list[tuple[Line, int]] = []
-        alone: set[str] = set()
-        for each in (x for x in self.nodes.values() if x.get("partition") == line["id"]):
-            base, _, block = str(each["name"]).partition(".")
-            size = line["sizes"][each["class"]]
-            if base != name or (block != "*" and (size > 1 or block in alone)):
-                raise Rejected(f"`{each['name']}` is no block of `{name}` in the spec")
-            if block == "*":
-                room.append((each, size))
-                continue
-            if (isinstance(known, list) and block not in known) or (
-                _fraction(known) and not (block.isdecimal() and int(block) < F(str(known)))
-            ):
-                raise Rejected(f"`{name}` has no block {block[:40]!r} in the spec")
-            alone.add(block)
-            yield each, {**blocks, name: block}, drawn, epochs
-        named = self.named.get(name, set()) - alone
-        if isinstance(known, list):
-            named &= {*map(str, known)}
-        elif _fraction(known):
-            named = {x for x in named if x.isdecimal() and int(x) < F(str(known))}
-        for block in sorted(named):  # those of one class are alike
-            why = Rejected(f"block {block!r} of `{name}` is missing")
-            for n, (each, size) in enumerate(room):
-                try:
-                    if size:
-                        self._below(each, {**blocks, name: block}, drawn, epochs)
-                        room[n] = each, size - 1
-                        break
-                except Rejected as other:
-                    why = other
-            else:
-                raise why
-        for each, size in room:
-            if size:  # any other block
-                yield each, {**blocks, name: None}, drawn, epochs
-
-    def _mechanisms(
-        self, node: Line, sources: list[str], blocks: Line, drawn: Any, epochs: int
-    ) -> None:
-        """Compares the mechanisms that read a dataset: which, how often, and their guarantees."""
-        found = {each["name"]: each for each in node.get("mechanisms", ())}
-        written = {x["name"]: x for each in sources for x in self.reads.get(each, ())}
-        if len(found) != len(node.get("mechanisms", ())) or found.keys() - written.keys():
-            raise Rejected(f"other mechanisms read `{node['name']}` in the spec")
-        above: Line | None = node
-        cycle = False
-        while above is not None:
-            made_by = self._entry(above["name"]).get("map")
-            cycle = cycle or (isinstance(made_by, dict) and "cycle" in made_by)
-            above = self.nodes[above["parent"]] if "parent" in above else None
-        for where, each in written.items():
-            count = each.get("count", "1")
-            count = str(len(count)) if isinstance(count, list) else _fraction(count)
-            times = (
-                int(F(count))
-                * epochs
-                * int(
-                    each.get("runs", {}).get("fixed", 1)
-                    if isinstance(each.get("runs"), dict)
-                    else 1
-                )
-                if count
-                else None
-            )
-            start, end, total = drawn or (0, 1, 1)
-            if where not in found:
-                if start == 0 or cycle or times is None or times > start:
-                    raise Rejected(f"{where} reads `{node['name']}` in the spec")
-                continue
-            if times is None or cycle:  # an expression, or of one group of rows
-                self.left.add(f"{where}.count")
-            elif drawn and (times <= start or times > total):
-                raise Rejected(f"{where}.count is {times} in the spec, not {total}")
-            elif drawn and times < end:  # more copies than there are
-                self.left.add(f"{where}.count")
-            if drawn or not (times is None or cycle):
-                self._field(f"{where}.count", str(1 if drawn else times), found[where]["count"])
-            self._statements(where, each, node, found[where]["statements"], blocks)
-
-    def _statements(
-        self, where: str, each: Line, node: Line, stated_: list[Line], blocks: Line
-    ) -> None:
-        """Compares each guarantee of a mechanism in the certificate with one of the spec."""
-        if each.get("local") == "true" or "of" in each:  # certified is all of it together
-            self.left.add(where)
-            return
-        if "mechanism" in each:
-            for line in stated_:
-                self._noise(where, each, node, line)
-            return
-        several = each.get("guarantees", [each])
-        if any(line.get("noise") for line in stated_):
-            raise Rejected(f"{where} is no mechanism with noise in the spec")
-        free = [*stated_]
-        loose = [x for x in several if x.get("notion") not in READS or "points" in x]
-        for said in [x for x in several if x not in loose]:
-            why = Rejected(f"{where} has another guarantee in the spec")
-            for line in free:
-                before = self.compared, {*self.left}
-                try:
-                    self._statement(where, {**each, **said}, node, line, blocks)
-                    free.remove(line)
-                    break
-                except Rejected as other:
-                    (self.compared, self.left), why = before, other
-            else:
-                raise why
-        if loose:  # a profile
-            self.left.add(where)
-        elif free:
-            raise Rejected(f"{where} has more guarantees than in the spec")
-
-    def _statement(self, where: str, said: Line, node: Line, line: Line, blocks: Line) -> None:
-        self._field(f"{where}.notion", said["notion"], line["notion"])
-        block = blocks.get(_base(said["reads"]))
-        values = [said[key] for key in ("epsilon", "rho", "mu") if key in said]
-        for key, value, given in (
-            (said["notion"], values[0] if values else "", line["value"]),
-            ("delta", said.get("delta", "0"), line.get("delta", "0")),
-        ):
-            value = value.get(block, "") if isinstance(value, dict) else value
-            self._field(f"{where}.{key}", value, given)
-        self._about(where, said, node, line)
-
-    def _about(self, where: str, said: Line, node: Line, line: Line) -> bool:
-        """Compares of which changes of which dataset a guarantee is; tells if that is written."""
-        home = node
-        for _ in range(line["up"]):
-            home = self.nodes[home["parent"]]
-        if line.get("noise", {}).get("kind") == "ShuffledReports":
-            self.left.add(f"{where}.stated_on")
-        elif _base(home["name"]) != _base(said.get("stated_on", said["reads"])):
-            raise Rejected(f"{where} is stated on another dataset in the spec")
-        given, of = line["relation"], said.get("relation")
-        self._declared(given)
-        goal = self.lines[0]["protect"]
-        if of is None:
-            by = said.get("sensitivity") if "mechanism" in said else None
-            if isinstance(by, dict) and given.keys() == {"kind"} and given["kind"] in by:
-                return True
-            if given.get("name", given["kind"]) != goal.get("name", goal["kind"]):
-                self.left.add(f"{where}.relation")
-                return bool(given == {"kind": "unbounded"})
-            of = {"relation": goal.get("name", goal["kind"]), **goal}
-        of = of if isinstance(of, dict) else {"relation": of}
-        name = {"l1": "euclidean"}.get(of["relation"], of["relation"])
-        name = "unbounded" if self.nulls and name == "zero-out" else name
-        self._field(f"{where}.relation", name, given.get("name", given["kind"]))
-        facts = self.facts[home["id"]]
-        for key in ("keeps", "changes"):
-            if key == "changes" and key in of and key not in given:
-                if facts is not None and facts.get("columns") is not None:
-                    raise Rejected(f"{where} holds where other columns change in the spec")
-            elif key in of or key in given:
-                self._field(f"{where}.{key}", of.get(key, []), given.get(key, []))
-        return True
-
-    def _in_turn(self, name: str) -> bool:
-        """Whether a dataset is made from a sample that draws from groups in turn."""
-        for _ in range(len(self.nodes)):
-            entry = self._entry(name)
-            made_by = entry.get("map")
-            if isinstance(made_by, dict) and "cycle" in made_by:
-                return True
-            if "from" not in entry:
-                return False
-            name = _base(entry["from"])
-        return False
-
-    def _noise(self, where: str, each: Line, node: Line, line: Line) -> None:
-        """Compares a concrete mechanism with a guarantee of it, where both say numbers."""
-        noise, shift = line.get("noise"), each.get("sensitivity")
-        known = self._about(where, each, node, line)
-        if not noise or noise["kind"].lower() != str(each["mechanism"]).replace("-", ""):
-            self.left.add(f"{where}.mechanism")
-        for key, value in (noise or {}).items():
-            if key == "participations" and self._in_turn(_base(each["reads"])):
-                self.left.add(f"{where}.{key}")  # they are copies
-            elif key in each and not isinstance(value, list | dict):
-                self._field(f"{where}.{key}", each[key], value)
-            elif value is True and key != "by_response":
-                raise Rejected(f"{where} has no {key} in the spec")
-            elif (
-                key != "kind"
-                and (key, value) != ("unit", "1")
-                and value not in (None, False, 0, "0")
-            ):
-                self.left.add(f"{where}.{key}")
-        if isinstance(shift, dict):  # one in another norm is turned into the noise's own
-            in_norms = any(isinstance(value, dict) for value in shift.values())
-            shift = None if in_norms else shift.get(line["relation"]["kind"])
-        if shift is not None and known:
-            self._field(f"{where}.sensitivity", shift, line.get("shift"))
-        elif "sensitivity" in each:
-            self.left.add(f"{where}.sensitivity")
+def as_text(value: Any) -> str:
+    """Returns a value as text that is equal for equal values; of a list its members in order."""
+    if isinstance(value, list):
+        for each in value:
+            _TESTS["word"](each)
+        return f"[{', '.join(sorted(value))}]"
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    require(isinstance(value, str | int), "the spec has mappings where values are due")
+    text = "" if value in ("~", "null") else str(value)
+    if not _WRITTEN.fullmatch(text):
+        return text
+    top, _, bottom = text.partition("/")
+    return str(F(top) / F(bottom or 1))
 
 
 def _base(name: object) -> str:
@@ -3140,31 +2375,410 @@ def _base(name: object) -> str:
     return str(name).partition(".")[0]
 
 
-def _fraction(text: Any) -> str:
-    """Returns a number as a certificate writes it, or nothing where it is another expression."""
-    try:
-        return str(F(str(text)))
-    except (ValueError, ZeroDivisionError):
+class SpecComparison:
+    """A certificate against the text of its spec, dataset by dataset and key by key."""
+
+    def __init__(self) -> None:
+        #: How many values were compared, and the names of those that were not.
+        self.compared, self.left, self.places = 0, set[str](), 0
+
+    def run(self, lines: Sequence[str], text: bytes) -> None:
+        """Compares all; raises Rejected, or NotChecked."""
+        told = [json.loads(line) for line in lines]
+        first_proof = next((n for n, x in enumerate(told) if x["line"] == "proof"), len(told))
+        tree = check(lines[:first_proof])
+        require(tree.header["spec"] == _sha256(text), "the certificate is about another text")
+        self.spec, self.goal = _load(text), tree.header["protect"]
+        for key in self.spec.keys() - {*_TOP}:
+            raise NotChecked(f"specs with the key {key[:40]!r}")
+        if self.spec.get("adaptivity") == "parameters":
+            fixed = any(x["line"] == "point" or x.get("notion") == "profile" for x in told)
+            require(not fixed, "the spec chooses parameters on the way: no number at a δ holds")
+            self.left.add("adaptivity")
+        self._protect(tree)
+        for node in tree.nodes:
+            if node.map is not None and f"map {node.map['kind']}" not in _SHAPES:
+                written = self._entry(node.name).get("map", {})
+                kind = written.get("kind", "row") if isinstance(written, dict) else written
+                same = node.map["kind"] in (kind, f"{kind}-cut", f"{kind}-again", "at-one-key")
+                require(same, f"`{node.name}` is of another kind in the spec")
+                raise NotChecked("maps of a kind that this checker does not know")
+        self._index()
+        roots = [node for node in tree.nodes if node.parent is None]
+        self._made_of(roots, [""], "a root", {}, None)
+
+    def same(self, where: str, written: Line, told: Line) -> None:
+        """Compares the values of all keys of two mappings, of which each may leave out defaults."""
+        for key in sorted({*written, *told}):
+            if isinstance(written.get(key), dict):
+                raise NotChecked(f"{where}.{key} in parts")
+            listed = isinstance(told.get(key), list) and isinstance(written.get(key), str)
+            says, here = as_text(written.get(key)), as_text(told.get(key))
+            says = f"[{says}]" if listed else says
+            default = _DEFAULTS.get(key, "")
+            says, here = says or default, here or default
+            if _WRITTEN.fullmatch(here):
+                says = as_text(self.spec.get("constants", {}).get(says, says))
+            if key in ("relation", "within"):
+                says, here = (self.same_relations.get(each, each) for each in (says, here))
+            follows = key not in written and _FOLLOWS.get(key, key) in written
+            if follows or (key not in told and key in ("column", "order")):
+                self.left.add(f"{where}.{key}")
+            elif says == here:
+                self.compared += key in written
+            elif says and here and _WRITTEN.fullmatch(here) and not _WRITTEN.fullmatch(says):
+                self.left.add(f"{where}.{key}")  # an expression
+            else:
+                says, here = says or "nothing", here or "nothing"
+                raise Rejected(f"{where}.{key} is {says[:40]} in the spec, {here[:40]} here")
+
+    def _protect(self, tree: Checker) -> None:
+        written, names = self.spec["protect"], self.spec.get("relations", {})
+        written = written if isinstance(written, dict) else {"relation": written}
+        self.same_relations = {"l1": "euclidean"}
+        self.nulls = "zero-out" in (written["relation"], *(x.get("within") for x in names.values()))
+        if self.nulls:  # where nulls are as if absent, this is one row more or less
+            self.same_relations["zero-out"] = "unbounded"
+            require(written["relation"] != "unbounded", "rows come and go, and may be nulls")
+        told = {"distance": str(tree.header["distance"]), **self._relation(self.goal)}
+        self.same("protect", written, told)
+        roots = sum(node.parent is None for node in tree.nodes)
+        disjoint = self.spec.get("roots") == "disjoint"
+        groups = [n for each in tree.header["apart"] for n in each]
+        require(disjoint or not groups, "the roots are not disjoint in the spec")
+        require(all(n < roots for n in groups), "there are not as many roots")
+
+    def _relation(self, relation: Line) -> Line:
+        """Returns a relation of the certificate by its keys in a spec; what it is declared as is
+        compared."""
+        kind, name = relation["kind"], relation.get("name")
+        if name is None:
+            return {**relation, "relation": kind, "kind": None}
+        within = {**relation["within"], "within": relation["within"]["kind"], "kind": None}
+        within["distance"] = str(relation["distance"])
+        self.same(f"relations.{name}", self.spec["relations"][name], within)
+        return {"relation": name}
+
+    def _index(self) -> None:
+        """Stores what reads each dataset or block, and what is made of it, as they are written."""
+        self.reads, self.made = dict[str, list[Line]](), dict[str, list[str]]()
+        #: Datasets with a mechanism below, and the blocks that something is said of by name.
+        self.needed, self.named = set[str](), dict[str, set[str]]()
+        datasets, names = self.spec["datasets"], set[str]()
+        for name, entry in datasets.items():
+            source = entry.get("from", "") if isinstance(entry, dict) else ""
+            self.made.setdefault(source, []).append(name)
+            self.named.setdefault(_base(source), set()).add(source.partition(".")[2])
+        for each in self.spec["mechanisms"]:
+            require(each["name"] not in names, "a mechanism is there twice in the spec")
+            names.add(each["name"])
+            if "post_processes" in each:
+                require("reads" not in each, "what post-processes reads nothing in the spec")
+                continue
+            if "uses" in each:
+                raise NotChecked("mechanisms that name columns")
+            source = each["reads"]
+            self.reads.setdefault(source, []).append(each)
+            self.named.setdefault(_base(source), set()).add(source.partition(".")[2])
+            blocks = self.named.setdefault(self._split_above(source), set())
+            for some in (each, *each.get("guarantees", ())):
+                blocks.update(*(each for each in some.values() if isinstance(each, dict)))
+            while (source := _base(source)) not in self.needed and source in datasets:
+                self.needed.add(source)
+                source = self._entry(source).get("from", "")
+
+    def _split_above(self, source: str) -> str:
+        """Returns the partition in a block of which a dataset is, or nothing."""
+        for _ in self.spec["datasets"]:
+            entry = self._entry(_base(source))
+            if "partition" in entry or "from" not in entry:
+                return _base(source) if "partition" in entry else ""
+            source = entry["from"]
         return ""
+
+    def _made_of(
+        self, children: Iterable[DataNode], sources: list[str], where: str, blocks: Line, drawn: Any
+    ) -> None:
+        """Compares all datasets that are made of one: each is there once."""
+        found: dict[str, list[DataNode]] = {}
+        for child in children:
+            if not child.one_release:  # what is part of one release is there as given as well
+                found.setdefault(child.name, []).append(child)
+        due = {name for each in sources for name in self.made.get(each, ())}
+        due = {x for x in due if "partition" not in self._entry(x)}
+        for name in ({*found} - due) | (self.needed & due - {*found}):
+            raise Rejected(f"the spec says otherwise whether `{name}` is {where}")
+        for name, several in found.items():
+            made_by, total = several[0].map or {}, sum(each.draws for each in several)
+            fresh = made_by.get("kind") == "sample" and drawn is None and not made_by["shared"]
+            once = total == 1 or (fresh and all(each.map == made_by for each in several))
+            require(once, f"`{name}` is there several times, and once in the spec")
+            start = 0
+            for node in several:
+                self._is_as_written(node, self._entry(name))
+                end = start + node.draws
+                self._below(node, [name], blocks, (start, end, total) if fresh else drawn)
+                start = end
+
+    def _entry(self, name: str) -> Line:
+        entry = self.spec["datasets"].get(name)
+        return entry if isinstance(entry, dict) else {}
+
+    def _is_as_written(self, node: DataNode, entry: Line) -> None:
+        """Compares a root, or a map, with what is written of it."""
+        written, told = {**entry}, node.map
+        if node.parent is None:
+            if "joint" in written:
+                raise NotChecked("joint bounds")
+            public = ("drops", "domain", "size") if self.nulls else ("drops",)
+            written = {key: each for key, each in entry.items() if key not in public}
+            self.same(node.name, written, node.root)
+            return
+        if written.keys() - {"from", "map", "because"}:
+            raise NotChecked(f"other keys of `{node.name}`")
+        assert told is not None
+        written = entry.get("map", {})
+        written = {"kind": written} if isinstance(written, str) else {"kind": "row", **written}
+        told = {"kind": "sample", "rate": "1"} if told["kind"] == "all-rows" else {**told}
+        if told["kind"] == "sample":
+            told["draws"] = "one" if told.pop("shared", False) else "each"
+            if told.get("size") is not None:  # the rate is size / of
+                del told["rate"]
+            if "poisson" in written:
+                written["rate"] = written.pop("poisson")
+        if told["kind"] == "join-public" and "column" in written:
+            written.setdefault("uses", [written["column"]])
+        if "cycle" in written:
+            raise NotChecked("samples that draw from groups in turn")
+        if told["kind"] == "value" and "sensitivity" in written:
+            by = written.pop("sensitivity")
+            written |= by if isinstance(by, dict) else {"unbounded": by}
+        self.same(f"{node.name}.map", written, told)
+
+    def _below(self, node: DataNode, sources: list[str], blocks: Line, drawn: Any) -> None:
+        """Compares all that reads a dataset and is made of it. `blocks`: which block of each
+        partition it is in; `drawn`: which of the fresh samples above it, and of how many."""
+        self.places += 1
+        if self.places > MOST_PLACES:
+            raise NotChecked("very many blocks with names")
+        self._mechanisms(node, sources, blocks, drawn)
+        self._made_of(node.children, sources, f"made of `{node.name}`", blocks, drawn)
+        found = [part.name for part in node.partitions]
+        due = {name for each in sources for name in self.made.get(each, ())}
+        due = {x for x in due if "partition" in self._entry(x)}
+        there = {*found} <= due and self.needed & due <= {*found} and len(found) == len({*found})
+        require(there, f"`{node.name}` is split in other ways in the spec")
+        for part in node.partitions:
+            self._blocks(part, self._entry(part.name)["partition"], blocks, drawn)
+
+    def _blocks(self, part: BlockClasses, written: Line, blocks: Line, drawn: Any) -> None:
+        """Compares a partition, and its blocks: of equal ones one is compared for all."""
+        name, by, sizes = part.name, part.by, [*part.sizes]
+        keys = ("drops", "max_blocks_per_unit", "max_rows_per_block")
+        told = {**by, "by": by["kind"], "kind": None, **{key: part.line[key] for key in keys}}
+        of_class = [block.name.partition(".")[2] for block in part.blocks]
+        known = written.get("blocks", ())
+        written = {**written, "blocks": str(len(known)) if isinstance(known, list) else known}
+        told["blocks"] = str(sum(sizes))
+        if by["kind"] == "kinds":
+            kinds, told["kinds"] = written.pop("kinds"), None
+            if not isinstance(kinds, dict) or not all(isinstance(x, list) for x in kinds.values()):
+                raise NotChecked("kinds that are written in another way")
+            named = {key: [of_class[n] for n in by["kinds"][key]] for key in by["kinds"]}
+            require(kinds.keys() == named.keys(), f"`{name}` has other kinds in the spec")
+            self.same(f"{name}.kinds", kinds, named)
+            known = [*{x: 0 for each in kinds.values() for x in each}]
+            written["blocks"] = str(len(known))
+        self.same(name, written, told)
+        bases = {block.name.partition(".")[0] for block in part.blocks}
+        require(bases == {name}, f"a block of `{name}` has another name in the spec")
+        for label, size in zip(of_class, sizes, strict=True):
+            alone = size == 1 and of_class.count(label) == 1
+            require(label == "*" or alone, f"`{name}.{label}` is one block in the spec")
+        there = self.named.get(name, set()) | {*of_class}
+        count = as_text(written["blocks"])
+        for label in sorted(there - {"", "*"}):
+            is_one = label in known if isinstance(known, list) else label.isdecimal()
+            is_one = is_one and (
+                isinstance(known, list) or not count.isdecimal() or int(label) < int(count)
+            )
+            if not is_one:
+                require(label not in of_class, f"`{name}` has no block {label[:40]!r} in the spec")
+                continue
+            fits = [n for n, each in enumerate(of_class) if each == label]
+            fits = fits or [n for n, each in enumerate(of_class) if each == "*" and sizes[n]]
+            why = Rejected(f"block {label!r} of `{name}` is missing")
+            for n in fits:
+                try:
+                    here = [f"{name}.*", f"{name}.{label}"]
+                    self._below(part.blocks[n], here, {**blocks, name: label}, drawn)
+                    sizes[n] -= 1
+                    break
+                except Rejected as other:
+                    why = other
+            else:
+                raise why
+        for block, size in zip(part.blocks, sizes, strict=True):
+            if size:  # others, without a name
+                self._below(block, [f"{name}.*"], {**blocks, name: None}, drawn)
+
+    def _mechanisms(self, node: DataNode, sources: list[str], blocks: Line, drawn: Any) -> None:
+        """Compares the mechanisms that read a dataset: which, how often, and their guarantees."""
+        found = {each["name"]: each for each in node.mechanisms}
+        due = {x["name"]: x for each in sources for x in self.reads.get(each, ())}
+        same = len(found) == len(node.mechanisms) and {*found} <= {*due}
+        require(same, f"other mechanisms read `{node.name}` in the spec")
+        start, end, total = drawn or (0, 1, 1)
+        for name, each in due.items():
+            runs = each.get("runs")
+            if isinstance(runs, dict) and "fixed" in runs:
+                raise NotChecked("mechanisms that run several times")
+            text = as_text(each.get("count", "1"))
+            text = as_text(self.spec.get("constants", {}).get(text, text))
+            times = int(text) if text.isdecimal() else None
+            if name not in found:
+                require(
+                    start and times and times <= start, f"{name} reads `{node.name}` in the spec"
+                )
+                continue
+            if drawn and times is not None:
+                fits = end <= times <= total
+                require(fits, f"{name}.count is {times} in the spec, not {total}")
+            told = {"count": found[name]["count"]}
+            self.same(name, {"count": "1" if drawn and times else each.get("count", "1")}, told)
+            self._statements(name, each, node, found[name]["statements"], blocks)
+
+    def _statements(
+        self, name: str, each: Line, node: DataNode, stated: list[Line], blocks: Line
+    ) -> None:
+        """Compares each guarantee of a mechanism in the certificate with one of the spec."""
+        if each.get("local") == "true" or "of" in each:  # certified is all of it together
+            self.left.add(name)
+            return
+        if "mechanism" in each:
+            for said in stated:
+                self._noise(name, each, node, said)
+            return
+        rest, several = [*stated], each.get("guarantees", [each])
+        block = blocks.get(self._split_above(each["reads"]))
+        for own in several:
+            if own.get("notion") not in _AMOUNTS or "points" in own:  # a profile
+                self.left.add(name)
+                return
+            key = _AMOUNTS[own["notion"]]
+            given = [own.get(key), own.get("delta")]
+            if block is None and any(isinstance(x, dict) for x in given):
+                self.left.add(name)
+                return
+            value, delta = (x.get(block) if isinstance(x, dict) else x for x in given)
+            why = Rejected(f"{name} has another guarantee in the spec")
+            for said in rest:
+                before = self.compared, {*self.left}
+                try:
+                    require("noise" not in said, f"{name} is no mechanism with noise in the spec")
+                    written, told = self._about({**each, **own}, node, said)
+                    written |= {"notion": own["notion"], key: value, "delta": delta}
+                    told |= {
+                        "notion": said["notion"],
+                        key: said["value"],
+                        "delta": said.get("delta"),
+                    }
+                    self.same(name, written, told)
+                    rest.remove(said)
+                    break
+                except Rejected as other:
+                    (self.compared, self.left), why = before, other
+            else:
+                raise why
+        require(not rest, f"{name} has more guarantees than in the spec")
+
+    def _about(self, each: Line, node: DataNode, said: Line) -> tuple[Line, Line]:
+        """Returns of which changes of which dataset a guarantee is, as written and as said."""
+        home = node.up(said["up"])[0]
+        told = {"stated_on": _base(home.name), **self._relation(said["relation"])}
+        of = each.get("relation", self._relation(self.goal))
+        of = {**of} if isinstance(of, dict) else {"relation": of}
+        plain = not self.nulls or "relation" not in each or of["relation"] != "unbounded"
+        require(plain, "the spec is about rows that may be nulls")
+        if home.facts.get("columns") is None:  # it is about all columns
+            of.pop("changes", None)
+        return {"stated_on": _base(each.get("stated_on", each["reads"])), **of}, told
+
+    def _noise(self, name: str, each: Line, node: DataNode, said: Line) -> None:
+        """Compares a concrete mechanism with a guarantee of it, where both say numbers."""
+        noise, kind = said.get("noise"), said["relation"]["kind"]
+        by = each.get("sensitivity", "1")  # a number, or numbers by relation or norm
+        written, told = self._about(each, node, said)
+        if "relation" not in each and written["relation"] != told["relation"]:
+            require(kind in ("unbounded", "bounded"), f"{name} has another relation in the spec")
+            written = {**told, "stated_on": written["stated_on"]}
+            if kind not in by:
+                require(not {"unbounded", "bounded"} & {*by}, f"{name} has no sensitivity for it")
+                self.left.add(f"{name}.relation")
+                by = by if kind == "unbounded" and isinstance(by, str) else {}
+        self.same(name, written, told)
+        own, found = each["mechanism"].replace("-", ""), noise["kind"].lower() if noise else None
+        known = {shape.partition(" ")[2].lower() for shape in _SHAPES if shape.startswith("noise ")}
+        fits = found == own or (found or own) not in known
+        require(fits, f"{name} is {own} in the spec")
+        if noise is None or found not in known:
+            self.left.add(name)
+            return
+        for key, value in noise.items():
+            source = key if key in each else _OF_EPSILON.get(key, key)
+            if source in each and key != "kind" and not isinstance(value, list | dict):
+                self.same(name, {key: each[source]}, {key: value})
+            elif value is True and key != "by_response":
+                raise Rejected(f"{name} has no {key} in the spec")
+            elif key == "bands":
+                require(value is None, f"{name} has no bands in the spec")
+            elif key == "unit" and isinstance(by, str):
+                self.same(name, {key: "1"}, {key: value})
+            elif key != "kind" and (key, value) not in _NOISE_DEFAULTS:
+                self.left.add(f"{name}.{key}")
+        if isinstance(by, dict):
+            by = {} if any(isinstance(x, dict) for x in by.values()) else by.get(kind, {})
+        if noise["kind"] == "Exponential":  # its range is that of the sensitivity
+            by = "1"
+        if isinstance(by, dict):  # one in another norm is turned into the noise's own
+            self.left.add(f"{name}.sensitivity")
+        else:
+            self.same(name, {"sensitivity": by}, {"sensitivity": said["shift"]})
+
+
+def _sha256(text: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(text).hexdigest()
+
+
+def _load(text: bytes) -> Any:
+    """Returns the mapping of a spec, with all values as they are written, and no key twice."""
+    import yaml
+
+    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [key.value for key, _ in node.value]
+            plain = len({*map(str, keys)}) == len(keys) and "<<" not in keys
+            require(plain, "a key is there twice in the spec")
+            return super().construct_mapping(node, deep)
+
+    try:
+        return yaml.load(text, Loader=Loader)
+    except yaml.YAMLError:
+        raise Rejected("the spec is no YAML") from None
 
 
 def compare(lines: Sequence[str], text: bytes) -> SpecComparison:
     """Returns what was compared of a certificate and its spec, or raises Rejected."""
+    found = SpecComparison()
     try:
-        import yaml
-
-        return SpecComparison(lines, text)
-    except yaml.YAMLError:
-        raise Rejected("the spec is no YAML") from None
-    except (
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        RecursionError,
-    ) as why:
+        found.run(lines, text)
+    except (NotChecked, RecursionError) as why:
+        found.left.add(f"everything else, because of {str(why)[:200]}")
+    except MALFORMED as why:
         raise Rejected(f"the spec is malformed ({type(why).__name__})") from None
+    return found
 
 
 def certificates(text: str) -> list[list[str]]:
@@ -3193,6 +2807,8 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--spec"]):
         print("usage: checker.py CERTIFICATE [--spec SPEC.yaml]", file=sys.stderr)
         return 2
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with open(arguments[0], encoding="utf-8") as file:
             each_one = certificates(file.read())
@@ -3217,7 +2833,7 @@ def main(arguments: Sequence[str]) -> int:
                 print(f"the spec says the same in {comparison.compared} fields{part}")
                 if comparison.left:
                     print(f"not compared: {visible(', '.join(sorted(comparison.left)))}")
-    except (OSError, UnicodeDecodeError, ImportError) as why:
+    except (OSError, UnicodeError, ImportError) as why:
         print(f"cannot read: {why}", file=sys.stderr)
         return 2
     except Rejected as why:

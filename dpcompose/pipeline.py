@@ -13,14 +13,19 @@ from numbers import Rational, Real
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpcompose.core.notions.guarantee import FORMS, RISKS, AskedRisk, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
-from dpcompose.errors import Diagnostic, InvalidSpec, quoted
+from dpcompose.errors import Diagnostic, InvalidSpec, in_order, quoted
 from dpcompose.faults import listing
 from dpcompose.report import Extent, Report
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, load
+
+if TYPE_CHECKING:
+    from dpcompose.core.search.solver import Solution
+    from dpcompose.report.outcomes import Case
 
 #: A number as callers give it: a float stands for the decimal by which Python shows it.
 Number = Fraction | Decimal | int | float | str
@@ -86,7 +91,7 @@ def analyze(
         )
     # Imported here: an invalid spec needs neither.
     from dpcompose.core.search.solver import Solver
-    from dpcompose.report.outcomes import Case, report_of
+    from dpcompose.report.outcomes import Case
 
     asked = limit if limit is not None else resolved.budget
     case = Case(
@@ -106,7 +111,7 @@ def analyze(
         extent=extent,
         drawn=drawn,
     )
-    report = replace(report_of(case), again=partial(analyze, text, name, limit))
+    report = replace(_report_of(case), again=partial(analyze, text, name, limit))
     if extent == "all" and (resolved.questions or by_attribute):
         from dpcompose.report.learnt import with_attributes
 
@@ -121,6 +126,74 @@ def analyze(
 
         report = with_gap(report)
     return report if audit is None else audit(source, report)
+
+
+def _report_of(case: Case) -> Report:
+    """Returns the report of a valid spec. Raises Unproved."""
+    from dpcompose.report import outcomes
+    from dpcompose.report.certify import certify
+    from dpcompose.report.verdict import sharper
+
+    resolved = case.resolved
+    if resolved.ledger:
+        from dpcompose.report.ledger import of_ledger
+
+        return of_ledger(case)
+    of_adversary = () if resolved.adversary_budget is None else (resolved.adversary_budget,)
+    found = certify(
+        case.problem,
+        (*case.limits, *case.ceilings, *of_adversary),
+        case.deltas,
+        case.epsilons,
+        case.risk,
+        solver=case.solver,
+        drawn=case.drawn,
+    )
+    finite = found.solutions
+    if finite:
+        report = outcomes.of_bound(case, found)
+    elif any(at.value is not None for at in found.points):
+        report = outcomes.of_profile(case, found.points)
+        assert report.worst is not None
+        found = found.without_worst(report.worst.says)
+    else:
+        return _with_adversary(outcomes.without_guarantee(case, found), case, finite)
+    decisions = [
+        found.held(case.limits[0])
+        if case.limits and case.limits[0].of_risk
+        else sharper(report.verdict, case.asked, found.at_delta),
+        *map(found.held, case.limits[1:]),
+    ]
+    certificate, rechecked = case.certified(finite, found.at_delta)
+    report = replace(
+        report,
+        at_delta=found.at_delta,
+        at_epsilon=found.at_epsilon,
+        risk=found.risk,
+        drawn=found.drawn,
+        verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
+        ceilings=tuple(map(found.held, case.ceilings)),
+        certificate=certificate,
+        rechecked=rechecked,
+    )
+    if report.verdict is not None and report.verdict.limit.of_risk:
+        from dpcompose.report.risk import met_by_curve_alone
+
+        bounds = finite[0].quantities if finite else ()
+        told = met_by_curve_alone(report.verdict, report.at_delta, bounds)
+        if told is not None:
+            remark = Diagnostic("DPC213", told[0], report.place, told[1], "note")
+            report = replace(report, findings=in_order((*report.findings, remark)))
+    return _with_adversary(report, case, finite)
+
+
+def _with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
+    """Returns the report, with its part on the adversary where the spec has one."""
+    if case.resolved.adversary is None:
+        return report
+    from dpcompose.report.adversary_told import with_adversary
+
+    return with_adversary(report, case, finite)
 
 
 _PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)

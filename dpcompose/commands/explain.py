@@ -140,7 +140,7 @@ def _example(name: str, style: Style) -> str | None:
 
 def _code(name: str, style: Style) -> str | None:
     """Returns the page of a code of a finding, else None."""
-    from dpcompose.render.codes import codes
+    from dpcompose.render.code_text import codes
 
     code, meanings = name.upper(), codes()
     if code not in meanings:
@@ -192,7 +192,7 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
 
             return {key: example.title for key, example in printed_examples().items()}
         case "code":
-            from dpcompose.render.codes import codes
+            from dpcompose.render.code_text import codes
 
             return codes()
         case _:

@@ -30,17 +30,21 @@ from dpcompose.curves.curve import (
     Sampled,
     is_tight,
 )
-from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, exact_of, float_of, log_of, shorten
-from dpcompose.curves.rounding.exact import ONE, ZERO
+from dpcompose.curves.rounding.doubles import (
+    BEYOND_DOUBLES,
+    MARGIN,
+    WORKING_DIGITS,
+    exact_of,
+    float_of,
+    log_of,
+    shorten,
+)
+from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
 #: A Gaussian with μ below this share of every ε is answered for apart, with this share of δ.
 _APART = Fraction(1, 10**8)
-#: Chances of giving all away are multiplied out to so many bits.
-_EXACT_BITS = 8192
-#: A ln δ below this is given as this.
-_LEAST_LOG = -20_000.0
 
 
 def epsilon_at(
@@ -99,7 +103,7 @@ def _settled(composition: Curve) -> Curve:
     for part, count in composition.parts:
         if isinstance(part, Points) and count > 0:
             least = min((delta for _, delta in part.points), default=ONE)
-            if 0 < least < 1 and least.denominator.bit_length() * count <= _EXACT_BITS:
+            if 0 < least < 1 and least.denominator.bit_length() * count <= MAX_BITS:
                 no_failure *= (1 - least) ** count
                 rest = tuple((e, (delta - least) / (1 - least)) for e, delta in part.points)
                 part = Points(rest)
@@ -375,13 +379,10 @@ def _exp(log: float, *, up: bool) -> Fraction:
     """e^log for log ≤ 0, on the stated side."""
     if log == -math.inf:
         return ZERO
-    if log < _LEAST_LOG:
-        log = _LEAST_LOG if up else -math.inf
-        if not up:
-            return ZERO
+    if log < -MAX_EXPONENT and not up:
+        return ZERO
     from mpmath import mp
 
-    with mp.workdps(40):
-        value = exact_of(mp.exp(mp.mpf(log)))
-    slack = Fraction(1, 10**30)
-    return min(ONE, shorten(value * (1 + slack if up else 1 - slack), up=up))
+    with mp.workdps(WORKING_DIGITS):
+        value = exact_of(mp.exp(max(log, -MAX_EXPONENT)))
+    return min(ONE, shorten(value * (1 + MARGIN if up else 1 - MARGIN), up=up))

@@ -15,6 +15,7 @@ from functools import lru_cache, wraps
 from typing import NamedTuple
 
 from dpcompose.curves.backends.closed_forms import stated_pairs
+from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
 from dpcompose.curves.curve import (
     BEST,
     ROUGH,
@@ -33,8 +34,6 @@ from dpcompose.curves.families.pure_steps import PureSteps, as_responses
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, DIGITS
 from dpcompose.curves.rounding.exact import decimal_up
 
-#: With more distinct ε than this the closed forms take too long for a comparison.
-MOST_CLOSED = 2000
 #: What is known of compositions of more parts is not kept for the next time: they take room.
 MOST_REMEMBERED = 16
 
@@ -291,7 +290,7 @@ def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
     """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
     if point.delta is None or not composition.parts or not is_stated(composition):
         return []
-    if len(composition.parts) > MOST_CLOSED:
+    if len(composition.parts) > MOST_IN_ALL:
         return []
     stated = _stated(composition)
     with suppress(*BEYOND_DOUBLES):

@@ -134,14 +134,16 @@ def whole_book() -> Mapping[str, Theorem]:
     data = _data("theorems")
     known = {each.name: each for entry in BOOK.values() for each in _in_code(entry)}
     for name, says in data.pop("declared").items():
-        known[name] = Hypothesis(name, says, "declared")
+        in_code = known.get(name, Hypothesis(name, says, "declared"))
+        known[name] = in_code._replace(says=says)
     return {identifier: _told(identifier, entry, known) for identifier, entry in data.items()}
 
 
 def _told(identifier: str, data: dict[str, Any], known: Mapping[str, Hypothesis]) -> Theorem:
     """Returns the theorem of that id, its texts those of the file; `known`: hypotheses by name."""
     own = BOOK.get(identifier)
-    known = known if own is None else {**known, **{each.name: each for each in own.hypotheses}}
+    worded = () if own is None else (each for each in own.hypotheses if each.says)
+    known = {**known, **{each.name: each for each in worded}}
     hypotheses = tuple(
         known[each] if isinstance(each, str) else Hypothesis(**each)
         for each in data.pop("hypotheses", ())

@@ -79,11 +79,11 @@ def grid(
 ) -> Table:
     """Returns aligned cells without rules, below their `heads`; rows may be shorter than others.
 
-    `columns`: words on each column, one of which may name the meaning that colours it. `left`,
-    `number` (aligned right), `fixed` (never wrapped), `right` (never wrapped, aligned right),
-    `part` (the default: at most two fifths of the page), `third` (at most a third), `rest` (takes
-    the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same, and at least a
-    quarter of the page), `fold` (the same, and breaks long words; the default of the last one).
+    `columns`: words on each column: the meaning that colours it, `left`, `right`, `fixed` (never
+    wrapped), `part` (the default: at most two fifths of the page), `third` (at most a third),
+    `rest` (takes the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same,
+    and at least a quarter of the page), or `fold` (the same, and breaks long words; the default of
+    the last one).
     `gap`: blanks between columns.
     """
     listed = [list(row) for row in rows]
@@ -91,8 +91,7 @@ def grid(
     kinds: dict[str, dict[str, Any]] = {
         "left": {},
         "fixed": {"no_wrap": True},
-        "right": {"no_wrap": True, "justify": "right"},
-        "number": {"justify": "right"},
+        "right": {"justify": "right"},
         "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
         "third": {"max_width": max(16, style.width // 3)},
         "rest": {"ratio": 1},

@@ -46,7 +46,7 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
     if report.group_shares:
         rows.append([""])
     rows += [[f"group {name}", "", _part(part, style)] for name, part in report.group_shares]
-    columns = ["wide mechanism", "number", "fixed", *["number"] * without, "right weak"]
+    columns = ["wide mechanism", "right", "fixed", *["right"] * without, "right fixed weak"]
     yield grid(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
 
 
@@ -56,7 +56,7 @@ def accuracy(report: Report, style: Style) -> Iterator[RenderableType]:
         return
     yield ruled("Accuracy", style, "what the noise does to each number of an answer, in its units")
     heads = ("mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line")
-    columns = ("wide mechanism", "part", "fixed", "fixed", "right weak")
+    columns = ("wide mechanism", "part", "fixed", "fixed", "right fixed weak")
     yield grid(accuracy_rows(report), style, columns, heads)
 
 
@@ -167,7 +167,7 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
         if any(protected[1:]):
             shown.insert(0, [literal(each, style, "weak") for each in protected])
         heads = [head[i] for i in columns]
-        yield grid(shown, style, [_WORDS.get(each, "right") for each in heads], heads)
+        yield grid(shown, style, [_WORDS.get(each, "right fixed") for each in heads], heads)
     if any(each.startswith("from ") for each in head):
         yield literal(_FROM, style, "weak")
     for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):

@@ -185,7 +185,7 @@ def _conditions(entry: Theorem, hypotheses: Iterable[Hypothesis]) -> list[Part]:
 def code_page(code: str, meaning: str, style: Style, page: Page = printed_page) -> str:
     """Returns the page of a code: meaning, reason, example, level, and how to silence it."""
     from dpcompose.handbook import code_entries
-    from dpcompose.render.codes import level, silenced, snippets
+    from dpcompose.render.code_text import level, silenced, snippets
 
     entry = code_entries()[code]
     head = [Paragraph(meaning, "strong", 0), Paragraph(""), Paragraph(entry.why)]

@@ -44,7 +44,12 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
         )
         for each, guide in zip(shown, guides, strict=True)
     ]
-    return grid(rows, style, ("right weak", "rest", "right", "right weak", "right weak"), gap=1)
+    return grid(
+        rows,
+        style,
+        ("right fixed weak", "rest", "right fixed", "right fixed weak", "right fixed weak"),
+        gap=1,
+    )
 
 
 @dataclass(frozen=True, slots=True)

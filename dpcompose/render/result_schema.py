@@ -28,8 +28,8 @@ from dpcompose.render.shapes import (
     TEXT,
     TOO_LARGE,
     VERSION,
+    JsonShape,
     Schema,
-    Shape,
     array_of,
     constant,
     defined,
@@ -61,9 +61,9 @@ def result_schema() -> Schema:
             },
         ],
     }
-    forms = [defined("document", _RESULTS).schema, defined("line", Shape(line)).schema]
+    forms = [defined("document", _RESULTS).schema, defined("line", JsonShape(line)).schema]
     says = "What --format json prints, or one line of --format jsonl."
-    return published("dpcompose results", says, Shape({"anyOf": forms}))
+    return published("dpcompose results", says, JsonShape({"anyOf": forms}))
 
 
 # --- bounds, and numbers at a point --------------------------------------------------------------
@@ -81,7 +81,7 @@ def _write_bound(bound: Bound) -> dict[str, Any]:
     return {**found, "exact": exact}
 
 
-def _bound() -> Shape:
+def _bound() -> JsonShape:
     """Returns the shape of a bound, of which each notion has its own form."""
     forms = []
     for notion in Notion:
@@ -91,19 +91,19 @@ def _bound() -> Shape:
             says = f"A bound in {notion.value}."
             forms.append(mapping(says, notion=constant(notion.value), **keys, exact=EXACT).schema)
     says = "A certified guarantee, never below the truth."
-    return Shape({"description": says, "oneOf": forms}, _write_bound)
+    return JsonShape({"description": says, "oneOf": forms}, _write_bound)
 
 
 BOUND = defined("bound", _bound())
 #: Stands for a guarantee that is no bound in one notion.
 _PROFILE = mapping("Losses with no common notion: see at_delta.", notion=constant("profile"))
-_GUARANTEE = Shape(
+_GUARANTEE = JsonShape(
     {"anyOf": [BOUND.schema, _PROFILE.schema]},
     lambda found: (BOUND if isinstance(found, Bound) else _PROFILE).write(found),
 )
 
 
-def _at(wanted: str, found: str) -> Shape:
+def _at(wanted: str, found: str) -> JsonShape:
     """Returns the shape of the least `found` (ε or δ) at a chosen `wanted` (δ or ε).
 
     Both are rounded up: a bound at some number holds at any larger one.
@@ -166,10 +166,10 @@ THEOREM = defined(
 )
 
 
-def _position(name: str) -> Shape:
+def _position(name: str) -> JsonShape:
     """Returns the shape of a part of the position of a finding, which may have none."""
     schema = {"type": ["integer", "null"], "minimum": 1}
-    return Shape(schema, lambda span: span and getattr(span, name), LINE.get)
+    return JsonShape(schema, lambda span: span and getattr(span, name), LINE.get)
 
 
 _FIX = mapping(
@@ -193,7 +193,7 @@ _FINDING = {
     "line": LINE,
     **{name: _position(name) for name in ("column", "end_line", "end_column")},
     "hint": maybe(TEXT, "What to do."),
-    "label": Shape(TEXT.schema, optional=True).says("A few words on what stands there."),
+    "label": JsonShape(TEXT.schema, optional=True).says("A few words on what stands there."),
     "fix": optional(_FIX),
 }
 FINDING = defined(
@@ -330,10 +330,10 @@ _ADVERSARY = defined(
 # --- budgets -------------------------------------------------------------------------------------
 
 
-def _parameters(says: str, rounded: Callable[[Fraction], float | None]) -> Shape:
+def _parameters(says: str, rounded: Callable[[Fraction], float | None]) -> JsonShape:
     """Returns the shape of parameters by their names, each rounded."""
     numbers = {name: maybe(AMOUNT, "Null where no double can hold it.") for name in LIMITS}
-    return Shape(
+    return JsonShape(
         {
             "description": says,
             "type": "object",
@@ -378,7 +378,7 @@ _BUDGET = defined(
             )
         ).of("verdict.at"),
         of=optional(
-            Shape({"const": "adversary"}, lambda _: "adversary"),
+            JsonShape({"const": "adversary"}, lambda _: "adversary"),
             "Whom it is against, where not anybody.",
         ).of("verdict.of_adversary"),
     ),

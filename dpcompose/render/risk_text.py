@@ -143,7 +143,7 @@ def _table(risk: Risk, report: Report, style: Style) -> Table:
                 cells.append(literal(f"≤ {_rate_in_words(others[index][1], of)}", style, "weak"))
             rows.append(cells)
     lines = [Text("\n").join(literal(line, style, "weak") for line in head) for head in heads]
-    return grid(rows, style, ["left", *["number"] * (len(heads) - 1)], lines)
+    return grid(rows, style, ["left", *["right"] * (len(heads) - 1)], lines)
 
 
 def told_apart(risk: Risk, report: Report) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.places import version
-from dpcompose.render.codes import rule
+from dpcompose.render.code_text import rule
 from dpcompose.render.headlines import headline
 from dpcompose.render.json import dumped, indented, result
 from dpcompose.render.layout import Style, sentence
@@ -45,20 +45,10 @@ _KEPT = (
 )  # fmt: skip
 
 
-class _Rules:
-    """The rules cited so far, in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.ids: dict[str, int] = {}
-
-    def index(self, identifier: str) -> int:
-        """Returns the index of a rule, which is added if it is new."""
-        return self.ids.setdefault(identifier, len(self.ids))
-
-
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """Yields one log with one run: each result as it is ready, the rules at the end."""
-    rules, first = _Rules(), True
+    rules: dict[str, int] = {}
+    first = True
     head = {"$schema": _SCHEMA, "version": "2.1.0"}
     yield dumped(head, indent=2).removesuffix("\n}\n") + ',\n  "runs": [\n    {\n'
     yield '      "columnKind": "unicodeCodePoints",\n      "results": ['
@@ -77,13 +67,18 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
         "version": version(),
         "rules": [
             rule(each) | ({"helpUri": address} if (address := style.address(each)) else {})
-            for each in rules.ids
+            for each in rules
         ],
     }
     yield "],\n" if first else "\n      ],\n"
     if told:
         yield f'      "invocations": {indented([told], 6).lstrip()},\n'
     yield f'      "tool": {indented({"driver": driver}, 6).lstrip()}\n    }}\n  ]\n}}\n'
+
+
+def _index(rules: dict[str, int], identifier: str) -> int:
+    """Returns the index of a rule among those cited so far, to which it is added if it is new."""
+    return rules.setdefault(identifier, len(rules))
 
 
 def _left_out(report: Report) -> Shape:
@@ -101,10 +96,10 @@ def _left_out(report: Report) -> Shape:
     }
 
 
-def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
+def _results(report: Report, checking: bool, rules: dict[str, int]) -> Iterator[Shape]:
     """Yields the results of a report: problems, ignored findings, and for `analyze` its bound."""
     for each in problems(report, checking):
-        index = rules.index(each.code)
+        index = _index(rules, each.code)
         told = _details(report, rules) if each.code in _FLOWING else {}
         yield {
             "ruleId": each.code,
@@ -120,7 +115,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
         finding = ignored.finding
         yield {
             "ruleId": finding.code,
-            "ruleIndex": rules.index(finding.code),
+            "ruleIndex": _index(rules, finding.code),
             "kind": "fail",
             "level": finding.level,
             "message": _message(_problem_text(finding)),
@@ -132,7 +127,7 @@ def _results(report: Report, checking: bool, rules: _Rules) -> Iterator[Shape]:
         met = report.verdict is not None and report.verdict.ok
         yield {
             "ruleId": identifier,
-            "ruleIndex": rules.index(identifier),
+            "ruleIndex": _index(rules, identifier),
             "kind": "pass" if met else "informational",
             "level": "none",
             "message": _message(headline(report, Style()).partition(": ")[2]),
@@ -161,7 +156,7 @@ def _problem_text(problem: Diagnostic) -> str:
     return printable(problem.message) + hint
 
 
-def _details(report: Report, rules: _Rules) -> Shape:
+def _details(report: Report, rules: dict[str, int]) -> Shape:
     """Returns the derivation, the mechanisms that the worst change reaches, and the numbers."""
     shape = result(report)
     details: Shape = {}
@@ -174,15 +169,15 @@ def _details(report: Report, rules: _Rules) -> Shape:
             for number, each in enumerate(report.worst.touches[:_MOST_TOUCHES], 1)
         ]
     if report.theorem is not None:
-        rules.index(report.theorem)
+        _index(rules, report.theorem)
     details["properties"] = {key: shape[key] for key in _KEPT if key in shape}
     return details
 
 
-def _step(line: Line, report: Report, rules: _Rules) -> Shape:
+def _step(line: Line, report: Report, rules: dict[str, int]) -> Shape:
     """Returns a step of the code flow for one sentence of the reasoning."""
     if line.theorem is not None:
-        rules.index(line.theorem)
+        _index(rules, line.theorem)
     bound = f" → {bound_text(line.bound)}" if line.bound else ""
     where, *further = tuple(dict.fromkeys(line.spans))[:_MOST_PLACES] or (report.place,)
     location: Shape = {

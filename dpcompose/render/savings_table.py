@@ -42,7 +42,9 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
     rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
     heads = ("mechanism", f"{name} saved", f"{name} then", "saved", "line")
-    yield grid(rows, style, ("wide mechanism", "number", "number", "fixed", "right weak"), heads)
+    yield grid(
+        rows, style, ("wide mechanism", "right", "right", "fixed", "right fixed weak"), heads
+    )
     if len(found.savings) > len(shown):
         yield literal(f"and {len(found.savings) - len(shown)} more", style, "weak")
     if name in ("ρ", "μ"):

@@ -30,8 +30,8 @@ from dpcompose.render.shapes import (
     TEXT,
     TOO_LARGE,
     VERSION,
+    JsonShape,
     Schema,
-    Shape,
     array_of,
     constant,
     defined,
@@ -43,7 +43,7 @@ from dpcompose.render.shapes import (
     published,
 )
 
-_FRACTION = Shape({"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}, str)
+_FRACTION = JsonShape({"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}, str)
 _PLACE = LINE._replace(schema={**LINE.schema, "type": "integer"})
 
 # --- diff ----------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ CHANGE = defined(
         new=maybe(RESULT, "Null for a spec that was removed."),
     ),
 )
-_ANY_CHANGE = Shape(
+_ANY_CHANGE = JsonShape(
     {"anyOf": [CHANGE.schema, INVALID.schema]},
     lambda each: (INVALID if hasattr(each, "reports") else CHANGE).write(each),
 )
@@ -175,7 +175,7 @@ def diff_schema() -> Schema:
 # --- total ---------------------------------------------------------------------------------------
 
 _REST = maybe(AMOUNT_DOWN, "Rounded down; null: nothing stated so is counted.")
-_REMAINING = Shape(
+_REMAINING = JsonShape(
     {
         "type": "object",
         "properties": dict.fromkeys(("epsilon", "rho", "mu"), _REST.schema),
@@ -346,8 +346,12 @@ _ACCEPTED = mapping(
     spec=TEXT.says("The file of the spec, from the folder of this file."),
     document=NUMBER.says("Which document of the file, from 1."),
     of=TEXT.says("The entry, such as `mechanism total`."),
-    claim=Shape({"type": "object", "description": "What it declares, numbers as exact fractions."}),
-    hash=Shape({**TEXT.schema, "pattern": "^sha256:[0-9a-f]{64}$"}).says("Of all of the above."),
+    claim=JsonShape(
+        {"type": "object", "description": "What it declares, numbers as exact fractions."}
+    ),
+    hash=JsonShape({**TEXT.schema, "pattern": "^sha256:[0-9a-f]{64}$"}).says(
+        "Of all of the above."
+    ),
     by=TEXT.says("Who accepted it."),
     on=TEXT.says("On which day."),
 )
@@ -372,7 +376,7 @@ def assumptions_schema() -> Schema:
 # --- certificates --------------------------------------------------------------------------------
 
 _PAIR = {"type": "array", "minItems": 2}
-_LOSS = Shape(
+_LOSS = JsonShape(
     {
         "description": "ε, ρ or μ²; null: none is claimed; in approx [ε, δ] of which each holds; "
         "in responses multisets of [ε, δ, count].",
@@ -380,12 +384,12 @@ _LOSS = Shape(
             _FRACTION.schema,
             {"type": "null"},
             array_of(array_of(_FRACTION)).schema,
-            array_of(array_of(Shape({"type": "array", "minItems": 3, "maxItems": 3}))).schema,
+            array_of(array_of(JsonShape({"type": "array", "minItems": 3, "maxItems": 3}))).schema,
         ],
     }
 )
 _CHANGE_LINE = array_of(
-    Shape({**_PAIR, "maxItems": 3}), "[unit, count] or [unit, count, what it became]."
+    JsonShape({**_PAIR, "maxItems": 3}), "[unit, count] or [unit, count, what it became]."
 )
 _RELATION_LINE = mapping("A neighbouring relation.", kind=TEXT)
 _MECHANISM_LINE = mapping(
@@ -400,15 +404,15 @@ _MECHANISM_LINE = mapping(
             notion=TEXT,
             value=_FRACTION,
             delta=optional(_FRACTION),
-            points=optional(Shape({"type": "array"})),
-            noise=optional(Shape({"type": "object"})),
+            points=optional(JsonShape({"type": "array"})),
+            noise=optional(JsonShape({"type": "object"})),
             shift=optional(_FRACTION),
         )
     ),
 )
 _IDS = array_of(COUNT)
 _MAP_LINE = mapping("A map, by its kind and keys.", kind=TEXT)
-_MOST = Shape({"type": ["integer", "null"]})
+_MOST = JsonShape({"type": ["integer", "null"]})
 
 
 def certificate_schema() -> Schema:
@@ -436,7 +440,7 @@ def certificate_schema() -> Schema:
             one_release=optional(constant(True)),
             partition=optional(COUNT),
             **{"class": optional(COUNT)},
-            history=optional(array_of(Shape({"type": "integer", "minimum": -1}))),
+            history=optional(array_of(JsonShape({"type": "integer", "minimum": -1}))),
             mechanisms=optional(array_of(_MECHANISM_LINE)),
         ),
         mapping(
@@ -466,7 +470,7 @@ def certificate_schema() -> Schema:
             change=_CHANGE_LINE,
             loss=_LOSS,
             charges=array_of(_LOSS),
-            rules=array_of(Shape({"anyOf": [TEXT.schema, _PAIR]})),
+            rules=array_of(JsonShape({"anyOf": [TEXT.schema, _PAIR]})),
             premises=_IDS,
             pure=optional(constant(True)),
         ),
@@ -482,5 +486,5 @@ def certificate_schema() -> Schema:
     ]
     says = "A line of what --certificate writes, for the stand-alone checker."
     return published(
-        "dpcompose certificate", says, Shape({"anyOf": [line.schema for line in lines]})
+        "dpcompose certificate", says, JsonShape({"anyOf": [line.schema for line in lines]})
     )

@@ -45,7 +45,7 @@ def advice(report: Report, style: Style) -> list[RenderableType]:
     _, at, where = report.advice[0].number.partition(" at ")
     says = f"{at.strip()} {where}, if it is true: say so" if at else "if it is true: say so"
     rows = [row for each in report.advice for row in _advice_rows(each, style)]
-    table = grid(rows, style, ("fixed number", "right good", "fold", "right weak"))
+    table = grid(rows, style, ("fixed number", "right fixed good", "fold", "right fixed weak"))
     return [ruled("What would make it less", style, says), table]
 
 
@@ -98,7 +98,7 @@ def compared(report: Report, style: Style) -> Iterator[RenderableType]:
     if usable or unusable:
         yield ruled("Compared", style)
     if usable:
-        yield grid(usable, style, ("fixed", "rest", "third number", "right"), gap=1)
+        yield grid(usable, style, ("fixed", "rest", "third right", "right fixed"), gap=1)
     if unusable:
         yield grid(unusable, style, ("fixed bad", "part", "rest"), gap=1)
 
@@ -191,7 +191,7 @@ def against_adversary(report: Report, style: Style) -> Iterator[RenderableType]:
         yield literal(f"That is {share} times the ε of differential privacy, {dp}", style)
     for at in found.at_delta:
         yield literal(f"{at_text(at)}: {at.says}", style)
-    yield grid(_steps(found, style), style, ("right weak", "rest", "right weak"), gap=1)
+    yield grid(_steps(found, style), style, ("right fixed weak", "rest", "right fixed weak"), gap=1)
 
 
 def _steps(found: AgainstAdversary, style: Style) -> Iterator[tuple[str, str | Text, str]]:
@@ -277,7 +277,7 @@ def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, 
 
 def by_line(rows: Iterable[Sequence[str | Text]], style: Style) -> Table:
     """Returns a table of sentences, each after the source line that it is about."""
-    return grid(rows, style, ("right weak", "rest"), gap=1)
+    return grid(rows, style, ("right fixed weak", "rest"), gap=1)
 
 
 def ignored(report: Report, style: Style) -> Iterator[RenderableType]:

@@ -20,7 +20,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEFINITIONS: dict[str, Schema] = {}
 
 
-class Shape(NamedTuple):
+class JsonShape(NamedTuple):
     """A kind of value: the `schema` of its JSON, and the function that returns (`write`) this JSON.
 
     As a key of an object: `get` returns the value of the key, None for the attribute, or the key of
@@ -32,19 +32,19 @@ class Shape(NamedTuple):
     get: Callable[[Any], Any] | None = None
     optional: bool = False
 
-    def of(self, get: Callable[[Any], Any] | str | int) -> Shape:
+    def of(self, get: Callable[[Any], Any] | str | int) -> JsonShape:
         """Returns the shape of a key with another name than its attribute: a path of attributes, an
         index or a function."""
         if isinstance(get, str):
             get = attrgetter(get)
         return self._replace(get=itemgetter(get) if isinstance(get, int) else get)
 
-    def says(self, text: str) -> Shape:
+    def says(self, text: str) -> JsonShape:
         """Returns the shape with a description."""
         return self._replace(schema={**self.schema, "description": text})
 
 
-def mapping(says: str, /, **keys: Shape) -> Shape:
+def mapping(says: str, /, **keys: JsonShape) -> JsonShape:
     """Returns the shape of an object with these keys, in their order."""
 
     def write(value: Any) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def mapping(says: str, /, **keys: Shape) -> Shape:
                 found[name] = shape.write(part)
         return found
 
-    return Shape(
+    return JsonShape(
         {
             "description": says,
             "type": "object",
@@ -70,27 +70,27 @@ def mapping(says: str, /, **keys: Shape) -> Shape:
     )
 
 
-def array_of(items: Shape, says: str | None = None) -> Shape:
+def array_of(items: JsonShape, says: str | None = None) -> JsonShape:
     """Returns the shape of an array of `items`."""
     schema = {"type": "array", "items": items.schema}
-    return Shape(
+    return JsonShape(
         {**({"description": says} if says else {}), **schema}, lambda v: [*map(items.write, v)]
     )
 
 
-def defined(name: str, shape: Shape) -> Shape:
+def defined(name: str, shape: JsonShape) -> JsonShape:
     """Returns a reference to a shape, which has a name from now on."""
     _DEFINITIONS[name] = shape.schema
     return shape._replace(schema={"$ref": f"#/$defs/{name}"})
 
 
-def optional(shape: Shape, says: str | None = None) -> Shape:
+def optional(shape: JsonShape, says: str | None = None) -> JsonShape:
     """Returns the shape of a key that is left out where there is nothing; `says`: when it is
     there."""
     return (shape.says(says) if says else shape)._replace(optional=True)
 
 
-def maybe(shape: Shape, says: str) -> Shape:
+def maybe(shape: JsonShape, says: str) -> JsonShape:
     """Returns a shape that is null for None; `says`: what null means."""
     schema, write = shape.schema, shape.write
     if "type" in schema:
@@ -100,38 +100,38 @@ def maybe(shape: Shape, says: str) -> Shape:
     return shape._replace(schema=schema, write=lambda v: None if v is None else write(v))
 
 
-def one_of(*values: str) -> Shape:
+def one_of(*values: str) -> JsonShape:
     """Returns the shape of one of some words."""
-    return Shape({"enum": list(values)})
+    return JsonShape({"enum": list(values)})
 
 
-def constant(value: str | int | bool) -> Shape:
+def constant(value: str | int | bool) -> JsonShape:
     """Returns the shape of a key that has always the same value."""
-    return Shape({"const": value}, get=lambda _: value)
+    return JsonShape({"const": value}, get=lambda _: value)
 
 
-def document(says: str, /, **keys: Shape) -> Shape:
+def document(says: str, /, **keys: JsonShape) -> JsonShape:
     """Returns the shape of a whole document, with the keys that all documents start with."""
     return mapping(says, **HEAD, **keys)
 
 
-TEXT = Shape({"type": "string"})
-FLAG = Shape({"type": "boolean"})
-COUNT = Shape({"type": "integer", "minimum": 0})
-NUMBER = Shape({"type": "integer", "minimum": 1})
-LINE = Shape(
+TEXT = JsonShape({"type": "string"})
+FLAG = JsonShape({"type": "boolean"})
+COUNT = JsonShape({"type": "integer", "minimum": 0})
+NUMBER = JsonShape({"type": "integer", "minimum": 1})
+LINE = JsonShape(
     {"type": ["integer", "null"], "minimum": 1, "description": "Line, from 1."},
     lambda span: span.line if span else None,
     attrgetter("span"),
 )
 #: Numbers that are not negative, rounded up and down; one that may be; and chances, rounded up.
-AMOUNT = Shape({"type": "number", "minimum": 0}, number_up)
+AMOUNT = JsonShape({"type": "number", "minimum": 0}, number_up)
 AMOUNT_DOWN = AMOUNT._replace(write=number_down)
-DOWN = Shape({"type": "number"}, number_down)
-CHANCE = Shape({"type": "number", "minimum": 0, "maximum": 1}, number_up)
+DOWN = JsonShape({"type": "number"}, number_down)
+CHANCE = JsonShape({"type": "number", "minimum": 0, "maximum": 1}, number_up)
 TOO_LARGE = "Rounded up; null where no double can hold it."
 #: The fractions of numbers, by the keys of these.
-EXACT = Shape(
+EXACT = JsonShape(
     {
         "description": "Fractions as text, such as 17/10, for the numbers that are rational and "
         "whose fraction is not too long.",
@@ -141,13 +141,13 @@ EXACT = Shape(
 )
 VERSION = constant(1).says("Version of this shape.")
 #: The keys that all documents start with.
-HEAD: Mapping[str, Shape] = {
+HEAD: Mapping[str, JsonShape] = {
     "dpcompose": TEXT.says("Version of the program.").of(lambda _: version()),
     "schema_version": VERSION,
 }
 
 
-def published(title: str, description: str, root: Shape) -> Schema:
+def published(title: str, description: str, root: JsonShape) -> Schema:
     """Returns a whole schema (draft 2020-12): `root`, and the definitions that it needs."""
     needed: set[str] = set()
     wanted = list(_definition_names(root.schema))

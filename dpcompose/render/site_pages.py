@@ -11,7 +11,7 @@ from jinja2 import Environment
 
 from dpcompose.handbook import code_entries, printed_examples, topics, whole_book
 from dpcompose.places import version
-from dpcompose.render.codes import KINDS, codes
+from dpcompose.render.code_text import KINDS, codes
 from dpcompose.render.language_pages import Analyze, example_page, in_few_words, word_page
 from dpcompose.render.layout import Style, page_address
 from dpcompose.render.pages import Page, Part, Rows, Section, code_page, theorem_page

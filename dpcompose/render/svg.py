@@ -84,12 +84,6 @@ class CssRule(NamedTuple):
     dark: str = ""
 
 
-def styles(name: str, looks: Iterable[CssRule]) -> str:
-    """Returns the style sheet of a picture whose class is `name`; nothing without looks."""
-    text = rules(name, looks)
-    return f"<style>\n{text}</style>\n" if text else ""
-
-
 def rules(name: str, looks: Iterable[CssRule]) -> str:
     """Returns the rules of CSS for pictures whose class is `name`; nothing without looks."""
     each = list(looks)
@@ -105,12 +99,14 @@ def picture(
 ) -> str:
     """Returns a picture of a size in pixels, with the title and description that are read out."""
     across, down = (number(each) for each in size)
+    text = rules(name, looks)
+    style = f"<style>\n{text}</style>\n" if text else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{name}" role="img" '
         f'width="{across}" height="{down}" viewBox="0 0 {across} {down}" '
         f'aria-label="{safe(title)}">\n'
         f"<title>{safe(title)}</title>\n<desc>{safe(desc)}</desc>\n"
-        f"{styles(name, looks)}{body}</svg>\n"
+        f"{style}{body}</svg>\n"
     )
 
 

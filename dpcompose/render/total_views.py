@@ -320,18 +320,17 @@ def markdown(found: Sum) -> Iterator[str]:
                 yield f"- {plain(protects)}: {', '.join(map(code, files))}\n"
         yield from (f"- {plain(each)}\n" for each in total.reasons)
         yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
-        if total.checked is not None:
-            yield f"- record: {plain(_checked(total.checked))}\n"
-        if total.before is not None:
-            yield f"- before: {plain(spending(total.before))}\n"
-        if total.record is not None:
-            yield f"- spent: {plain(spending(total.record))}\n"
-            if total.record.cost is not None:
-                yield f"- adaptive: {plain(adaptivity_cost(total.record.cost))}\n"
-        if total.realised is not None:
-            yield f"- spent, without a guarantee: {plain(bound_text(total.realised))}\n"
-        if total.planned is not None:
-            yield f"- fixed before the first output: {plain(total.planned)}\n"
+        record = total.record
+        cost = record.cost if record else None
+        told = (
+            ("record", _checked(total.checked) if total.checked else None),
+            ("before", spending(total.before) if total.before else None),
+            ("spent", spending(record) if record else None),
+            ("adaptive", adaptivity_cost(cost) if cost else None),
+            ("spent, without a guarantee", bound_text(total.realised) if total.realised else None),
+            ("fixed before the first output", total.planned),
+        )
+        yield from (f"- {name}: {plain(says)}\n" for name, says in told if says is not None)
         yield from (
             f"- one more mechanism may have {plain(value)} ({how})\n"
             for value, how in _remaining(total)

@@ -63,15 +63,9 @@ def as_dict(report: Report) -> dict[str, Any]:
 
 def as_svg(report: Report, title: str, columns: int) -> str:
     """Returns a report as a picture of a terminal of so many columns."""
-    console = _recorded(report, columns)
-    shown = console.export_svg(title=title, unique_id="dpcompose")
-    return _FONT.sub("", shown)
-
-
-def _recorded(report: Report, columns: int) -> Console:
-    """Returns a console of rich on which the report was printed and recorded."""
     console = Console(
         file=StringIO(), record=True, width=columns, color_system="standard", force_terminal=True
     )
     console.print(Shown(report))
-    return console
+    shown = console.export_svg(title=title, unique_id="dpcompose")
+    return _FONT.sub("", shown)

@@ -20,6 +20,7 @@ from dpcompose.core.theorems.select import for_question
 from dpcompose.core.theorems.setting import Asked
 from dpcompose.report import AgainstAdversary, Alternative, At, Bound, Line, Report, Route, Verdict
 from dpcompose.report.outcomes import Case
+from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import count_text, number, plural
 from dpcompose.resolve.bind_adversary import Opponent
 from dpcompose.source import Source
@@ -47,38 +48,29 @@ _HOW: dict[Rule, str] = {
 
 
 def with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
-    """Returns the report with its section on the adversary added, or unchanged if the spec has
-    none.
+    """Returns the report of a spec that has an adversary, with the section on the adversary.
 
     A budget is held against this section only where the spec declares one against the adversary.
     That never replaces a budget on the differential-privacy bound: the report's verdict is then ok
     only if both budgets are met.
     """
-    asked = case.resolved.adversary
-    if asked is None:
-        return report
-    limit = case.against
-    found = _against(report, asked, limit, case, finite)
-    if limit is None:
+    found = _against(report, case, finite)
+    if case.against is None:
         return replace(report, adversary=found)
-    decision = _verdict(limit, found)
+    decision = _verdict(case.against, found)
     if report.verdict is not None and (decision.ok or not report.verdict.ok):
         decision = report.verdict
     return replace(report, adversary=found, verdict=decision)
 
 
-def _against(
-    report: Report,
-    asked: Opponent,
-    limit: Budget | None,
-    case: Case,
-    finite: Sequence[Solution],
-) -> AgainstAdversary:
+def _against(report: Report, case: Case, finite: Sequence[Solution]) -> AgainstAdversary:
     """Returns the section on the adversary: the least bound, what gives it, and the alternatives.
 
-    `asked`: the two hypotheses; `limit`: the budget against the adversary, whose δ is looked at as
-    well; `finite`: the solutions with a finite bound. Without a bound the section says why.
+    The δ of the budget against the adversary is looked at as well. `finite`: the solutions with a
+    finite bound. Without a bound the section says why.
     """
+    asked = case.resolved.adversary
+    assert asked is not None
     first, second = asked.words
     label = (
         f"{_WEAKER} an adversary who weighs two hypotheses about one person: {first}; or {second}"
@@ -107,8 +99,7 @@ def _against(
     found += [each for _, each in composed if each is not None]
     dp = report.bound.value if report.bound is not None else None
     givens = [at.given for at in report.at_delta]
-    if limit is not None:
-        givens += [value for name, value in limit.parameters if name == "delta"]
+    givens += deltas_of(case.against)
     by_dp = {at.given: at.value for at in report.at_delta}
     return nothing._replace(
         bound=_bound(best),
@@ -245,9 +236,7 @@ def _verdict(limit: Budget, found: AgainstAdversary) -> Verdict:
     if at is not None and at.value is not None and (least is None or at.value < least.value):
         slack = asked["epsilon"] - at.value
         return Verdict(limit, slack >= 0, slack, at=at, of_adversary=True)
-    if least is None:
-        slack = asked["epsilon"] - found.bound.value
-        why = "δ is above the budget's δ"
-        return Verdict(limit, False, slack, why, found.bound, of_adversary=True)
-    slack = asked["epsilon"] - least.value
-    return Verdict(limit, slack >= 0, slack, None, least, of_adversary=True)
+    why = "δ is above the budget's δ" if least is None else None
+    by = least or found.bound
+    slack = asked["epsilon"] - by.value
+    return Verdict(limit, why is None and slack >= 0, slack, why, by, of_adversary=True)

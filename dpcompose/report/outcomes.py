@@ -29,14 +29,14 @@ from dpcompose.report import (
     wording,
 )
 from dpcompose.report.assumptions import assumed, assumptions
-from dpcompose.report.certify import CertifiedRelease, certify
+from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.findings import (
     findings,
     nonsense,
     of_record,
     other_units,
 )
-from dpcompose.report.verdict import deltas_of, sharper, verdict
+from dpcompose.report.verdict import deltas_of, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
 
@@ -95,70 +95,6 @@ class Case:
         found = certificate_lines(self.solver, solutions, digest, points)
         rechecked = recheck(found, self.text) if self.recheck else None
         return (found if self.certificate else ()), rechecked
-
-
-def report_of(case: Case) -> Report:
-    """Returns the report of a valid spec. Raises Unproved."""
-    resolved = case.resolved
-    if resolved.ledger:
-        from dpcompose.report.ledger import of_ledger
-
-        return of_ledger(case)
-    of_adversary = () if resolved.adversary_budget is None else (resolved.adversary_budget,)
-    found = certify(
-        case.problem,
-        (*case.limits, *case.ceilings, *of_adversary),
-        case.deltas,
-        case.epsilons,
-        case.risk,
-        solver=case.solver,
-        drawn=case.drawn,
-    )
-    finite = found.solutions
-    if finite:
-        report = _of_bound(case, found)
-    elif any(at.value is not None for at in found.points):
-        report = _of_profile(case, found.points)
-        assert report.worst is not None
-        found = found.without_worst(report.worst.says)
-    else:
-        return _with_adversary(_without_guarantee(case, found), case, finite)
-    decisions = [
-        found.held(case.limits[0])
-        if case.limits and case.limits[0].of_risk
-        else sharper(report.verdict, case.asked, found.at_delta),
-        *map(found.held, case.limits[1:]),
-    ]
-    certificate, rechecked = case.certified(finite, found.at_delta)
-    report = replace(
-        report,
-        at_delta=found.at_delta,
-        at_epsilon=found.at_epsilon,
-        risk=found.risk,
-        drawn=found.drawn,
-        verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
-        ceilings=tuple(map(found.held, case.ceilings)),
-        certificate=certificate,
-        rechecked=rechecked,
-    )
-    if report.verdict is not None and report.verdict.limit.of_risk:
-        from dpcompose.report.risk import met_by_curve_alone
-
-        bounds = finite[0].quantities if finite else ()
-        told = met_by_curve_alone(report.verdict, report.at_delta, bounds)
-        if told is not None:
-            remark = Diagnostic("DPC213", told[0], report.place, told[1], "note")
-            report = replace(report, findings=in_order((*report.findings, remark)))
-    return _with_adversary(report, case, finite)
-
-
-def _with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
-    """Returns the report, with its part on the adversary where the spec has one."""
-    if case.resolved.adversary is None:
-        return report
-    from dpcompose.report.adversary_told import with_adversary
-
-    return with_adversary(report, case, finite)
 
 
 def outset(case: Case, status: Status, extent: Extent = "all") -> Report:
@@ -220,7 +156,7 @@ def without_bound(case: Case, why: Iterable[str], solution: Solution | None = No
     )
 
 
-def _of_bound(case: Case, found: CertifiedRelease) -> Report:
+def of_bound(case: Case, found: CertifiedRelease) -> Report:
     """Returns the report of a finite bound, with worst change, costs and proof up to the extent.
 
     The bound is the first that meets the budget, of the undominated ones in the strongest notion.
@@ -271,7 +207,7 @@ def _of_bound(case: Case, found: CertifiedRelease) -> Report:
     )
 
 
-def _of_profile(case: Case, points: Sequence[At]) -> Report:
+def of_profile(case: Case, points: Sequence[At]) -> Report:
     """Returns the report of a profile: finite at a δ, with no bound in one notion."""
     from dpcompose.core.theorems.book import behind, in_role
 
@@ -318,7 +254,7 @@ def _alternatives(
     return tuple(found)
 
 
-def _without_guarantee(case: Case, found: CertifiedRelease) -> Report:
+def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
     """Returns the report of a spec without a finite bound, with the reasons."""
     # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
@@ -139,6 +140,7 @@ def _bare(node: Any) -> tuple[Any, OneOf | None]:
     return node, None
 
 
+@cache
 def _held(model: type[Model]) -> dict[str | int, Any]:
     """Returns what stands at each key of a model."""
     fields = model.model_fields.items()

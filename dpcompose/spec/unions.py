@@ -97,6 +97,8 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
     hint = "a filter is `map: filter`; blocks are `partition: {by: value, blocks: 4}`"
     if "blocks" in value or by is not None:
         hint = "blocks belong to a partition: `partition: {by: value, blocks: 4}`"
+    elif isinstance(kind := value.get("kind"), str) and kind in MAPS:
+        hint = f"a kind and what it needs belong to a map: `map: {{kind: {kind}, …}}`"
     message = "a dataset with `from` needs `map` or `partition`"
     faults.add("DPC102", path, message, hint, key=True)
 

@@ -227,7 +227,7 @@ def test_randomized_responses_are_composed_exactly() -> None:
                         at = round(loss + more, 9)
                         found[at] = found.get(at, 0) + mass * chance
                 outcomes = found
-        losses = tuple(((Fraction(str(e)), Fraction(0)), n) for e, n in counts.items())
+        losses = tuple((("Response", Fraction(str(e))), n) for e, n in counts.items())
         for epsilon in (0.0, 0.3, 1.1):
             truth = sum(m * -math.expm1(epsilon - x) for x, m in outcomes.items() if x > epsilon)
             assert delta_of(losses, epsilon) == pytest.approx(truth, rel=1e-9)
@@ -256,8 +256,6 @@ def noise(weight: Callable[[int], float], shift: int = 0) -> dict[int, float]:
     [
         (("Geometric", Fraction(3), Fraction(2)), lambda n: math.exp(-abs(n) / 3)),
         (("Geometric", Fraction(2), Fraction(7)), lambda n: math.exp(-abs(n) / 2)),
-        (("DiscreteGaussian", Fraction(9), Fraction(2)), lambda n: math.exp(-n * n / 18)),
-        (("DiscreteGaussian", Fraction(1, 2), Fraction(1)), lambda n: math.exp(-n * n)),
     ],
 )
 def test_noise_on_whole_numbers_by_enumeration(
@@ -344,16 +342,20 @@ def test_a_certificate_is_compared_with_its_spec() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("epsilon: 0.5", "epsilon: 0.6", "a.pure is 0.6 in the spec, 1/2 here"),
+        ("epsilon: 0.5", "epsilon: 0.6", "a.epsilon is 3/5 in the spec, 1/2 here"),
         ("count: 2", "count: 3", "b.count is 3 in the spec, 2 here"),
         ("rows: 3", "rows: 4", "capped.map.rows is 4 in the spec, 3 here"),
         ("kind: cap", "kind: limit", "capped.map.kind is limit in the spec, cap here"),
         ("by: value", "by: position", "part.by is position in the spec, value here"),
         ("protect: bounded", "protect: unbounded", "protect.relation is unbounded in the spec"),
         ("unit: person", "unit: user", "people.unit is user in the spec, person here"),
-        ("name: a", "name: d", "its mechanisms are not those of the spec"),
-        ("part: {", "piece: {", "the spec has no dataset 'part"),
-        ("people: {unit: person}", "people: {from: x}", "`people` is no root in the spec"),
+        ("name: a", "name: d", "other mechanisms read `part.x` in the spec"),
+        ("part: {", "piece: {", "`people` is split in other ways in the spec"),
+        (
+            "people: {unit: person}",
+            "people: {from: x}",
+            "the spec says otherwise whether `people` is a root",
+        ),
     ],
 )
 def test_another_spec_is_noticed(old: str, new: str, says: str) -> None:
@@ -425,7 +427,7 @@ def test_a_loss_a_little_smaller_is_refused_where_it_is_claimed() -> None:
 #: Every rule for maps and partitions that bounds something.
 RULES = sorted(
     name.split("_", 1)[1]
-    for name in vars(checker.Rules)
+    for name in vars(checker.ClaimRules)
     if name.startswith(("map_", "split_")) and name != "map_unread"
 )
 
@@ -470,16 +472,14 @@ mechanisms:
 """
 
 
-@pytest.mark.parametrize(
-    "forged", [["joint", "listed"], ["listed", "joint"], [["best", "joint", "listed"]] * 2]
-)
-def test_a_joint_bound_is_of_all_its_values_together(forged: list[Any]) -> None:
-    """One value is charged for all: with another rule for the others nothing would be proved."""
+def test_values_under_a_joint_bound_are_not_checked() -> None:
+    """One value is charged for all, which proves nothing alone: the checker has no rule for it."""
     lines = certificate_of(JOINT)
     at = next(at for at, line in claims(lines) if line["rules"] == ["joint", "joint"])
-    assert verdict(lines) == "yes"
-    lines[at]["rules"] = forged
-    assert "a joint bound is of all its values together" in verdict(lines)
+    assert verdict(lines).startswith("partly")
+    for forged in (["joint", "listed"], ["listed", "joint"], ["listed", "listed"]):
+        lines[at]["rules"] = forged
+        assert verdict(lines).startswith("partly")
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -690,6 +690,12 @@ WRITTEN = [
     "top-k, k: 3, epsilon: 1",
     "discrete-gaussian, sigma: 3, sensitivity: {l2: 1, dimension: 4}",
     "skellam, variance: 30, sensitivity: 1",
+    "discrete-gaussian, sigma: 3, sensitivity: 2",
+    "exponential, epsilon: 1, sensitivity: 2",
+    "permute-and-flip, epsilon: 1/2, monotone: true",
+    "randomized-response, epsilon: 1, k: 4",
+    "sparse-vector, threshold_epsilon: 1, answer_epsilon: 1, positives: 2",
+    "matrix, sigma: 2, column_norm: 1, participations: 3, min_separation: 4, bands: 4",
 ]
 
 
@@ -705,6 +711,81 @@ def test_no_way_to_write_a_mechanism_is_refused(mechanism: str) -> None:
                 f"  - {{name: a, reads: s, mechanism: {mechanism}, count: 2}}\n"
             )
             dpcompose.analyze(text, recheck=True)
+
+
+#: Specs whose certificates the checker took for forged once, or was slow with.
+HONEST = {
+    "discrete noise": at_delta("mechanism: discrete-gaussian, sigma: 3, sensitivity: 1"),
+    "a sample of a sample": """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  rows: {}
+  a: {from: rows, map: {kind: sample, poisson: 1/10}}
+  b: {from: a, map: {kind: sample, poisson: 1/10}}
+mechanisms: [{name: m, reads: b, notion: pure, epsilon: 1}]
+report: {delta: 1e-6}
+""",
+    "blocks within blocks": "dpcompose: 1\nprotect: unbounded\ndatasets:\n  rows: {}\n"
+    + "".join(
+        f"  p{n}: {{from: {'rows' if not n else f'p{n - 1}.*'}, "
+        f"partition: {{by: value, blocks: [{', '.join('abcdefghij')}]}}}}\n"
+        for n in range(7)
+    )
+    + "mechanisms:\n"
+    + "".join(
+        f"  - {{name: m{n}, reads: p{n}.*, notion: pure, "
+        f"epsilon: {{{', '.join(f'{x}: 1' for x in 'abcdefghij')}}}}}\n"
+        for n in range(7)
+    ),
+    "a mapping by block, of what is made of them": """\
+dpcompose: 1
+protect: unbounded
+datasets:
+  rows: {}
+  p: {from: rows, partition: {by: value, blocks: [a, b]}}
+  n: {from: p.*, map: filter}
+mechanisms: [{name: m, reads: n, notion: pure, epsilon: {a: 1, b: 2}}]
+""",
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_honest_certificates_are_not_refused(name: str) -> None:
+    dpcompose.analyze(HONEST[name], "spec.yaml", recheck=True, extent="bound")
+
+
+def test_a_mapping_by_block_is_compared() -> None:
+    text = HONEST["a mapping by block, of what is made of them"]
+    lines = certificate_of(text)
+    assert compared(text, lines).endswith(" fields")
+    other = text.replace("b: 2", "b: 3")
+    lines[0]["spec"] = hashlib.sha256(other.encode()).hexdigest()
+    assert "m.epsilon is 3 in the spec, 2 here" in compared(other, lines)
+
+
+def test_a_number_of_noise_that_is_not_written_is_listed() -> None:
+    """Also where it is 0, and nothing would be lost."""
+    text = at_delta("mechanism: randomized-response, lie: 1/3", protect="bounded")
+    lines = certificate_of(text)
+    forged = json.dumps(lines)
+    (odds,) = {*re.findall(r'"odds": "[^"]*"', forged)}
+    assert "m0.odds" in compared(text, json.loads(forged.replace(odds, '"odds": "0"')))
+
+
+def test_numbers_of_any_size_in_a_spec_take_no_time() -> None:
+    """They are as expressions, that are not compared."""
+    lines = certificate_of(SPEC)
+    for old, huge in (("count: 2", "count: 1e99999999"), ("epsilon: 0.5", "epsilon: 1e99999999")):
+        text = SPEC.replace(old, huge)
+        lines[0]["spec"] = hashlib.sha256(text.encode()).hexdigest()
+        assert compared(text, lines).startswith("not [")
+
+
+def test_many_unlike_losses_take_seconds() -> None:
+    unlike = tuple((("Laplace", Fraction(n + 20, 1_000)), 1) for n in range(60))
+    million = Fraction(1, 10**6)
+    assert checker.tolerance_of(unlike, Fraction(2), million) <= Fraction(1, 1_000)
 
 
 def test_a_key_that_is_there_twice_is_refused() -> None:

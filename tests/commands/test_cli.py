@@ -29,7 +29,7 @@ from dpcompose.commands.output import Color, Look, style_for
 from dpcompose.commands.outputs import Format
 from dpcompose.commands.run import Run as Options
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.render.codes import codes
+from dpcompose.render.code_text import codes
 from dpcompose.report import Report, Verdict
 
 Run = Callable[..., Result]

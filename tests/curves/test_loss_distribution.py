@@ -15,10 +15,10 @@ import pytest
 from mpmath import mp, mpf
 from reference import curves, lattice
 
+from dpcompose.curves.backends.lattice.composed import composed
 from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import Masses, profile
 from dpcompose.curves.backends.lattice.sizes import natural_step, scale
-from dpcompose.curves.backends.lattice.tails import join
 from dpcompose.curves.curve import (
     Concentrated,
     Curve,
@@ -406,14 +406,11 @@ def test_group_distance() -> None:
         assert gaussian(F(65, 1000))(lattice.exact(e)) < profile(far, float(e)) <= formula * 1.00001
 
 
-def test_sums_far_into_both_tails() -> None:
+def test_sums_far_into_the_upper_tail() -> None:
     """Binomial chances down to 10^-45 by tilted transforms, each rounded up and close."""
-    law = Masses(F(1), -1, np.array([0.25, 0.0, 0.75]), 0.0)
-    total = law
-    for _ in range(12):
-        total = join(total, total, both=True)
     n = 2**12
-    for ones in range(n // 2, n + 1, 37):
+    total = composed([(Masses(F(1), -1, np.array([0.25, 0.0, 0.75]), 0.0), n)])
+    for ones in range(3 * n // 4, n + 1, 37):
         place = 2 * ones - n - total.first
         wanted = mp.binomial(n, ones) * mpf(3) ** ones / mpf(4) ** n
         if wanted > mpf(10) ** -45:

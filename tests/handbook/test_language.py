@@ -19,7 +19,7 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import Notion
 from dpcompose.handbook import Topic, full_spec, printed_examples, topics, topics_of, whole_book
-from dpcompose.render.codes import codes
+from dpcompose.render.code_text import codes
 from dpcompose.render.language_pages import example_page, language_page, word_page
 from dpcompose.render.layout import Style
 from dpcompose.render.pages import code_page, theorem_page, theorem_table

@@ -30,7 +30,9 @@ class Fault(NamedTuple):
     @property
     def room(self) -> str:
         """The folder of the tests of the room that the file belongs to."""
-        parts = self.file.split("/")[:-1]
+        *parts, name = self.file.split("/")
+        if not parts:
+            return f"tests/{name.removesuffix('.py')}"
         return "/".join(["tests", *parts[: 2 if parts[0] == "core" else 1]])
 
     def unfit(self, root: Path = ROOT) -> str | None:

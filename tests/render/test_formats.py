@@ -30,7 +30,7 @@ import dpcompose
 from dpcompose.commands.outputs import rendered
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import CHECKERS, RENDERERS
-from dpcompose.render.codes import codes
+from dpcompose.render.code_text import codes
 from dpcompose.render.inline import code
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style

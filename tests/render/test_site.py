@@ -15,7 +15,7 @@ from dpcompose.cli import app
 from dpcompose.handbook import code_entries, full_spec, printed_examples, whole_book
 from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS, sarif, site_pages
-from dpcompose.render.codes import snippets
+from dpcompose.render.code_text import snippets
 from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.layout import Style, page_address
 from dpcompose.render.pages import Page, Paragraph, Part, Rows, Snippet

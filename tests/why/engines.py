@@ -86,7 +86,7 @@ ENGINES = (
         "(ε, δ) over several steps: power functions, put into one another",
         (
             ("core.loss.loss_bounds", "pair_steps", empty),
-            ("core.loss.path_losses", "pair_steps", empty),
+            ("core.loss.pattern_options", "pair_steps", empty),
         ),
         spec(
             "reads: t, notion: approx, epsilon: 1, delta: 1e-5",

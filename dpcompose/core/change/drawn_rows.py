@@ -129,12 +129,7 @@ def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
     if rows >= of or most > _MOST_COUNTED:
         return [(0, ZERO), (most, ONE)]
     ways = [math.comb(rows, n) * math.comb(of - rows, size - n) for n in range(most + 1)]
-    return _fewer(ways, math.comb(of, size))
-
-
-def _fewer(ways: Sequence[int], whole: int) -> list[tuple[int, Fraction]]:
-    """Returns numbers with chances `ways`/`whole`, where some are rounded up to larger ones."""
-    ends = _ends(len(ways) - 1)
+    ends, whole = _ends(most), math.comb(of, size)
     starts = [0, *(end + 1 for end in ends)]
     return [
         (end, Fraction(sum(ways[start : end + 1]), whole))

@@ -320,8 +320,13 @@ def with_alike(state: State, rows: int) -> State:
 
 def single_units(state: State) -> list[tuple[State, int]]:
     """Returns the single units of a change, each as a state of one unit, with counts."""
+    return _counted(_single_units(state))
+
+
+def _counted(units: Iterable[tuple[State, int]]) -> list[tuple[State, int]]:
+    """Returns units by themselves, with counts; equal ones together."""
     merged: dict[State, int] = {}
-    for unit, count in _single_units(state):
+    for unit, count in units:
         alone = top_level(unit)
         merged[alone] = merged.get(alone, 0) + count
     return list(merged.items())
@@ -344,8 +349,4 @@ def outermost_units(state: State) -> list[tuple[State, int]]:
         leaf, below = state[0][0]
         inner = outermost_units(below)
         return [(top_level(state_of([(wrap(leaf, each), 1)])), n) for each, n in inner]
-    merged: dict[State, int] = {}
-    for item, count in state:
-        alone = top_level(((item, 1),))
-        merged[alone] = merged.get(alone, 0) + count
-    return list(merged.items())
+    return _counted((((item, 1),), count) for item, count in state)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Question
-from dpcompose.core.loss.algebra import Algebra, Loss
+from dpcompose.core.loss.algebra import Loss, LossAlgebra
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Dataset, Partition
 from dpcompose.core.model.protected import initial
@@ -81,7 +81,7 @@ def _answers(accountant: Accountant) -> Answers:
     return found
 
 
-def _beside(algebra: Algebra, answers: Answers, place: Place, index: int) -> list[Loss]:
+def _beside(algebra: LossAlgebra, answers: Answers, place: Place, index: int) -> list[Loss]:
     """Returns the losses of one row at a place and below, without the branch at `index`.
 
     The branch is a map or a partition of the place's dataset.

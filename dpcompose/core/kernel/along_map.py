@@ -28,13 +28,13 @@ from dpcompose.core.change.units import (
     with_alike,
 )
 from dpcompose.core.kernel import joint_distance
-from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import AMPLIFIED, Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.walk import (
     Branch,
     Choice,
     How,
-    Rules,
+    LossRules,
     fit,
     in_pure,
     worst_of,
@@ -49,14 +49,14 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class AlongMap(Rules):
+class AlongMap(LossRules):
     """The rules that bound the loss of a change along one map.
 
     `place`: the dataset that the map reads; `below`: the one that it makes, for a group
     of equal draws.
     """
 
-    algebra: Algebra
+    algebra: LossAlgebra
     place: Place
     below: Place
 
@@ -78,7 +78,7 @@ class AlongMap(Rules):
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     @property
-    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+    def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
         """Returns the rules that combine no others, by the names that certificates use."""
         return {
             "listed": self.every_outcome,
@@ -99,7 +99,7 @@ class AlongMap(Rules):
             return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
         if how.rule == "release" and len(how.of) == 1:
             return (yield from self.release(state, how.of[0]))
-        return (yield from Rules.replay(self, how, state))
+        return (yield from LossRules.replay(self, how, state))
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
         """Returns the change below the map, where each unit becomes what `become` returns (None:

@@ -21,10 +21,10 @@ from dpcompose.core.change.units import ChangeUnit, State
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars, Survival
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
-from dpcompose.core.loss.walk import Answer, How, PureNeed, Rules
+from dpcompose.core.loss.walk import Answer, How, LossRules, PureNeed
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Domain, Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import Place, lay_out
@@ -84,7 +84,7 @@ def certificate(
     tops: Sequence[tuple[Root, Place]],
     answers: Answers,
     pure: Answers,
-    algebra: Algebra,
+    algebra: LossAlgebra,
     loss: Loss,
 ) -> Certificate:
     """Returns the certificate of a search: every answer on which its loss depends, as a claim.
@@ -94,7 +94,7 @@ def certificate(
     """
     places = [each for _, top in tops for each in top.subtree()]
     numbers = {id(place): number for number, place in enumerate(places)}
-    algebras: dict[bool, Algebra] = {False: algebra, True: Scalars(Notion.PURE)}
+    algebras: dict[bool, LossAlgebra] = {False: algebra, True: Scalars(Notion.PURE)}
     claims: list[Claim] = []
     known: dict[tuple[int, State, bool], int] = {}
 
@@ -141,7 +141,7 @@ def certificate(
     return Certificate(algebra.notion, algebra.survival, loss, tuple(claims), numbers_of_roots)
 
 
-def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -> Walk:
+def _rules_again(algebra: LossAlgebra, place: Place, state: State, answer: Answer) -> Walk:
     """Applies the rules of an answer again: yields the requests for losses that they make, without
     result."""
     if state:
@@ -149,7 +149,7 @@ def _rules_again(algebra: Algebra, place: Place, state: State, answer: Answer) -
             yield from rules.replay(choice.how, state)
 
 
-def rules_of(algebra: Algebra, place: Place) -> Iterator[Rules]:
+def rules_of(algebra: LossAlgebra, place: Place) -> Iterator[LossRules]:
     """Yields the rules for each map and each partition of a dataset."""
     for below in place.derived:
         yield AlongMap(algebra, place, below)

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, product
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State, directed
-from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.model.problem import Goal, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import STEP, Place
@@ -28,7 +28,7 @@ _Taken = tuple[int, ...]
 _Way = tuple[Loss, tuple[_Taken, ...]]
 
 
-def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: Algebra) -> Walk:
+def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: LossAlgebra) -> Walk:
     """Bounds the loss of the protected change over all roots, with the worst change in each.
 
     Of disjoint roots one step changes one, and several steps are distributed, as are those that a
@@ -106,7 +106,7 @@ def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:
 def _shared_out(
     goal: Goal,
     tops: Sequence[tuple[Root, Place]],
-    algebra: Algebra,
+    algebra: LossAlgebra,
     answers: Sequence[Shown],
 ) -> Walk:
     """Bounds the loss of the protected steps over disjoint roots, with the worst change in each.
@@ -143,7 +143,7 @@ def _shared_out(
     return loss, [known[each] for known, each in zip(losses, taken_in, strict=True) if each]
 
 
-def _are_few(algebra: Algebra, roots: int, steps: int, inner: int) -> bool:
+def _are_few(algebra: LossAlgebra, roots: int, steps: int, inner: int) -> bool:
     """Returns whether the ways of distributing the parts of the steps over the roots are few
     enough."""
     kinds = (inner + 1) * (inner + 2) // 2
@@ -160,7 +160,7 @@ def _shares(left: _Taken) -> Iterator[_Taken]:
         yield tuple(n for some in chosen for n in some)
 
 
-def _worst_way(algebra: Algebra, ways: Sequence[_Way]) -> _Way:
+def _worst_way(algebra: LossAlgebra, ways: Sequence[_Way]) -> _Way:
     """Returns an upper bound of the losses of all ways, with the worst way by its key."""
     _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
     return algebra.worst_case(loss for loss, _ in ways), shown

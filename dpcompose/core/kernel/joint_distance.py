@@ -11,7 +11,7 @@ from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.propagation import propagate
 from dpcompose.core.change.units import Kind, State, all_leaves, state_of, top_level
-from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.loss.cost import distance_moved
 from dpcompose.core.loss.walk import Branch, Choice, How, PureNeed, fit
 from dpcompose.core.mechanisms.geometric import Geometric
@@ -52,7 +52,7 @@ def groups(place: Place) -> Iterator[tuple[int, ...]]:
     yield from (tuple(each) for each in found.values() if len(each) > 1)
 
 
-def together(algebra: Algebra, place: Place, numbers: Sequence[int], state: State) -> Walk:
+def together(algebra: LossAlgebra, place: Place, numbers: Sequence[int], state: State) -> Walk:
     """Bounds the losses at the values of a joint bound, one Choice for each: their sum is a bound.
 
     The worst case in pure DP moves the values where a unit of distance costs most, each as far as
@@ -100,7 +100,9 @@ def together(algebra: Algebra, place: Place, numbers: Sequence[int], state: Stat
     ]
 
 
-def better(algebra: Algebra, parts: Sequence[Choice], alone: Sequence[Loss]) -> Sequence[Choice]:
+def better(
+    algebra: LossAlgebra, parts: Sequence[Choice], alone: Sequence[Loss]
+) -> Sequence[Choice]:
     """Returns the parts of a joint bound where it is below the losses of the values apart, else
     none.
 
@@ -158,7 +160,7 @@ def _scaled(state: State, share: Fraction) -> State:
     return top_level(state_of(items))
 
 
-def _as_one(algebra: Algebra, epsilon: Fraction, values: Sequence[Place]) -> Loss:
+def _as_one(algebra: LossAlgebra, epsilon: Fraction, values: Sequence[Place]) -> Loss:
     """Returns the loss of all releases together, as of one of this ε.
 
     Where all have Laplace noise, as of one with that noise.

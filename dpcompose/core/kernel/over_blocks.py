@@ -20,8 +20,8 @@ from dpcompose.core.change.units import (
     occurrences,
     with_rows,
 )
-from dpcompose.core.loss.algebra import Algebra, Loss, Walk
-from dpcompose.core.loss.walk import Branch, Choice, How, Rules, fit, worst_of
+from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
+from dpcompose.core.loss.walk import Branch, Choice, How, LossRules, fit, worst_of
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
@@ -34,14 +34,14 @@ WAYS = 6_000
 
 
 @dataclass(frozen=True, slots=True)
-class OverBlocks(Rules):
+class OverBlocks(LossRules):
     """The rules that bound the loss of a change over the blocks of one partition.
 
     `charge_all`: every block is charged at its worst. `blocks`: a place for each class
     of blocks.
     """
 
-    algebra: Algebra
+    algebra: LossAlgebra
     charge_all: bool
     place: Place
     partition: Partition
@@ -53,7 +53,7 @@ class OverBlocks(Rules):
         return [each.multiplicity for each in self.partition.classes]
 
     @property
-    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+    def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
         """Returns the rules that combine no others, by the names that certificates use."""
         return {
             "everywhere": self.everywhere,

@@ -35,7 +35,7 @@ Ask = Callable[[State, Callable[[ChangeUnit], ChangeUnit]], Walk]
 Chance = tuple[Fraction, Loss]
 
 
-class Algebra(ABC):
+class LossAlgebra(ABC):
     """The operations on losses in one notion.
 
     `zero`: the loss of what reveals nothing; `none`: no finite bound is known. `survival`: whether
@@ -83,9 +83,9 @@ class Algebra(ABC):
         """Returns the loss marked as an upper bound that perhaps no change attains."""
         return loss
 
+    @abstractmethod
     def traced(self, loss: Loss, origin: Any) -> Loss:
         """Returns the loss with its origin, where the algebra keeps mechanisms apart."""
-        return loss
 
     # -- single losses -------------------------------------------------------------------------
 

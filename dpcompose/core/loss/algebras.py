@@ -25,7 +25,7 @@ from dpcompose.core.change.units import (
     rows_that_change_alike,
 )
 from dpcompose.core.loss.algebra import Ask, Loss, Walk
-from dpcompose.core.loss.amplification import MOST_WAYS, Numbers, weighed
+from dpcompose.core.loss.amplification import MOST_WAYS, NumberAlgebra, weighed
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import (
     Amount,
@@ -73,7 +73,7 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalars(Numbers):
+class Scalars(NumberAlgebra):
     """Algebra of losses that are one number, infinite where no finite bound is known."""
 
     notion: Notion
@@ -94,11 +94,9 @@ class Scalars(Numbers):
         return total
 
     def times(self, loss: Loss, copies: int) -> Loss:
-        """Returns the composition of `copies` equal losses."""
         return loss * copies if loss else ZERO
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
-        """Returns the largest loss, which covers each of several changes."""
         return max(losses, default=ZERO)
 
     def best(self, losses: Iterable[Loss]) -> Loss:
@@ -106,15 +104,16 @@ class Scalars(Numbers):
         return min(losses, default=math.inf)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
-        """Returns the loss along a path: `count` steps of each loss."""
         return chain(parts, self.notion)
 
     def key(self, loss: Amount) -> Amount:
         """Returns a number to sort losses by: the loss itself."""
         return loss
 
+    def traced(self, loss: Amount, origin: Any) -> Amount:
+        return loss
+
     def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Amount:
-        """Returns the loss of one copy of a mechanism, as one number."""
         amount: Amount = coster.scalar(placed, state, self)
         return amount
 
@@ -139,30 +138,24 @@ class Scalars(Numbers):
         return min((epsilon for epsilon, delta in pairs if not delta), default=math.inf)
 
     def values(self, loss: Loss) -> Sequence[Amount]:
-        """Returns the amount, if it is finite."""
         return () if isinstance(loss, float) else (loss,)
 
     def of_values(self, values: Iterable[Amount]) -> Amount:
-        """Returns the least amount."""
         return min(values, default=math.inf)
 
     def value_of(self, bound: Guarantee | Quantity) -> Amount:
-        """Returns the amount of a guarantee or a bound."""
         return bound.amount
 
     def exceeds(self, value: Amount, other: Amount) -> bool:
-        """Returns whether an amount is larger than another one."""
         return value > other
 
     def bounds(self, loss: Loss) -> Iterator[Quantity]:
-        """Yields the amount as a bound; nothing if it is infinite."""
         if not isinstance(loss, float):
             yield Quantity(self.notion, loss)
 
     def worst_blocks(
         self, rule: Any, once: Sequence[Loss], both: Sequence[Loss], new: Sequence[Loss] | None
     ) -> tuple[Loss, tuple[Any, ...]]:
-        """Returns the worst sum over the blocks that one row can be in, with these blocks."""
         found: tuple[Loss, tuple[Any, ...]] = rule(once, both, new)
         return found
 
@@ -240,7 +233,7 @@ class Survival:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs(Numbers):
+class Pairs(NumberAlgebra):
     """Algebra of sets of undominated (ε, δ), each of which holds.
 
     The empty set means that no finite bound is known. `survival`: whether δ is stored as the chance
@@ -356,8 +349,10 @@ class Pairs(Numbers):
             return (math.inf, math.inf)
         return (loss[0][0], self.plain(loss[0][1]))
 
+    def traced(self, loss: Frontier, origin: Any) -> Frontier:
+        return loss
+
     def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Frontier:
-        """Returns the loss of one copy of a mechanism, as undominated (ε, δ)."""
         frontier: Frontier = coster.pairs(placed, state, self)
         return frontier
 
@@ -366,29 +361,16 @@ class Pairs(Numbers):
         return self.of_pairs([(epsilon, ZERO)])
 
     def all_lost(self) -> Frontier:
-        """Returns (0, 1)."""
         return ((ZERO, self.delta(ONE)),)
 
     def pairs(self, loss: Frontier) -> Sequence[Pair]:
-        """Returns the (ε, δ) of a loss, each δ as a fraction."""
         return [(epsilon, self.plain(delta)) for epsilon, delta in loss]
 
     def of_pairs(self, pairs: Iterable[Pair]) -> Frontier:
-        """Returns the undominated ones of (ε, δ) that all hold."""
         return self.frontier((epsilon, self.delta(delta)) for epsilon, delta in pairs)
 
-    def values(self, loss: Frontier) -> Sequence[Pair]:
-        """Returns each (ε, δ)."""
-        return self.pairs(loss)
-
-    def of_values(self, values: Iterable[Pair]) -> Frontier:
-        """Returns the undominated (ε, δ)."""
-        return self.of_pairs(values)
-
     def value_of(self, bound: Guarantee | Quantity) -> Pair:
-        """Returns the (ε, δ) of a guarantee or a bound."""
-        value = bound.amount, bound.delta
-        return Fraction(value[0]), Fraction(value[1])
+        return Fraction(bound.amount), Fraction(bound.delta)
 
     def exceeds(self, value: Pair, other: Pair) -> bool:
         """Returns whether a sum of (ε, δ) is above another one.
@@ -481,6 +463,6 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
     return chain_pairs(sorted(merged.items()), free)
 
 
-def algebra_of(notion: Notion, survival: bool = False) -> Numbers:
+def algebra_of(notion: Notion, survival: bool = False) -> NumberAlgebra:
     """Returns the algebra in which losses of a notion compose."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)

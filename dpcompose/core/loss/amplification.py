@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from dpcompose.core.change.drawn_rows import draws_of, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import SINGLE, Kind, State, all_leaves, single_units
-from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Ask, Chance, Loss, Walk
+from dpcompose.core.loss.algebra import AMPLIFIED, Ask, Chance, Loss, LossAlgebra, Walk
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import Pair
 from dpcompose.core.theorem import Refused
@@ -43,7 +43,7 @@ _MOST_TIMES = 257
 _BITS = 160
 
 
-class Numbers(Algebra):
+class NumberAlgebra(LossAlgebra):
     """The operations on losses that are a number, or pairs of numbers.
 
     Through a sample a pure ε is the pair (ε, 0). A ρ or a μ² is no pair, so that `none` results.
@@ -53,16 +53,16 @@ class Numbers(Algebra):
     #: The orders in which values are compared: by amount, or by ε and by δ.
     orders: ClassVar[tuple[Callable[[Any], Any], ...]]
 
-    @abstractmethod
     def values(self, loss: Loss) -> Sequence[Any]:
         """Returns a loss as the functions of theorems take it: one amount, or each (ε, δ).
 
         Empty if it is not finite.
         """
+        return self.pairs(loss)
 
-    @abstractmethod
     def of_values(self, values: Iterable[Any]) -> Loss:
         """Returns the loss for which all these amounts, or (ε, δ), hold; `none` without any."""
+        return self.of_pairs(values)
 
     @abstractmethod
     def value_of(self, bound: Guarantee | Quantity) -> Any:
@@ -79,7 +79,7 @@ class Numbers(Algebra):
     def amplified(
         self, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
     ) -> Loss:
-        """Returns the loss of what reads a secret sample: see `Algebra.amplified`.
+        """Returns the loss of what reads a secret sample: see `LossAlgebra.amplified`.
 
         For an added row it is smaller, by theorem `poisson-sample-added`: Q - a·((1-q)Q + q·P) is
         (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
@@ -189,11 +189,9 @@ class Numbers(Algebra):
         return self.best([self.worst_case(found), whole])
 
     def number_drawn(self, chances: Sequence[Fraction], losses: Sequence[Loss]) -> Loss:
-        """Returns the loss of replaced rows of which a sample of fixed size holds some."""
         return mixed(self, list(zip(chances, [self.zero, *losses], strict=True)), rising=True)
 
     def numbers_drawn(self, size: int) -> Iterable[int]:
-        """Returns the numbers of times at which a row may be drawn that are told apart."""
         return range(1, min(size, _MOST_TIMES))
 
 
@@ -227,7 +225,7 @@ def weighed(once: Sequence[Pair], both: Sequence[Pair], rate: Fraction) -> Itera
 
 
 def mixed(
-    algebra: Numbers,
+    algebra: NumberAlgebra,
     more: Sequence[Chance],
     fewer: Sequence[Chance] = (),
     rising: bool = False,

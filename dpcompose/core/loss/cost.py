@@ -26,7 +26,7 @@ from dpcompose.core.change.units import (
     state_of,
     top_level,
 )
-from dpcompose.core.loss.algebra import Algebra, Loss
+from dpcompose.core.loss.algebra import Loss, LossAlgebra
 from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars, amount_of
 from dpcompose.core.loss.loss_bounds import (
     NO_LOSS,
@@ -100,11 +100,11 @@ class Coster:
     Caches the step counts of statements and the joined curves, which repeat often.
     """
 
-    algebra: Algebra
+    algebra: LossAlgebra
     _steps: dict[object, list[tuple[int | None, int]]]
     _curves: dict[tuple[tuple[Curve, ...], int], Curve | None]
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: LossAlgebra) -> None:
         self.algebra = algebra
         self._steps = {}
         self._curves = {}

@@ -147,6 +147,14 @@ NOTHING = LossMultiset({})
 UndominatedLosses = tuple[LossMultiset, ...]
 
 
+def of_options(
+    options: Iterable[Curve], trace: Trace = (), copies: int = 1, loose: bool = True
+) -> LossMultiset:
+    """Returns an upper bound on one loss, by several options of which each one holds."""
+    atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
+    return LossMultiset({atom: copies}, loose, False, trace)
+
+
 def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
     """Returns the composition of several patterns on the same change."""
     listed = list(patterns)

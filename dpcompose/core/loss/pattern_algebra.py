@@ -20,36 +20,35 @@ from dpcompose.core.change.units import (
     rows_that_change_alike,
     with_alike,
 )
-from dpcompose.core.loss.algebra import Algebra, Ask, Walk
+from dpcompose.core.loss.algebra import Ask, Chance, LossAlgebra, Walk
 from dpcompose.core.loss.compositions import compositions, worst_total
 from dpcompose.core.loss.dominance import covering, dominates, weighed
-from dpcompose.core.loss.drawn_patterns import (
-    allocated,
-    amplified,
-    from_above,
-    mixture,
-    mixture_of_draws,
-    unsampled,
-)
-from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import (
     NOTHING,
     LossMultiset,
     MechanismLossOptions,
     UndominatedLosses,
+    of_options,
     one,
     size,
     together,
     written_out,
 )
-from dpcompose.core.loss.pattern_choices import (
+from dpcompose.core.loss.pattern_options import (
     MOST_WAYS,
+    allocated,
+    amplified,
     any_of,
+    chained,
+    from_above,
     is_one_loss,
     largest_and_rest,
     longest,
+    mixture,
+    mixture_of_draws,
     parts_of,
     read_together,
+    unsampled,
 )
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.notions.notion import Notion
@@ -92,7 +91,7 @@ _TIMES = (1, 2, 3, 4, 6, 9, 14)
 
 
 @dataclass(frozen=True, slots=True)
-class Patterns(Algebra):
+class Patterns(LossAlgebra):
     """Algebra of losses that are sets of patterns.
 
     `curves`: whether (ε, δ) over several steps are also read as power functions; such losses are
@@ -264,32 +263,28 @@ class Patterns(Algebra):
         if not options:
             return ()
         traces = tuple((loss[0].trace, count) for loss, count in steps)
-        return (LossMultiset({MechanismLossOptions(options): 1}, True, False, traces),)
+        return (of_options(options, traces),)
 
     def key(self, loss: UndominatedLosses) -> tuple[float, float]:
         """Returns an estimated size (ρ, ε) to sort losses by; infinite if there is no bound."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
     def charge(self, coster: Any, placed: Sequence[Any], state: State) -> UndominatedLosses:
-        """Returns the loss of one copy of a mechanism, with all that is known of it."""
         loss: UndominatedLosses = coster.pattern(placed, state, self.curves)
         return loss
 
     def traced(self, loss: UndominatedLosses, origin: Any) -> UndominatedLosses:
-        """Returns the loss with its origin as the trace."""
         return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> UndominatedLosses:
         """Returns the loss of an ε, or the whole curve of noise that has it."""
         curve = curve_of(Response(epsilon)) if noise is None else noise.loss(epsilon)
-        return (_of_options([curve]),)
+        return (of_options([curve]),)
 
     def all_lost(self) -> UndominatedLosses:
-        """Returns the loss with δ = 1."""
         return (one(curve_of(None, ZERO, ZERO), attained=False),)
 
     def from_above(self, loss: UndominatedLosses) -> UndominatedLosses:
-        """Returns the loss marked as an upper bound that perhaps no change attains."""
         return tuple(from_above(each) for each in loss)
 
     unamplified = from_above
@@ -301,20 +296,17 @@ class Patterns(Algebra):
         both: Sequence[UndominatedLosses],
         new: Sequence[UndominatedLosses] | None,
     ) -> tuple[UndominatedLosses, tuple[Any, ...]]:
-        """Returns the patterns of the worst ways in which one row can be in the blocks."""
         return rule.of_patterns(self, once, both, new), ()
 
     def spread_rows(self, rows: Any) -> Walk:
-        """Bounds the loss of several rows over blocks, by all ways of spreading them if few."""
         return (yield from rows.by_patterns(self))
 
     def amplified(
         self, loss: UndominatedLosses, rate: Fraction, replace: bool = False, side: str = "both"
     ) -> UndominatedLosses:
-        """Returns the loss of a composition read through a secret sample (theory, section 7)."""
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 
-    def coupled(self, ways: Sequence[tuple[Fraction, UndominatedLosses]]) -> UndominatedLosses:
+    def coupled(self, ways: Sequence[Chance]) -> UndominatedLosses:
         """Returns the loss where two coupled samples hold the same part of a change, or none.
 
         `ways`: the chance and the loss of each part. See `MixtureOfDraws`.
@@ -326,11 +318,7 @@ class Patterns(Algebra):
             return ()
         return (mixture_of_draws([(rate, covering(loss)) for rate, loss in ways]),)
 
-    def mixture(
-        self, ways: Sequence[tuple[Fraction, UndominatedLosses]], whole: UndominatedLosses
-    ) -> UndominatedLosses:
-        """Returns the loss where one of several things happens, with given chances, in both tables
-        alike."""
+    def mixture(self, ways: Sequence[Chance], whole: UndominatedLosses) -> UndominatedLosses:
         if not all(loss for _, loss in ways):
             return ()
         return (mixture([(chance, covering(loss)) for chance, loss in ways], ways[0][1][0]),)
@@ -338,7 +326,6 @@ class Patterns(Algebra):
     def allocated(
         self, loss: UndominatedLosses, steps: int, side: str = "both"
     ) -> UndominatedLosses:
-        """Returns the loss of a row that takes part in one of so many steps, drawn uniformly."""
         return self.undominated(allocated(pattern, steps, side) for pattern in loss)
 
     def exchanged(
@@ -350,7 +337,7 @@ class Patterns(Algebra):
         epsilon = exchanged_up(ends[0], ends[1], rate)
         if epsilon is not None:
             known = curve_of(Response(epsilon)) if epsilon else curve_of(None)
-            ways.append((_of_options([known], both or once, rounds),))
+            ways.append((of_options([known], (both or once)[0].trace, rounds),))
         return self.best(ways)
 
     def _exchanged_curves(
@@ -370,7 +357,7 @@ class Patterns(Algebra):
             )
         ]
         options.extend(() if whole is None else unsampled(whole, True))
-        return self.times((_of_options(options, both or once),), rounds)
+        return self.times((of_options(options, (both or once)[0].trace),), rounds)
 
     def several_rows(
         self, state: State, rate: Fraction, one_sided: bool, side: str, rounds: int, ask: Ask
@@ -433,13 +420,12 @@ class Patterns(Algebra):
             curve_of(replace(like, once=way[: len(ends)], both=way[len(ends) :]))
             for way in read_together([*ends, *alike])
         ]
-        return (_of_options(options, once[-1]),)
+        return (of_options(options, once[-1][0].trace),)
 
     def rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]], ask: Ask) -> Walk:
-        """Bounds the loss of rows replaced, in one sample of fixed size, by how many are drawn."""
         if len(chances) > MOST_ROWS + 1:
             raise Refused("it is for a few rows")
-        return (yield from Algebra.rows_of_size(self, state, chances, ask))
+        return (yield from LossAlgebra.rows_of_size(self, state, chances, ask))
 
     def number_drawn(
         self, chances: Sequence[Fraction], losses: Sequence[UndominatedLosses]
@@ -452,10 +438,9 @@ class Patterns(Algebra):
         if not any(end.atoms for end in ends):
             return self.zero
         options = [curve_of(ReplacedRows(tuple(chances), way)) for way in read_together(ends)]
-        return (_of_options(options, losses[-1]),)
+        return (of_options(options, losses[-1][0].trace),)
 
     def numbers_drawn(self, size: int) -> Iterable[int]:
-        """Returns the numbers of times at which a row may be drawn that are told apart."""
         return [n for n in _TIMES if n < size]
 
     def undominated(self, patterns: Iterable[LossMultiset]) -> UndominatedLosses:
@@ -538,15 +523,7 @@ def either(patterns: UndominatedLosses) -> UndominatedLosses:
             options.extend(next(iter(pattern.atoms)).options)
         else:
             options.extend(curve_of(Grouped(each, 1)) for each in compositions(pattern))
-    return (_of_options(options, patterns),)
-
-
-def _of_options(
-    options: Sequence[Curve], like: UndominatedLosses = (), copies: int = 1
-) -> LossMultiset:
-    """Returns an upper bound on one loss, by several options, with the trace of the loss `like`."""
-    atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
-    return LossMultiset({atom: copies}, True, False, like[0].trace if like else ())
+    return (of_options(options, patterns[0].trace),)
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:

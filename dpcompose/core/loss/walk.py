@@ -16,7 +16,7 @@ from dpcompose.core.change.units import (
     top_level,
     undirected,
 )
-from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.model.tree import Place
 from dpcompose.core.theorem import Refused
 
@@ -103,7 +103,7 @@ def in_pure(walk: Walk) -> Walk:
         sent = yield PureNeed(*need)
 
 
-class Rules(ABC):
+class LossRules(ABC):
     """The rules that bound the loss of a change of a dataset, below one map or over one partition.
 
     Each rule is a method that returns a walk: it yields requests for the losses of changes below,
@@ -111,18 +111,18 @@ class Rules(ABC):
     """
 
     __slots__ = ()
-    algebra: Algebra
+    algebra: LossAlgebra
     place: Place
 
     @property
     @abstractmethod
-    def named(self) -> Mapping[str, Callable[[State], Walk]]:
+    def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
         """Returns the rules that combine no others, by the names that certificates use."""
 
     def replay(self, how: How, state: State) -> Walk:
         """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
-        if how.rule in self.named and not how.of:
-            return (yield from self.named[how.rule](state))
+        if how.rule in self.by_name and not how.of:
+            return (yield from self.by_name[how.rule](state))
         if how.rule in ("units", "outermost"):
             rest = iter(how.of)
 
@@ -147,7 +147,7 @@ class Rules(ABC):
 
 
 def by_units(
-    algebra: Algebra,
+    algebra: LossAlgebra,
     place: Place,
     state: State,
     search: Callable[[State], Walk],
@@ -180,7 +180,7 @@ def by_units(
     return Choice(algebra.chain(parts, free), tuple(branches), True, alike, how)
 
 
-def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
+def best_of(algebra: LossAlgebra, found: Sequence[Choice], shown: Choice) -> Choice:
     """Returns the best of several bounds on one change, with the branches of `shown`."""
     if len(found) == 1:
         return shown
@@ -190,7 +190,7 @@ def best_of(algebra: Algebra, found: Sequence[Choice], shown: Choice) -> Choice:
     return shown._replace(loss=loss, how=how)
 
 
-def worst_of(algebra: Algebra, found: Sequence[Choice]) -> Choice:
+def worst_of(algebra: LossAlgebra, found: Sequence[Choice]) -> Choice:
     """Returns the worst of several possible changes, with a loss that covers all of them."""
     if len(found) == 1:
         return found[0]

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.mechanisms.family import (
-    EXACTLY_DRAWN,
-    WHOLE_L2,
-    Family,
-    FamilyForm,
-    noise_key,
-)
+from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, WHOLE_L2, Family, FamilyForm, noise_key
 from dpcompose.curves import Concentrated, Curve
 from dpcompose.curves.families import DiscreteGaussianLoss
 from dpcompose.curves.rounding import number, sqrt_up
@@ -45,7 +39,6 @@ class DiscreteGaussian(Family):
         return Curve(((moved, 1),))
 
     def describe(self, shift: Fraction) -> str:
-        """Returns the noise in words, with σ and its sensitivity."""
         norm = " in L2" if self.norm == "L2" else ""
         moved = f"sensitivity {number(sqrt_up(shift * shift * self.unit))}{norm}"
         return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"

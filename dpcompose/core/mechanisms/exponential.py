@@ -40,11 +40,7 @@ class Exponential(EqualLosses):
         return f"exponential mechanism of range {number(self.epsilon(shift))}"
 
 
-RANGE = drawn_by(
-    "bounded range",
-    "ln P(x)/Q(x) lies, for two neighbouring tables, between two numbers η apart",
-    Exponential,
-)
+RANGE = drawn_by("bounded range", Exponential)
 
 
 family_theorem(

@@ -56,14 +56,9 @@ STEPS = Need(
     "(of a vector, in all coordinates together: L1)",
     lambda value: value.denominator == 1,
 )
-
-
-WHOLE_L2 = Need(
-    "a whole number",
-    "DPC115",
-    "this noise is for whole numbers: say how far one row moves them in L2 (of a vector, "
-    "`{l2_squared: …}` is the sum of the squares)",
-    lambda value: value.denominator == 1,
+WHOLE_L2 = STEPS._replace(
+    hint="this noise is for whole numbers: say how far one row moves them in L2 (of a vector, "
+    "`{l2_squared: …}` is the sum of the squares)"
 )
 
 
@@ -297,9 +292,9 @@ def refused_monotone(
     )
 
 
-def drawn_by(name: str, says: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
-    """Returns the declared hypothesis that noise is drawn as `says` has it: the mechanism charged
-    is of one of the families, or passes the test `but`."""
+def drawn_by(name: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
+    """Returns the declared hypothesis of that name, for whose words see the handbook: the mechanism
+    charged is of one of the families, or passes the test `but`."""
 
     def holds(touch: ChargedStep) -> None:
         """Raises `Refused` unless the mechanism charged draws its noise from one of `families`."""
@@ -309,7 +304,7 @@ def drawn_by(name: str, says: str, *families: type[Family], but: Test | None = N
             return
         raise Refused(f"the mechanism is not known to be {families[0].__name__}")
 
-    return Hypothesis(name, says, "declared", holds)
+    return Hypothesis(name, "", "declared", holds)
 
 
 _Bound = TypeVar("_Bound", bound=Callable[..., Any])

@@ -48,14 +48,7 @@ def _pure_steps(touch: ChargedStep) -> bool:
     return guarantee.noise is None and guarantee.notion is Notion.PURE and steps > 1
 
 
-NOISY = drawn_by(
-    "geometric noise",
-    "noise n of mass proportional to e^(-|n|/scale) is drawn for each whole number, and a change "
-    "moves them by at most s in all (L1); or the mechanism is (1/scale)-DP, and the change is s "
-    "steps",
-    Geometric,
-    but=_pure_steps,
-)
+NOISY = drawn_by("geometric noise", Geometric, but=_pure_steps)
 
 
 family_theorem(

@@ -32,12 +32,7 @@ class Laplace(EqualLosses):
         return f"Laplace noise of scale {number(self.scale)}, sensitivity {number(shift)}"
 
 
-NOISY = drawn_by(
-    "Laplace noise",
-    "noise of density e^(-|x|/scale)/(2·scale) is drawn for each number; a change moves the "
-    "numbers by at most a·scale in all (L1)",
-    Laplace,
-)
+NOISY = drawn_by("Laplace noise", Laplace)
 
 
 family_theorem(

@@ -96,15 +96,7 @@ class Matrix(OneGaussian):
     title="Tree aggregation and matrix mechanisms as one Gaussian",
     formula="μ² = Δ²·s²/σ²",
     notion=Notion.GDP,
-    given=drawn_by(
-        "noise over steps",
-        "a row comes or goes and all others keep their steps; it adds vectors of norm at most "
-        "Δ to as many steps as stated, so far apart; nodes of the tree, or rows of C·x, have "
-        "independent Gaussian noise of σ in each coordinate, and all else is computed from "
-        "them; C is lower triangular with columns and bands as stated",
-        Tree,
-        Matrix,
-    ),
+    given=drawn_by("noise over steps", Tree, Matrix),
 )
 def correlated_noise(each: Fraction, moved: Fraction) -> Fraction:
     """Returns μ². `each`: (Δ/σ)²; `moved`: s², of vectors of norm 1."""

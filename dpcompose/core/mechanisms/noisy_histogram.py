@@ -24,14 +24,7 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
-from dpcompose.curves.rounding import (
-    MAX_EXPONENT,
-    ZERO,
-    exp_up,
-    number,
-    plural,
-    power_down,
-)
+from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, number, plural, power_down
 
 _ONE = Fraction(1)
 #: Up to so many units all numbers of them that share a key are tried.
@@ -149,14 +142,7 @@ class KeySelection(_ByKey):
     title="Histograms over unknown keys, and the selection of keys",
     formula="δ(ε) ≤ 1 - (1-δ₁)^L·(1-δ'(ε))",
     notion=Notion.APPROX,
-    given=drawn_by(
-        "noise of each key present",
-        "a unit has at most L keys and moves the value of each by at most B; each key present "
-        "has independent noise, and is released if its noisy value is at least the threshold, "
-        "a constant; or, without values, each key is kept with a chance that is (ε, δ₁)-DP",
-        NoisyHistogram,
-        KeySelection,
-    ),
+    given=drawn_by("noise of each key present", NoisyHistogram, KeySelection),
 )
 def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
     """Returns the δ at some ε of a histogram over unknown keys.

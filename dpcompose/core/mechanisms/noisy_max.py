@@ -67,7 +67,6 @@ class NoisyMax(OverSteps):
         return sqrt_up(self.mu_squared(shift))
 
     def mu_squared(self, shift: Fraction) -> Fraction:
-        """Returns the square of the least μ that is known, rounded up."""
         return self.times(shift) * self.part(shift).mu() ** 2
 
     def epsilon(self, shift: Fraction) -> Fraction:
@@ -127,14 +126,7 @@ class TopK(NoisyMax):
     title="Noisy max, permute-and-flip and peeling: the Laplace pair",
     formula="ε = k·ε₁; δ(ε) ≤ 1 - e^((ε-ε₁)/2) for one pick",
     notion=Notion.PURE,
-    given=drawn_by(
-        "noise of noisy max",
-        "for every two neighbours two scores move apart by at most d (2Δ, or Δ where all "
-        "scores move in one direction); independent Laplace, exponential or Gumbel noise of "
-        "scale d/ε₁, or geometric noise of ratio e^(-ε₁/d) for whole scores, is added to each "
-        "score; the name of the largest is released, not its score",
-        NoisyMax,
-    ),
+    given=drawn_by("noise of noisy max", NoisyMax),
 )
 def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
     """Returns the ε of so many picks for one step of the relation; `epsilon`: of one pick."""

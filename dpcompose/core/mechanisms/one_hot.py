@@ -63,11 +63,7 @@ class OneHot(Family):
             parts = tuple((part, 2 * count) for part, count in one.parts)
         else:
             parts = one.parts + other.parts
-        return Curve(
-            parts,
-            one.gaussian + other.gaussian,
-            one.no_failure * other.no_failure,
-        )
+        return Curve(parts, one.gaussian + other.gaussian, one.no_failure * other.no_failure)
 
     def describe(self, shift: Fraction) -> str:
         return f"{self.noise.describe(shift / 2)} in each of two coordinates"

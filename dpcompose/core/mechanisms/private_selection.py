@@ -23,14 +23,7 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
-from dpcompose.curves.rounding import (
-    ZERO,
-    bits_up,
-    exp_up,
-    log1p_up,
-    log_inverse_up,
-    number,
-)
+from dpcompose.curves.rounding import ZERO, bits_up, exp_up, log1p_up, log_inverse_up, number
 
 _ONE = Fraction(1)
 #: The δ at which selections without a loss that is bounded are stated.
@@ -352,13 +345,7 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     title="The best of a random number of runs",
     place="Theorem",
     formula="δ_A(ε+c) ≤ m·δ_Q(ε)",
-    given=drawn_by(
-        "public law, private number",
-        "the number of runs is drawn from the law stated, which is public and does not depend "
-        "on the data; it is neither released nor to be seen in time or cost; scores are "
-        "computed from the output of a run, and settings are drawn anew in each run",
-        Selected,
-    ),
+    given=drawn_by("public law, private number", Selected),
 )
 def over_runs(once: Fraction, mean: Fraction) -> Fraction:
     """Returns the δ of a selection at ε + c, from that of one run at ε and the mean of runs."""

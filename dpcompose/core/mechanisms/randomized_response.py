@@ -78,12 +78,7 @@ class TwoAnswers(RandomizedResponse):
         return Curve(((points, self.times(shift)),))
 
 
-ODDS = drawn_by(
-    "the odds",
-    "every row answers by itself, the true value with odds of e^ε to 1 against each other one, or "
-    "of two answers the first one with chances p and q as stated",
-    RandomizedResponse,
-)
+ODDS = drawn_by("the odds", RandomizedResponse)
 
 
 family_theorem(

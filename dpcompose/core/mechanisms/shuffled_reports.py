@@ -14,12 +14,7 @@ from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Points, curve_of
 from dpcompose.curves.families import OUTSIDE, profile_of_clones
-from dpcompose.curves.rounding import (
-    ZERO,
-    bits_up,
-    count_text,
-    number,
-)
+from dpcompose.curves.rounding import ZERO, bits_up, count_text, number
 
 _ONE = Fraction(1)
 
@@ -69,13 +64,7 @@ def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
     title="Local reports in a random order",
     place="Theorem",
     formula="(A+Δ, C-A+1-Δ) against (A+1-Δ, C-A+Δ), C ~ Bin(n-1, e^-ε₀), A ~ Bin(C, ½)",
-    given=drawn_by(
-        "one report of each row",
-        "each of at least n honest rows sends one report, by the same ε₀-DP randomizer from "
-        "its own value and fresh randomness; their order is uniform and secret, and nothing "
-        "else tells who sent which; the randomizer is fixed beforehand",
-        ShuffledReports,
-    ),
+    given=drawn_by("one report of each row", ShuffledReports),
 )
 def shuffled_reports(few: Fraction, alone: Fraction, among: Fraction) -> Fraction:
     """Returns the δ of shuffled reports at some ε.

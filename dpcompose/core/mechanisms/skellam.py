@@ -44,12 +44,7 @@ family_theorem(
     title="Skellam noise as zCDP",
     formula="ρ = max D_α/α, a little above s²/(2·variance)",
     notion=Notion.ZCDP,
-    given=drawn_by(
-        "Skellam noise",
-        "the difference of two Poisson counts of mean variance/2 each is drawn for each whole "
-        "number; a change moves them by at most s in all (L1)",
-        Skellam,
-    ),
+    given=drawn_by("Skellam noise", Skellam),
 )(skellam_rho)
 
 

@@ -52,14 +52,7 @@ class SparseVector(OverSteps):
     title="Above threshold, and the sparse vector technique",
     formula="ε = ε₁ + ε₂ + ε₃",
     notion=Notion.PURE,
-    given=drawn_by(
-        "noise of sparse vector",
-        "for every two neighbours each query moves by at most Δ. Once, Laplace noise of scale "
-        "Δ/ε₁ is added to the thresholds; to each query fresh noise of scale 2cΔ/ε₂, or cΔ/ε₂ "
-        "where all queries move in one direction; what is released stops after the c-th answer "
-        "above; the value of each is released with fresh noise of scale cΔ/ε₃, or not at all",
-        SparseVector,
-    ),
+    given=drawn_by("noise of sparse vector", SparseVector),
 )
 def sparse_vector(threshold: Fraction, answer: Fraction, value: Fraction) -> Fraction:
     """Returns the ε of the sparse vector technique for one step of the relation.

@@ -329,7 +329,11 @@ class _Parser:
             return self._parenthesis(depth)
         if token.kind == "number":
             self._take()
-            return self._number(token)
+            try:
+                return _exactly(literal(token.text))
+            except ExpressionError as error:
+                error.offset += token.offset
+                raise
         if token.kind == "name":
             self._take()
             return self._constant(token, depth)
@@ -350,15 +354,6 @@ class _Parser:
             raise ExpressionError(message, "write one of + - * /", self._token.offset)
         self._take()
         return value
-
-    def _number(self, token: _Token) -> Bounds:
-        """Returns the value of a number token; `ExpressionError` with the offset in the whole
-        text."""
-        try:
-            return _exactly(literal(token.text))
-        except ExpressionError as error:
-            offset = token.offset + error.offset
-            raise ExpressionError(error.message, error.hint, offset) from None
 
     def _constant(self, token: _Token, depth: int) -> Bounds:
         """Returns the value of a named constant, or of a function of a number; `ExpressionError`

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebra import Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.loss.walk import Branch, Choice
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Amount
@@ -30,7 +30,7 @@ class RowsOverBlocks(NamedTuple):
     """Row changes over blocks: `hits` in all, at most `per_block` in one block, in `most` blocks.
 
     `blocks`: a place for each class of blocks; `sizes`: how many blocks the class has. Each method
-    bounds the worst spread, in an algebra that has what it needs (`Algebra.spread_rows`).
+    bounds the worst spread, in an algebra that has what it needs (`LossAlgebra.spread_rows`).
     """
 
     blocks: Sequence[Place]
@@ -40,7 +40,7 @@ class RowsOverBlocks(NamedTuple):
     per_block: int
     most: int
 
-    def by_single_rows(self, algebra: Algebra) -> Walk:
+    def by_single_rows(self, algebra: LossAlgebra) -> Walk:
         """Bounds the loss by a path of rows in the worst block."""
         each: list[tuple[State, Loss]] = yield from self.holding(1)
         once = [loss for _, loss in each]
@@ -49,7 +49,7 @@ class RowsOverBlocks(NamedTuple):
         shown = tuple(Branch(self.blocks[h.where], each[h.where][0], h.blocks) for h in chosen)
         return Choice(algebra.chain([(worst, self.hits)]), shown, True)
 
-    def by_numbers(self, algebra: Algebra) -> Walk:
+    def by_numbers(self, algebra: LossAlgebra) -> Walk:
         """Bounds losses that are one number each: exactly if small, else greedily."""
         each: list[tuple[State, Amount]] = yield from self.holding(1)
         once = [loss for _, loss in each]
@@ -71,7 +71,7 @@ class RowsOverBlocks(NamedTuple):
             attained = algebra.add([attained, algebra.times(found[index][1], many)])
         return Choice(loss, tuple(branches), attained != loss)
 
-    def by_patterns(self, algebra: Algebra) -> Walk:
+    def by_patterns(self, algebra: LossAlgebra) -> Walk:
         """Bounds the loss by all full spreads of the rows, or by a path if they are too many."""
         yield from self.holding(1)
         if self.hits <= MOST_ROWS:

@@ -22,7 +22,7 @@ from dpcompose.core.change.partitions.whereabouts import (
 from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses, size, together
 from dpcompose.core.loss.pattern_algebra import Patterns
-from dpcompose.core.loss.pattern_choices import is_one_loss
+from dpcompose.core.loss.pattern_options import is_one_loss
 
 #: The most ways of changing the blocks that are listed.
 MOST_WAYS = 3_000

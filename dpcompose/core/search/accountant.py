@@ -17,7 +17,7 @@ from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
-from dpcompose.core.loss.algebra import AMPLIFIED, Algebra, Loss, Walk
+from dpcompose.core.loss.algebra import AMPLIFIED, Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import TracedCharge
@@ -45,7 +45,7 @@ class Accountant:
     reads the whole table.
     """
 
-    algebra: Algebra
+    algebra: LossAlgebra
     charge_all: bool
     _coster: Coster
     _known: dict[tuple[int, State], Answer]
@@ -53,7 +53,7 @@ class Accountant:
     _effort: Effort
     _pure: Accountant | None
 
-    def __init__(self, algebra: Algebra, costs: Costs | None = None) -> None:
+    def __init__(self, algebra: LossAlgebra, costs: Costs | None = None) -> None:
         self.algebra = algebra
         self.charge_all = False
         self._coster = Coster(algebra)

@@ -9,9 +9,9 @@ from itertools import product
 
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.compose_roots import joint
-from dpcompose.core.loss.algebra import Algebra, Loss
+from dpcompose.core.loss.algebra import Loss, LossAlgebra
 from dpcompose.core.loss.algebras import algebra_of
-from dpcompose.core.loss.amplification import Numbers
+from dpcompose.core.loss.amplification import NumberAlgebra
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns, either
@@ -73,7 +73,7 @@ class Solution:
     """
 
     notion: Notion
-    algebra: Numbers
+    algebra: NumberAlgebra
     loss: Loss
     quantities: tuple[Quantity, ...]
     visits: tuple[Visit, ...]
@@ -148,7 +148,7 @@ class Solver:
 
     def __init__(self, problem: Problem, like: Solver | None = None) -> None:
         self.problem = problem
-        self._costs: dict[Algebra, Costs] = {} if like is None else like._costs
+        self._costs: dict[LossAlgebra, Costs] = {} if like is None else like._costs
         self._given_up: set[tuple[int, ...]] = set()
         self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
@@ -206,7 +206,7 @@ class Solver:
         """Returns the algebra of patterns, which gives up on losses that were too large before."""
         return Patterns(curves, self._hopeless, self._given_up)
 
-    def _accountant(self, algebra: Algebra) -> Accountant:
+    def _accountant(self, algebra: LossAlgebra) -> Accountant:
         return Accountant(algebra, self._costs.setdefault(algebra, {}))
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
@@ -252,7 +252,7 @@ class Solver:
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
-    def _solve(self, algebra: Numbers) -> Solution:
+    def _solve(self, algebra: NumberAlgebra) -> Solution:
         """Returns the worst case in the algebra: its loss, the bounds that it stands for, and the
         change that has this loss."""
         accountant = self._accountant(algebra)
@@ -306,7 +306,7 @@ def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: 
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
-def _charges_of_visits(visits: Sequence[Visit], algebra: Algebra) -> Iterator[ChangeCharge]:
+def _charges_of_visits(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
     """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
@@ -328,7 +328,7 @@ def _splits(visits: Sequence[Visit]) -> bool:
 
 
 def _quantities(
-    algebra: Numbers,
+    algebra: NumberAlgebra,
     accountant: Accountant,
     loss: Loss,
     felt: Sequence[ChangeCharge],

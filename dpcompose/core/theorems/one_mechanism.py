@@ -22,9 +22,7 @@ from dpcompose.curves.rounding import ZERO
 # --- what is checked ------------------------------------------------------------------------------
 
 ONE_MECHANISM = Hypothesis(
-    "one mechanism",
-    "one guarantee of one mechanism, released once",
-    test=Setting.only_statement,
+    "one mechanism", "one guarantee of one mechanism, released once", test=Setting.only_statement
 )
 OWN_NOTION = checked(
     Setting,

@@ -17,7 +17,7 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.algebras import Scalars
-from dpcompose.core.loss.amplification import Numbers
+from dpcompose.core.loss.amplification import NumberAlgebra
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.placed import Placed
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Bound = Callable[..., Any]
 
 
-def finite(algebra: Numbers, loss: Loss) -> None:
+def finite(algebra: NumberAlgebra, loss: Loss) -> None:
     """Refuses a loss that is not finite."""
     if loss == algebra.none or loss == math.inf:
         why = "some mechanism has no finite bound by itself"
@@ -98,7 +98,7 @@ class Setting(NamedTuple):
 
     problem: Problem
     tops: Sequence[tuple[Root, Place]]
-    algebra: Numbers
+    algebra: NumberAlgebra
     loss: Loss
     answers: tuple[Answer, ...]
     known: Mapping[tuple[int, State], Answer]

@@ -139,9 +139,7 @@ theorem(
     formula="match the next of both lists with the smaller weight; keep the rest of the other",
     hypotheses=(
         Hypothesis(
-            "two weighted lists",
-            "the weights of each are positive and sum to 1",
-            test=_weighted,
+            "two weighted lists", "the weights of each are positive and sum to 1", test=_weighted
         ),
     ),
     specialises=("HBW.coupling",),

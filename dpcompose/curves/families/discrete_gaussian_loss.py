@@ -33,14 +33,15 @@ class DiscreteGaussianLoss(MechanismLoss):
     def _atom_masses(self, step: Fraction) -> Masses | None:
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.discrete import MAX_ATOMS, MAX_SHIFT, on_lattice
-        from dpcompose.curves.backends.lattice.masses import EPS, NORMAL_TAIL
+        from dpcompose.curves.backends.lattice.discrete import MAX_SHIFT, on_lattice
+        from dpcompose.curves.backends.lattice.masses import MAX_POINTS, NORMAL_TAIL
+        from dpcompose.curves.rounding.doubles import EPS
 
-        if self.variance > MAX_ATOMS**2 or self.shift > MAX_SHIFT:
+        if self.variance > MAX_POINTS**2 or self.shift > MAX_SHIFT:
             return None
         sigma = math.sqrt(self.variance)
         reach = math.ceil(NORMAL_TAIL * sigma) + 1
-        if reach > MAX_ATOMS:
+        if 2 * reach > MAX_POINTS:
             return None
         places = np.arange(-reach, reach + 1, dtype=np.int64)
         exponents = places.astype(np.float64) ** 2 * float(1 / (2 * self.variance))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import double_of
+from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import MechanismLoss
-from dpcompose.curves.rounding.doubles import digits_of, mpf_of, up
+from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, mpf_of, up
 from dpcompose.curves.rounding.exact import ZERO, bits_up, gaussian_mean_up, note_rounding
 from dpcompose.curves.rounding.words import number
 
@@ -19,16 +19,8 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Masses
 
 
-#: A standard deviation of the loss that none exceeds by much.
-_WIDEST = 2.0
-
-
 #: Below this, floats would lose digits.
 _TINY = Fraction(1, 10**290)
-
-
-#: Covers the rounding of an evaluation in 60 digits.
-_MARGIN = Fraction(1, 10**40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +40,9 @@ class BoundedRange(MechanismLoss):
         (η+ε')/2. Minus its slope in e^ε' is the Q-mass above, so that the loss has the P-density
         e^(-(η-l)/2)/(2(1-e^(-η))) on [-η, η]."""
         from dpcompose.curves.backends.lattice.discrete import response
-        from dpcompose.curves.backends.lattice.masses import EPS, bounded
+        from dpcompose.curves.backends.lattice.masses import bounded
         from dpcompose.curves.backends.lattice.slope import WIDE, slope
+        from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE or self.epsilon < _TINY:
             return response(self.epsilon, step)
@@ -78,7 +71,7 @@ class BoundedRange(MechanismLoss):
         return self.epsilon
 
     def spread(self) -> float:
-        return double_of(self.epsilon * Fraction(4, 7), _WIDEST)
+        return double_of(self.epsilon * Fraction(4, 7), WIDEST)
 
     def line(self) -> None:
         return None
@@ -133,7 +126,7 @@ def bounded_range_rho(eta: Fraction) -> Fraction:
         # ln(sinh(η/2)/(η/2)) = η/2 + ln(1-e^-η) - ln η, coth(η/2) = (1+e^-η)/(1-e^-η).
         value = half + mp.log(fall) - mp.log(x) + half * (2 - fall) / fall - 1
         note_rounding()
-        return min(eta * eta / 8, up(value, _MARGIN))
+        return min(eta * eta / 8, up(value, FORMULA_MARGIN))
 
 
 def bounded_range_mu(eta: Fraction) -> Fraction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, double_of, even
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, WIDEST, double_of, even
 from dpcompose.curves.backends.renyi.cumulants import (
     Cumulant,
     gap,
@@ -17,7 +17,7 @@ from dpcompose.curves.backends.renyi.cumulants import (
     softplus,
 )
 from dpcompose.curves.curve import MechanismLoss
-from dpcompose.curves.rounding.doubles import digits_of, mpf_of, up
+from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, mpf_of, up
 from dpcompose.curves.rounding.exact import (
     MAX_EXPONENT,
     ZERO,
@@ -35,20 +35,12 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.vertical_line.transforms import ResponseTransforms
 
 
-#: A standard deviation of the loss that none exceeds by much.
-_WIDEST = 1.7
-
-
 #: Noise moved by this much, or by this many scales, counts as a response.
 _FARTHEST = 10**12
 
 
 #: In how many blocks the values of the noise are summed.
 _BLOCKS = 400
-
-
-#: Covers the rounding of an evaluation in 60 digits.
-_MARGIN = Fraction(1, 10**40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +57,16 @@ class GeometricLoss(MechanismLoss):
 
         from dpcompose.curves.backends.lattice.discrete import (
             LOG_TAIL,
-            MAX_ATOMS,
             MAX_SHIFT,
             on_lattice,
             response,
         )
-        from dpcompose.curves.backends.lattice.masses import EPS
+        from dpcompose.curves.backends.lattice.masses import MAX_POINTS
+        from dpcompose.curves.rounding.doubles import EPS
 
         # Far down, atoms of little mass are raised to the last one that is listed.
         count = min(self.shift, math.ceil(LOG_TAIL * self.scale) + 1)
-        if count > MAX_ATOMS or self.shift > MAX_SHIFT or self.scale * 500 < 1:
+        if 2 * count > MAX_POINTS or self.shift > MAX_SHIFT or self.scale * 500 < 1:
             return response(self.greatest(), step)
         rate = float(1 / self.scale)
         places = np.arange(count + 1, dtype=np.int64)
@@ -115,7 +107,7 @@ class GeometricLoss(MechanismLoss):
         return self.natural_step()
 
     def spread(self) -> float:
-        return double_of(self.greatest(), _WIDEST)
+        return double_of(self.greatest(), WIDEST)
 
     def line(self) -> Fraction:
         return Fraction(self.shift)
@@ -172,7 +164,7 @@ def geometric_rho(shift: int, scale: Fraction) -> Fraction:
         rate = 1 / mpf_of(scale)
         inside = -2 * mp.exp(-rate) * mp.expm1(-rate * shift) / -mp.expm1(-2 * rate)
         note_rounding()
-        return min(pure, up((shift - inside) * rate, _MARGIN))
+        return min(pure, up((shift - inside) * rate, FORMULA_MARGIN))
 
 
 def geometric_mu(shift: int, scale: Fraction) -> Fraction:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import double_of
+from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import Certified, MechanismLoss
-from dpcompose.curves.rounding.doubles import digits_of, down, mpf_of, up
+from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, down, mpf_of, up
 from dpcompose.curves.rounding.exact import (
     MAX_EXPONENT,
     ONE,
@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.vertical_line.transforms import LaplaceTransforms
 
 
-#: A standard deviation of the loss that none exceeds by much.
-_WIDEST = 1.7
-
-
-#: Covers the rounding of an evaluation in 60 digits.
-_MARGIN = Fraction(1, 10**40)
-
-
 @dataclass(frozen=True, slots=True)
 class LaplaceLoss(MechanismLoss):
     """Laplace noise of scale 1, moved by `shift` = a > 0.
@@ -49,8 +41,9 @@ class LaplaceLoss(MechanismLoss):
 
     def masses(self, step: Fraction) -> Masses:
         from dpcompose.curves.backends.lattice.discrete import response
-        from dpcompose.curves.backends.lattice.masses import EPS, Masses, bounded, split
+        from dpcompose.curves.backends.lattice.masses import Masses, bounded, split
         from dpcompose.curves.backends.lattice.slope import WIDE, slope
+        from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE:
             return response(self.shift, step)
@@ -83,14 +76,16 @@ class LaplaceLoss(MechanismLoss):
     def least_epsilon(self, delta: Fraction) -> Certified:
         """a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018, Theorem 3)."""
         lost = 2 * log1p_up(delta / (1 - delta))
-        return Certified(max(self.shift - lost * (1 - _MARGIN), ZERO), max(self.shift - lost, ZERO))
+        return Certified(
+            max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO)
+        )
 
     def least_delta(self, epsilon: Fraction) -> Certified:
         from mpmath import mp
 
         with mp.workdps(60):
             value = -mp.expm1(mpf_of((epsilon - self.shift) / 2))
-            return Certified(min(up(value, _MARGIN), ONE), down(value, _MARGIN))
+            return Certified(min(up(value, FORMULA_MARGIN), ONE), down(value, FORMULA_MARGIN))
 
     def natural_step(self) -> None:
         return None
@@ -99,7 +94,7 @@ class LaplaceLoss(MechanismLoss):
         return self.shift
 
     def spread(self) -> float:
-        return double_of(self.shift, _WIDEST)
+        return double_of(self.shift, WIDEST)
 
     def line(self) -> Fraction:
         return self.shift
@@ -148,7 +143,7 @@ def laplace_rho(shift: Fraction) -> Fraction:
     with mp.workdps(60 + max(0, -digits_of(shift))):
         value = mpf_of(shift) + mp.expm1(-mpf_of(shift))
         note_rounding()
-        return min(shift * shift / 2, up(value, _MARGIN))
+        return min(shift * shift / 2, up(value, FORMULA_MARGIN))
 
 
 def laplace_mu(shift: Fraction) -> Fraction:

@@ -10,10 +10,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import RESPONSE, double_of
+from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below, of_response
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import MechanismLoss
+from dpcompose.curves.rounding.doubles import MARGIN, WORKING_DIGITS
 from dpcompose.curves.rounding.exact import (
     MAX_EXPONENT,
     ZERO,
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Masses
 
 
-#: More than what is rounded up in a quantile of the normal law, relatively.
-_SLIGHTLY = Fraction(1, 10**30)
-#: Digits of a cumulant that are computed, beside twice those of the difference of two chances.
-_DIGITS = 40
 #: Chances, their complements and differences below this are not told from 0, and the largest D_α/α
 #: is found as closely as this.
 _LEAST, _CLOSE = Fraction(1, 10**20), 1e-7
@@ -76,7 +73,7 @@ class KaryResponse(MechanismLoss):
     def spread(self) -> float:
         odds = math.exp(double_of(self.epsilon, 700))
         share = (odds + 1) / (odds + min(self.k, 1e300) - 1)
-        return double_of(self.epsilon, RESPONSE) * math.sqrt(share)
+        return double_of(self.epsilon, WIDEST) * math.sqrt(share)
 
     def line(self) -> None:
         return None
@@ -125,8 +122,8 @@ def kary_mu(k: int, epsilon: Fraction) -> Fraction:
         # 1-p = 1/(1+e^(ε-ln(k-1))).
         return min(found, (near + gaussian_mean_up(log1p_up(odds / (k - 1) - 1))) / 2)
     # p = 1/(1+e^x) for e^x = (k-1)/e^ε: rounded down, as it is taken away.
-    far = gaussian_mean_up(log1p_up((k - 1) / odds - 1) * (1 - _SLIGHTLY))
-    return min(found, (near - far * (1 - _SLIGHTLY)) / 2)
+    far = gaussian_mean_up(log1p_up((k - 1) / odds - 1) * (1 - MARGIN))
+    return min(found, (near - far * (1 - MARGIN)) / 2)
 
 
 @lru_cache(maxsize=256)
@@ -149,7 +146,8 @@ def two_answers_rho(high: Fraction, low: Fraction) -> Fraction:
 def _cumulant(one: Fraction, other: Fraction) -> Callable[[float], float]:
     """Returns s·D_(1+s) of two answers with chances `one` and 1 - `one` against `other`."""
     lost = len(str(int(1 / abs(one - other))))
-    context = Context(prec=_DIGITS + 2 * lost, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    # Twice the digits that are lost in the difference of the chances.
+    context = Context(prec=WORKING_DIGITS + 2 * lost, Emax=MAX_EMAX, Emin=MIN_EMIN)
     outcomes = []
     for p, q in ((one, other), (1 - one, 1 - other)):
         chance, odds = (context.divide(x.numerator, Decimal(x.denominator)) for x in (p, p / q))
@@ -175,5 +173,5 @@ def _quantile_up(chance: Fraction) -> Fraction:
     """Returns Φ⁻¹ of a chance, rounded up."""
     if chance >= Fraction(1, 2):
         return gaussian_mean_up(log_inverse_up((1 - chance) / chance)) / 2
-    odds = log_inverse_up(chance / (1 - chance)) * (1 - _SLIGHTLY) - _SLIGHTLY
-    return -gaussian_mean_up(max(odds, ZERO)) * (1 - _SLIGHTLY) / 2
+    odds = log_inverse_up(chance / (1 - chance)) * (1 - MARGIN) - MARGIN
+    return -gaussian_mean_up(max(odds, ZERO)) * (1 - MARGIN) / 2

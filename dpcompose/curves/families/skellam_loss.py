@@ -23,6 +23,7 @@ from dpcompose.curves.backends.lattice.sizes import double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import ZERO, float_up
 from dpcompose.curves.rounding.words import number
 
@@ -44,8 +45,8 @@ _FARTHEST = 1 << 16
 _BITS = 200
 
 
-#: A step in doubles is off by this at most, relatively; and a sum of exponentials.
-_EPS, _ROOM = 2.0**-52, 1e-11
+#: A sum of exponentials in doubles is off by this at most, relatively.
+_ROOM = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class SkellamLoss(MechanismLoss):
         law = _law(self.shift, self.variance)
         # What lies beyond, below and above, gives all away.
         middle = [law.middle] if law.middle else []
-        losses = np.concatenate([law.losses, [0.0] * len(middle), -law.losses * (1 - 16 * _EPS)])
+        losses = np.concatenate([law.losses, [0.0] * len(middle), -law.losses * (1 - 16 * EPS)])
         p = np.concatenate([law.p, middle, law.p * np.exp(-law.losses) * (1 + 1e-12)])
         return scatter(losses, p, step, 2 * law.beyond)
 
@@ -145,15 +146,15 @@ def _law(shift: int, variance: Fraction) -> _Law:
     whole = list(accumulate((int(math.ldexp(each, 120)) for each in logs), initial=0))
     weights = np.cumprod(np.array([1.0, *(r / one for r in steps)]))
     total = math.fsum(weights[: reach + 1].tolist()) * 2 - 1
-    chances = weights / total * (1 + (4 * len(weights) + 64) * _EPS)
+    chances = weights / total * (1 + (4 * len(weights) + 64) * EPS)
     # All n < shift/2, as distances: ln I_n/I_(n-shift) = Σ ln 1/r_j over |n| ≤ j < shift-n.
     places = range(-reach, -(-shift // 2))
     losses = [(whole[shift - n] - whole[abs(n)]) / (1 << 120) for n in places]
     p = chances[[abs(n) for n in places]]
-    ratio = steps[reach] / one * (1 + 4 * _EPS)
-    beyond = float(chances[reach]) * ratio / (1 - ratio) * (1 + 8 * _EPS)
+    ratio = steps[reach] / one * (1 + 4 * EPS)
+    beyond = float(chances[reach]) * ratio / (1 - ratio) * (1 + 8 * EPS)
     middle = 0.0 if shift % 2 else float(chances[shift // 2])
-    return _Law(np.array(losses) * (1 + 8 * _EPS), p, middle, beyond, reach, ratio)
+    return _Law(np.array(losses) * (1 + 8 * EPS), p, middle, beyond, reach, ratio)
 
 
 def _ratios(variance: Fraction, count: int) -> list[int]:
@@ -183,7 +184,7 @@ def _cumulant(shift: int, variance: Fraction) -> Callable[[float], float]:
     # its tangent; there the chances fall at least as fast as `ratio`.
     import numpy as np
 
-    law, v = _law(shift, variance), float(min(variance, _MUCH)) * (1 - _EPS)
+    law, v = _law(shift, variance), float(min(variance, _MUCH)) * (1 - EPS)
     with np.errstate(divide="ignore"):
         logs = np.log(law.p)
     far = law.last + shift
@@ -200,7 +201,7 @@ def _cumulant(shift: int, variance: Fraction) -> Callable[[float], float]:
         beyond = float(logs[0]) + s * top + fall - math.log(-math.expm1(fall))
         most = max(float(terms.max()), beyond)
         y = most + math.log(float(np.exp(terms - most).sum()) + math.exp(beyond - most))
-        y += 8 * _EPS * (s * greatest + 800) + 1e-12
+        y += 8 * EPS * (s * greatest + 800) + 1e-12
         exact = y + math.log1p(math.exp(-y)) if y > 0 else math.log1p(math.exp(y))
         return min(tilted, exact)
 
@@ -251,7 +252,7 @@ def skellam_rho(shift: int, variance: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _largest(shift: int, variance: Fraction) -> Fraction:
-    v = float(min(variance, _MUCH)) * (1 - _EPS)
+    v = float(min(variance, _MUCH)) * (1 - EPS)
     exact = _cumulant(shift, variance)
     # The limit as α → 1.
     floor = exact(1e-9) / 1e-9

@@ -6,14 +6,19 @@ import math
 from fractions import Fraction
 from typing import Any
 
-#: The unit in the last place: relative error of one correctly rounded operation.
-UNIT = 2.0**-53
+#: The unit in the last place, which is the relative error of one correctly rounded operation, and
+#: twice that.
+UNIT, EPS = 2.0**-53, 2.0**-52
+#: What an evaluation in some 40 digits of mpmath may be off by, relatively, and those digits.
+MARGIN, WORKING_DIGITS = Fraction(1, 10**30), 40
+#: What one formula may be off by in 60 digits.
+FORMULA_MARGIN = Fraction(1, 10**40)
 #: Significant digits on which machines agree; what floating-point sums give is rounded up to them.
 DIGITS = 11
 #: Numbers like 1e-300 or 1e300 leave the range of doubles; a way to a bound then gives nothing.
 BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Results carry this many significant bits at most.
-_BITS = 160
+BITS = 160
 #: Numbers below 2 to this power are not told apart: as fractions they would fill the memory.
 _FAINT = -30_000
 
@@ -72,8 +77,8 @@ def _is_faint(x: Any) -> bool:
 
 
 def shorten(x: Fraction, *, up: bool) -> Fraction:
-    """`x` rounded to a multiple of a power of two with `_BITS` significant bits."""
-    shift = _BITS - (abs(x.numerator).bit_length() - x.denominator.bit_length())
+    """`x` rounded to a multiple of a power of two with `BITS` significant bits."""
+    shift = BITS - (abs(x.numerator).bit_length() - x.denominator.bit_length())
     scaled = x * (1 << shift) if shift >= 0 else x / (1 << -shift)
     whole = math.ceil(scaled) if up else math.floor(scaled)
     return Fraction(whole, 1 << shift) if shift >= 0 else Fraction(whole * (1 << -shift))

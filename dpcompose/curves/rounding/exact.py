@@ -15,18 +15,22 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
+from dpcompose.curves.rounding.doubles import BITS
+
 # 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
 ZERO, ONE = Fraction(0), Fraction(1)
 _CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Fraction(10**45 + 1, 10**45)
-_SQRT_BITS = 160
+#: Rounds up to 50 significant digits.
+UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 #: A sum whose denominator needs more bits than this is rounded up to a multiple of 2**-_GRID.
 MAX_BITS = 8192
 _GRID = 256
 #: Above this exponent a factor e^x is no longer written out: no δ survives it.
 MAX_EXPONENT = 10_000
-#: An ε above which the tail of the normal law is its first term, to 14 digits.
-_FURTHEST = 10**15
+#: An ε above which the tail of the normal law is its first term, to 14 digits, and doubles and
+#: decimal exponents end soon.
+FURTHEST = 10**15
 #: An ε above which a sample hides next to nothing.
 _FAR = 1_000
 
@@ -78,8 +82,8 @@ def sqrt_up(x: Fraction) -> Fraction:
     if top * top == x.numerator and bottom * bottom == x.denominator:
         return Fraction(top, bottom)
     note_rounding()
-    # Scale so that the integer root carries _SQRT_BITS significant bits.
-    shift = max(0, _SQRT_BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
+    # Scale so that the integer root carries BITS significant bits.
+    shift = max(0, BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
     root = math.isqrt((x.numerator << (2 * shift)) // x.denominator) + 1
     return Fraction(root, 1 << shift)
 
@@ -88,7 +92,7 @@ def sqrt_down(x: Fraction) -> Fraction:
     """Returns the square root of `x` ≥ 0: exact where it is rational, else rounded down."""
     if is_square(x):
         return sqrt_up(x)
-    shift = max(0, _SQRT_BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
+    shift = max(0, BITS - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
     root = math.isqrt((x.numerator << (2 * shift)) // x.denominator)
     return Fraction(root, 1 << shift)
 
@@ -132,8 +136,7 @@ def geometric_up(x: Fraction, steps: int) -> Fraction:
 def _shorten(x: Fraction) -> Fraction:
     """Round a positive fraction up to 50 significant digits, to keep later sums small."""
     note_rounding()
-    context = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    return Fraction(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
+    return Fraction(UP.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 
 def tanh_up(x: Fraction) -> Fraction:
@@ -161,7 +164,7 @@ def gaussian_mean_up(epsilon: Fraction) -> Fraction:
     """
     if epsilon == 0:
         return Fraction(0)
-    if epsilon > _FURTHEST:
+    if epsilon > FURTHEST:
         # Φ(-x) ≤ e^(-x²/2)/2, which is at most 1/(1+e^ε) from x = √(2ε) on.
         return 2 * sqrt_up(2 * epsilon)
     note_rounding()

@@ -156,7 +156,7 @@ def test_a_rough_bound_is_one() -> None:
 
 
 def test_closed_forms_of_very_many_unlike_losses_are_not_compared() -> None:
-    for many, told in ((2000, True), (2001, False)):
+    for many, told in ((2048, True), (2049, False)):
         composition = Curve(tuple((Response(F(1, n)), 1) for n in range(9, 9 + many)))
         rules = {each.rule for each in compared_routes(composition, AT_DELTA)}
         assert ({RouteName.ADVANCED, RouteName.CLOSED} <= rules) is told

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpcompose.core.loss.drawn_patterns import amplified, mixture_of_draws
-from dpcompose.core.loss.path_losses import chained
 from dpcompose.core.loss.pattern import one
 from dpcompose.core.loss.pattern_algebra import Patterns
+from dpcompose.core.loss.pattern_options import amplified, chained, mixture_of_draws
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Concentrated, MixtureOfDraws, Response, Sampled
 from dpcompose.curves.families.laplace_loss import LaplaceLoss

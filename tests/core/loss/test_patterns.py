@@ -22,7 +22,7 @@ from dpcompose.core.loss.pattern import (
     together,
 )
 from dpcompose.core.loss.pattern_algebra import MOST_PARTS, MOST_SORTS, Patterns
-from dpcompose.core.loss.pattern_choices import any_of
+from dpcompose.core.loss.pattern_options import any_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import (

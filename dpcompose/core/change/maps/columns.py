@@ -26,7 +26,6 @@ class Columns(RowByRow):
         return RowMap(self.only, self.only)
 
     def keeps_column(self, column: str) -> bool:
-        """Returns whether the column is selected."""
         return column in self.only
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:

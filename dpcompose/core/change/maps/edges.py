@@ -28,7 +28,6 @@ class Edges(Map):
         return two_sided(traits.degree, ChangeUnit(Kind.PAIR, (0, 0)))
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of rows that are edges."""
         return Traits(edge_rows=True, degree=traits.degree, unit=traits.unit, most=traits.most)
 
     def conduct(self) -> MapTraits:
@@ -38,9 +37,4 @@ class Edges(Map):
         return "the table of edges"
 
 
-FORM = Form(
-    "edges",
-    Edges,
-    "The table of the edges of a graph.",
-    reads=Shape.GRAPH,
-)
+FORM = Form("edges", Edges, "The table of the edges of a graph.", reads=Shape.GRAPH)

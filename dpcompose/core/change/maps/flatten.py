@@ -47,6 +47,13 @@ class SeveralRows(RowByRow):
     drops: bool
     uses: frozenset[str] | None
 
+    def __post_init__(self) -> None:
+        """Raises `Contradiction` if each row gives exactly so many rows, and some row none."""
+        if self.exact and self.drops:
+            says = "`exact: true` and `drops: true` contradict each other"
+            hint = "if some row gives nothing, not every row gives `max_rows` rows: remove one"
+            raise Contradiction("DPC105", "drops", says, hint)
+
     @property
     def keeps(self) -> frozenset[str] | None:
         """Returns the columns that each new row copies from its source row; None: all of them."""
@@ -132,27 +139,6 @@ class Flatten(SeveralRows):
         return f"a flatten{of} to {self.rows} a row"
 
 
-def _flatten_from_keys(
-    max_rows: int,
-    exact: bool,
-    drops: bool,
-    keeps: frozenset[str],
-    uses: frozenset[str] | None,
-) -> Flatten:
-    """Returns the flatten that the keys of a map declare; `Contradiction` for `exact` with
-    `drops`."""
-    check_exact(exact, drops)
-    return Flatten(max_rows, exact, drops, keeps, uses)
-
-
-def check_exact(exact: bool, drops: bool) -> None:
-    """Raises `Contradiction` if each row gives exactly so many rows, and some row none."""
-    if exact and drops:
-        says = "`exact: true` and `drops: true` contradict each other"
-        hint = "if some row gives nothing, not every row gives `max_rows` rows: remove one"
-        raise Contradiction("DPC105", "drops", says, hint)
-
-
 MAX_ROWS = FormKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
 EXACT = FormKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
 
@@ -161,5 +147,4 @@ FORM = Form(
     Flatten,
     "Makes at most `max_rows` rows of each row.",
     (MAX_ROWS, EXACT, DROPS, KEEPS, uses("which rows a row gives, beside what they keep,")),
-    _flatten_from_keys,
 )

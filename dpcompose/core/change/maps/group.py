@@ -19,7 +19,6 @@ class Group(Map):
     by: str
 
     def single_key(self) -> str | None:
-        """Returns the column `by`."""
         return self.by
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dpcompose.core.change.kind_form import Declared, Form, excluded
-from dpcompose.core.change.maps.flatten import EXACT, MAX_ROWS, SeveralRows, check_exact
+from dpcompose.core.change.maps.flatten import EXACT, MAX_ROWS, SeveralRows
 from dpcompose.core.change.maps.kind import DROPS, Readers, columns_named, uses
 from dpcompose.core.mechanisms.family import FormKey, Sort
 
@@ -38,17 +38,12 @@ class JoinPublic(SeveralRows):
 
 
 def _join_from_keys(
-    column: str | None,
-    uses: frozenset[str] | None,
-    max_rows: int,
-    exact: bool,
-    drops: bool,
+    column: str | None, uses: frozenset[str] | None, max_rows: int, exact: bool, drops: bool
 ) -> JoinPublic:
     """Returns the join that the keys of a map declare; `column` is short for `uses` of one column.
 
     Raises `Contradiction` if both are given, or `exact` and `drops`.
     """
-    check_exact(exact, drops)
     if column is None:
         return JoinPublic(max_rows, uses, exact, drops)
     if uses is not None:

@@ -16,11 +16,9 @@ class Opaque(Map):
     """A map of unknown stability."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns an arbitrary change."""
         return [anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the traits of rows of which nothing is known."""
         columns, others = traits.columns_of_new()
         return Traits(columns=columns, others=others)
 
@@ -31,8 +29,4 @@ class Opaque(Map):
         return "an opaque map"
 
 
-FORM = Form(
-    "opaque",
-    Opaque,
-    "A map of unknown stability.",
-)
+FORM = Form("opaque", Opaque, "A map of unknown stability.")

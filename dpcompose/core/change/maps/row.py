@@ -30,7 +30,6 @@ class RowMap(RowByRow):
     uses: frozenset[str] | None = None
 
     def keeps_column(self, column: str) -> bool:
-        """Returns whether `keeps` names the column."""
         return column in self.keeps
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:

@@ -237,7 +237,6 @@ class AllRows(RowByRow):
     """A Poisson sample of rate 1, which keeps every row."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit."""
         return [same(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:

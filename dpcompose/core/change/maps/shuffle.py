@@ -28,7 +28,6 @@ class Shuffle(Map):
         return [anything(leaf)]
 
     def traits_after(self, traits: Traits) -> Traits:
-        """Returns the same traits."""
         return traits._replace(nulls=False)
 
     def refused(self, above: Above) -> Iterator[Refusal]:

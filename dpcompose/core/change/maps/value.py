@@ -138,10 +138,7 @@ FORM = Form(
     (
         FormKey("metric", Sort.CHOICE, "The metric.", "euclidean", tuple(SPACES)),
         FormKey(
-            "sensitivity",
-            Sort.MOVES,
-            "How far one row moves it; a number: one row added.",
-            None,
+            "sensitivity", Sort.MOVES, "How far one row moves it; a number: one row added.", None
         ),
         FormKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
     ),

@@ -26,7 +26,6 @@ class ByKey(PartitionKind):
         return Assignment(shifts=False, determined=True)
 
     def blocks_of_unit(self, unit: str | None) -> int | None:
-        """Returns 1 if the key is the privacy unit, else None."""
         return 1 if self.column == unit else None
 
     def declares(self, name: str) -> Declared:

@@ -19,7 +19,6 @@ class ByMembership(PartitionKind):
     max_blocks: int
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns the sets of at most `max_blocks` blocks."""
         return InSome(self.max_blocks)
 
     def assignment(self) -> Assignment:

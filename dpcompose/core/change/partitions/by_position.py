@@ -53,8 +53,5 @@ class ByPosition(PartitionKind):
 
 
 FORM = Form(
-    "position",
-    ByPosition,
-    "Blocks are ranges of the positions of an ordered table.",
-    (BLOCKS,),
+    "position", ByPosition, "Blocks are ranges of the positions of an ordered table.", (BLOCKS,)
 )

@@ -45,7 +45,6 @@ class ByValue(PartitionKind):
         return f"the blocks of `{name}` are disjoint sets of values of {named}", ("uses",)
 
     def declares_left_out(self, name: str, parent: str) -> str | None:
-        """Returns the declaration that each block leaves out some row."""
         return f"every block of `{name}` leaves out some possible row of `{parent}`"
 
     def describe(self) -> str:

@@ -45,11 +45,9 @@ class Fixed(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns 1."""
         return 1
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Returns the sets of one block."""
         return (frozenset((place,)) for place in range(len(blocks)))
 
 
@@ -59,11 +57,9 @@ class InOne(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns 1."""
         return 1
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Returns the empty set and the sets of one block."""
         return _up_to(1, blocks)
 
 
@@ -76,11 +72,9 @@ class InSome(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns the limit."""
         return self.limit
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Returns the sets of at most `limit` blocks, the small ones first."""
         return _up_to(self.limit, blocks)
 
 
@@ -94,11 +88,9 @@ class InSets(_OfARow):
 
     @property
     def most_blocks(self) -> int:
-        """Returns the size of the largest set."""
         return max(map(len, self.fed), default=0)
 
     def sets(self, blocks: Sequence[int]) -> Iterator[frozenset[int]]:
-        """Returns each set once."""
         place = {block: at for at, block in reversed(list(enumerate(blocks)))}
         return iter(dict.fromkeys(frozenset(place[i] for i in each) for each in self.fed))
 

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpcompose.curves.curve import Certified, Curve, Grouped, Response, Sampled
-from dpcompose.curves.rounding.doubles import down, mpf_of, shorten
+from dpcompose.curves.rounding.doubles import MARGIN, down, mpf_of, shorten
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO, amplified_up, geometric_up
 
 #: ε or δ of a composition.
 EpsilonAt = Callable[[Curve, Fraction], Certified | None]
 DeltaAt = Callable[[Curve, Fraction], Certified]
 
-#: More than `amplified_up` adds, relatively, above `_CLEAR`.
-_ROUNDED, _CLEAR = Fraction(1, 10**30), Fraction(1, 10**6)
 #: The search for an ε at a group distance ends at this relative distance, or after so many tries.
 _ENOUGH, _TRIES = Fraction(1, 10**8), 40
 #: More steps at a group distance are not followed one by one.
@@ -38,7 +36,7 @@ def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
     upper = amplified(inner.upper, part.rate)
     lower = inner.lower
     if lower is not None:
-        lower = amplified(lower, part.rate) * (1 - _ROUNDED) if lower > _CLEAR else ZERO
+        lower = amplified(lower, part.rate) * (1 - MARGIN) if lower > _ENOUGH else ZERO
     return inner._replace(upper=upper, lower=lower)
 
 

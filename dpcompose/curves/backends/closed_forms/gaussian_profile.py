@@ -10,12 +10,17 @@ from fractions import Fraction
 from typing import Any
 
 from dpcompose.curves.curve import Certified
-from dpcompose.curves.rounding.doubles import digits_of, down, mpf_of, shorten, up
+from dpcompose.curves.rounding.doubles import (
+    MARGIN,
+    WORKING_DIGITS,
+    digits_of,
+    down,
+    mpf_of,
+    shorten,
+    up,
+)
 from dpcompose.curves.rounding.exact import ZERO
 
-_DIGITS = 40
-#: What a value in working precision may be off by, relatively; the digits lost are added to it.
-_MARGIN = Fraction(1, 10**30)
 #: μ² below this is rounded up to it: no δ that can be asked for sees the difference.
 _LEAST = Fraction(1, 10**80)
 #: Beyond this only the leading term is kept.
@@ -35,8 +40,8 @@ def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
         return Certified(Fraction(1) if near else Fraction(1, 10**9000), None)
     with mp.workdps(_working_digits(square, epsilon)):
         value = _delta(mp.sqrt(mpf_of(square)), mpf_of(epsilon))[0]
-    lower = ZERO if square != mu_squared else down(value, _MARGIN)
-    return Certified(min(up(value, _MARGIN), Fraction(1)), lower)
+    lower = ZERO if square != mu_squared else down(value, MARGIN)
+    return Certified(min(up(value, MARGIN), Fraction(1)), lower)
 
 
 def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Certified | None:
@@ -111,7 +116,7 @@ def _working_digits(mu_squared: Fraction, epsilon: Fraction) -> int:
     lost = max(0, -size) + 2 * max(0, size)
     if epsilon:
         lost += 2 * max(0, digits_of(epsilon)) + max(0, digits_of(epsilon * epsilon / mu_squared))
-    return _DIGITS + lost
+    return WORKING_DIGITS + lost
 
 
 def _guess(mu_squared: Fraction, delta: Fraction) -> Fraction:

@@ -22,10 +22,15 @@ from dpcompose.curves.curve import (
     Sampled,
 )
 from dpcompose.curves.rounding.doubles import shorten
-from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO, exchanged_up, exp_up, log1p_up
-
-#: A sum with a longer denominator is rounded up.
-_MOST_BITS = 4096
+from dpcompose.curves.rounding.exact import (
+    MAX_BITS,
+    MAX_EXPONENT,
+    ONE,
+    ZERO,
+    exchanged_up,
+    exp_up,
+    log1p_up,
+)
 
 
 def greatest_sum(composition: Curve) -> Fraction | None:
@@ -40,7 +45,7 @@ def greatest_sum(composition: Curve) -> Fraction | None:
         if one is None:
             return None
         total += one * count
-        if total.denominator.bit_length() > _MOST_BITS:
+        if total.denominator.bit_length() > MAX_BITS:
             total = shorten(total, up=True)
     return total
 

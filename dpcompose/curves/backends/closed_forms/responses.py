@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpcompose.curves.curve import Certified
-from dpcompose.curves.rounding.doubles import digits_of, down, exact_of, log_of, mpf_of, up
+from dpcompose.curves.rounding.doubles import MARGIN, digits_of, down, exact_of, log_of, mpf_of, up
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ZERO, exp_up
 
 #: More copies than this are left to other bounds: the sum has about as many terms as their root.
@@ -22,8 +22,6 @@ MOST_COPIES = 10**10
 _BITS = 400
 #: What lies above the first term is at most e to this power of the δ that is looked for.
 _NEGLIGIBLE = -100.0
-#: Covers the roundings: at most 2^40 steps, each of a few units in 2^-200 of the δ looked for.
-_MARGIN = Fraction(1, 10**36)
 
 
 class _Sums(NamedTuple):
@@ -50,9 +48,9 @@ def equal_epsilon(epsilon: Fraction, copies: int, delta: Fraction) -> Certified 
     from mpmath import mp
 
     with mp.workdps(60 + max(0, digits_of(whole))):
-        upper, lower = sums.above * (1 + _MARGIN), sums.above * (1 - _MARGIN)
-        high = _end(sums, upper - wanted, sums.weighted * (1 - _MARGIN), 1)
-        low = _end(sums, lower - wanted, sums.weighted * (1 + _MARGIN), -1)
+        upper, lower = sums.above * (1 + MARGIN), sums.above * (1 - MARGIN)
+        high = _end(sums, upper - wanted, sums.weighted * (1 - MARGIN), 1)
+        low = _end(sums, lower - wanted, sums.weighted * (1 + MARGIN), -1)
     return Certified(min(high, whole), max(ZERO, min(low, whole)) if wanted == delta else None)
 
 
@@ -68,7 +66,7 @@ def _end(sums: _Sums, top: Fraction, bottom: Fraction, side: int) -> Fraction:
     value = sums.loss + offset + side * margin
     if value <= 0:
         return ZERO
-    return up(mpf_of(value), _MARGIN) if side > 0 else down(mpf_of(value), _MARGIN)
+    return up(mpf_of(value), MARGIN) if side > 0 else down(mpf_of(value), MARGIN)
 
 
 def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Certified | None:
@@ -91,10 +89,10 @@ def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Certified | Non
     with mp.workdps(60 + max(0, digits_of(whole))):
         gap = at - sums.loss
         factor = exact_of(mp.exp(mpf_of(gap)))
-        upper = sums.above * (1 + _MARGIN) - sums.weighted * factor * (1 - 2 * _MARGIN)
-        lower = sums.above * (1 - _MARGIN) - sums.weighted * factor * (1 + 2 * _MARGIN)
+        upper = sums.above * (1 + MARGIN) - sums.weighted * factor * (1 - 2 * MARGIN)
+        lower = sums.above * (1 - MARGIN) - sums.weighted * factor * (1 + 2 * MARGIN)
         return Certified(
-            min(Fraction(1), up(mpf_of(upper), _MARGIN)), down(mpf_of(max(ZERO, lower)), _MARGIN)
+            min(Fraction(1), up(mpf_of(upper), MARGIN)), down(mpf_of(max(ZERO, lower)), MARGIN)
         )
 
 
@@ -144,7 +142,8 @@ def _walk(
     # Where the losses end for good: the last i with a loss above `at` or, solving, above 0.
     end = math.ceil((epsilon * copies - (at or ZERO)) / (2 * epsilon)) - 1
     end = min(end, copies)
-    # What lies above the start is covered by one more share of the margin.
+    # At most 2^40 steps, each of a few units in 2^-200 of the δ looked for, and what lies above the
+    # start are less than the margin.
     above, weighted, index = 0, 0, start
     while True:
         above += term

@@ -9,12 +9,13 @@ otherwise (Kairouz, Oh and Viswanath 2015), so that of δ there remains
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from dpcompose.curves.rounding.exact import (
     MAX_BITS,
     MAX_EXPONENT,
+    UP,
     ZERO,
     capped,
     exp_up,
@@ -28,7 +29,6 @@ from dpcompose.curves.rounding.exact import (
 Stated = tuple[Fraction, Fraction, int]
 
 _DOWN = Context(prec=80, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_UP = Context(prec=60, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 #: What a product in 80 digits may be off by, generously.
 _MARGIN = Fraction(1, 10**70)
 #: e, rounded up.
@@ -97,11 +97,11 @@ def _total(stated: Sequence[Stated]) -> Fraction:
 
 
 def _sum_up(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
-    """Σ term·count in 60 digits, each step rounded up."""
+    """Σ term·count in 50 digits, each step rounded up."""
     total = Decimal(0)
     for term, count in terms:
-        each = _UP.divide(Decimal(term.numerator * count), Decimal(term.denominator))
-        total = _UP.add(total, each)
+        each = UP.divide(Decimal(term.numerator * count), Decimal(term.denominator))
+        total = UP.add(total, each)
     return Fraction(total)
 
 

@@ -18,10 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import EPS, NORMAL_TAIL, Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.masses import NORMAL_TAIL, Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.normal import BLOCK
 from dpcompose.curves.backends.lattice.profiles import greatest
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.curve import Allocated
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
 #: With another μ it is as if the step were known, which is never less.
@@ -36,11 +38,9 @@ _FINE = 400
 _POWER, _EVEN, _CELLS = 0.125, 0.1, 4000
 #: Beyond this mass a law is cut; products too small for doubles are less than that one in all.
 _CUT, _UNDERFLOW = 1e-24, 1e-100
-#: Pairs that are added up at once.
-_BLOCK = 1 << 14
 #: What roundings change relatively, at most: each value by some 10 for each of 40 sums, and before
 #: by those of a logarithm up to 400; the chances of t numbers by t times the roundings of a block.
-_OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * _BLOCK * EPS
+_OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * BLOCK * EPS
 
 
 class _Ratios(NamedTuple):
@@ -107,7 +107,7 @@ def _sum(one: _Ratios, other: _Ratios) -> _Ratios:
     about = np.add.outer(few[0].values, few[1].values).ravel()
     grid = _places(about, np.multiply.outer(few[0].chances, few[1].chances).ravel(), _PLACES)
     chances, told = np.zeros(len(grid)), one.told + other.told
-    rows = max(1, _BLOCK // len(other.values))
+    rows = max(1, BLOCK // len(other.values))
     for start in range(0, len(one.values), rows):
         some = slice(start, start + rows)
         values = np.add.outer(one.values[some], other.values).ravel()

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.masses import (
-    EPS,
     TAIL,
     Floats,
     Masses,
@@ -20,9 +19,8 @@ from dpcompose.curves.backends.lattice.masses import (
     scatter,
     split,
 )
+from dpcompose.curves.rounding.doubles import EPS
 
-#: More atoms than this are not listed one by one.
-MAX_ATOMS = 1 << 21
 MAX_SHIFT = 1 << 60
 LOG_TAIL = Fraction(math.ceil(-math.log(TAIL)))
 #: So many stated points are put on a grid by exact arithmetic.

@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 
 from dpcompose.curves.backends.lattice.masses import (
-    EPS,
     MAX_POINTS,
     TAIL,
     Floats,
@@ -22,13 +21,12 @@ from dpcompose.curves.backends.lattice.masses import (
     spread,
 )
 from dpcompose.curves.backends.lattice.profiles import from_profile
-from dpcompose.curves.rounding.exact import float_up
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS
+from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.exact import FURTHEST, float_up
 
 #: Orders less 1 that are looked at, and how many of them per piece of the curve.
 _LEAST, _MOST, _COUNT = 1e-12, 1e12, 4000
-_MOST_EPSILON = 1e15
-#: A law from a curve needs no more corners than this.
-_POINTS = 1 << 17
 
 
 def divergence(
@@ -50,7 +48,7 @@ def divergence(
             s = np.geomspace(1e-6, 1e6, 2 * _COUNT) / math.sqrt(rough)
             slopes.append(np.zeros(len(s)))
         orders.append(s)
-    if not orders or rho > _MOST_EPSILON:
+    if not orders or rho > FURTHEST:
         return Masses(step, 0, np.zeros(1), 1.0)
     every = np.concatenate(orders)
     # The ε at which each order is the best one; it grows with the order.
@@ -70,7 +68,7 @@ def _corners(points: tuple[tuple[Fraction, Fraction], ...]) -> list[tuple[float,
     curve = [(Fraction(0), Fraction(0))]
     for alpha, epsilon in points:
         corner = (alpha - 1, (alpha - 1) * epsilon)
-        if corner[0] > _MOST or corner[1] > _MOST_EPSILON:
+        if corner[0] > _MOST or corner[1] > FURTHEST:
             break
         while len(curve) > 1 and _slope(curve[-2], curve[-1]) >= _slope(curve[-1], corner):
             curve.pop()
@@ -103,5 +101,5 @@ def _grid(
     # ln δ + s·ε is free of ε.
     reach = float(np.min((_log_delta(s, zero, corners, rho) - math.log(TAIL)) / s))
     points = int(min(max(reach / step, 0.0) + 2, MAX_POINTS / 2))
-    times = -(-points // _POINTS)
+    times = -(-points // MOST_POINTS)
     return np.arange(points // times + 1, dtype=np.float64) * (step * times), times

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -24,7 +24,7 @@ from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 
 #: The exact grid of the stated fractions is taken up to this many points.
-EXACT_POINTS = 1 << 21
+EXACT_POINTS = MAX_POINTS // 2
 #: How much a pessimistic grid may add to an ε, relatively, by the spread of what it splits.
 TOLERANCE = 1e-7
 #: Denominators beyond this many bits are rounded, upwards, before anything else.
@@ -147,21 +147,6 @@ def least_log_delta(
         return None
     value = delta_of(law, epsilon)
     return Result(value.log_upper, value.log_lower if grid is None and not laws else None, grid)
-
-
-def log_deltas(
-    responses: Responses,
-    laws: Laws,
-    gaussian: Fraction,
-    epsilons: Sequence[Fraction],
-    rough: Ensemble,
-) -> list[float]:
-    """ln of a δ at each of some ε ≥ 0, ascending, that one tilt may do for."""
-    middle = float_of(epsilons[len(epsilons) // 2])
-    law, _ = _law(rough, responses, laws, gaussian, tilt_for_epsilon(rough, middle), middle)
-    if law is None:
-        return [tail_log_delta(rough, float_of(epsilon)) for epsilon in epsilons]
-    return [delta_of(law, epsilon).log_upper for epsilon in epsilons]
 
 
 @lru_cache(maxsize=1)

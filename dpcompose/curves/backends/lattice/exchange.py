@@ -31,11 +31,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, MOST_LOG, Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, base_grid, both_orders
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.curve import Curve, PoissonReplaceOne
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
 
 #: The curve is known at all of the first grid points, then at so many for each factor e.
@@ -48,8 +49,6 @@ _DEVIATIONS, _PER_DEVIATION = 10, 4
 _SHARES = 15
 #: All of these are tried at so many places of the curve, then at every so many-th.
 _ALL, _APART = 1024, 16
-#: e to this is nothing.
-_LEAST = -700.0
 
 
 class BaseProfile:
@@ -66,7 +65,7 @@ class BaseProfile:
 
     def at(self, losses: Floats) -> Floats:
         """δ at these ε, which may be below 0; each is known to a few roundings."""
-        size = np.abs(np.maximum(losses, _LEAST))
+        size = np.abs(np.maximum(losses, -MOST_LOG))
         near = np.maximum(size - 16 * EPS * (1 + size), 0.0)
         found = self._above(near)
         # δ(-ε) = 1 - e^(-ε)(1 - δ(ε)), a sum of two terms that are not negative.
@@ -145,9 +144,9 @@ def _bound(
     All s and t are tried at some of the ε, and between two of these what was best there.
     """
     q = min(float_up(rate), 1.0)
-    odds = math.log(float(1 - rate) / q) if rate < 1 else _LEAST
+    odds = math.log(float(1 - rate) / q) if rate < 1 else -MOST_LOG
     with np.errstate(divide="ignore"):
-        rise = np.maximum(np.log(-np.expm1(-losses)), _LEAST)
+        rise = np.maximum(np.log(-np.expm1(-losses)), -MOST_LOG)
     # ln(A/q), no greater than it is.
     away = losses + rise + odds
     away -= 8 * EPS * (1 + losses - rise + abs(odds))

@@ -9,11 +9,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from dpcompose.curves.rounding.exact import FURTHEST
+
 Pairs = tuple[tuple[Fraction, Fraction], ...]
 
 _DIGITS = 34
-#: Of a larger ε the exponential leaves the range of decimal numbers.
-_MOST = 10**15
 
 
 @lru_cache(maxsize=256)  # a law is put on several grids
@@ -25,7 +25,7 @@ def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
     on both sides of y = 1; where that curve bends lie the atoms, the Q-chance being the bend.
     """
     digits = _DIGITS + _lost(points)
-    if points[-1][0] < _MOST:  # many times faster
+    if points[-1][0] < FURTHEST:  # many times faster
         with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
             return _atoms(points, lambda x: Decimal(x.numerator) / x.denominator, Decimal.exp)
     from mpmath import mp

@@ -17,19 +17,18 @@ from dpcompose.curves.backends.lattice.components import (
 )
 from dpcompose.curves.backends.lattice.engine import (
     EXACT_POINTS,
+    TOLERANCE,
     Result,
     Shared,
     common_step,
     dyadic,
     least_epsilon,
     least_log_delta,
-    log_deltas,
     rough_ensemble,
-    tail_bound,
 )
 from dpcompose.curves.backends.lattice.lattice import window
-from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
+from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, far, natural_step, scale
 from dpcompose.curves.curve import (
     BEST,
     SHARED,
@@ -45,27 +44,18 @@ from dpcompose.curves.curve import (
 )
 from dpcompose.curves.rounding.doubles import float_of
 
-#: How much the grid may add to an ε, relatively, where its size allows.
-TOLERANCE = 1e-6
-#: Windows of pessimistic grids are kept near or below this many points.
-_POINTS = 1 << 20
-#: The same where many questions are asked about the same parts, or laws are slow to make.
-_SHARED_POINTS = 1 << 17
 #: Steps within the deviation of the least loss.
 _FINE = 32
 #: No law has more points than this on a coarse grid, about.
 _COARSE_POINTS = 1 << 15
 #: The longest law has more than this where the answer there is the one that is asked for.
 _ROUGH_POINTS = 1 << 11
-#: A rough curve is known at so many ε for each of so many tilts, down to this ln δ.
-_KNOTS, _TILTS, _LAST_LOG = 8, 24, -115.0
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
 #: So many grids are kept of parts of which many questions are asked.
 _KEPT = 4
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
-PointCurve = tuple[tuple[Fraction, Fraction], ...]
 Others = Sequence[tuple[Part, int]]
 #: Puts a part on a grid, with the tables in one order.
 LawOf = Callable[[Part, Fraction, str], Masses]
@@ -102,27 +92,6 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
 
     at = float_of(epsilon)
     return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at)))
-
-
-@lru_cache(maxsize=16)
-def rough_curve(
-    parts: tuple[tuple[Part, int], ...], gaussian: Fraction, law_of: LawOf
-) -> PointCurve:
-    """Some ε, with δ that hold for both orders of the tables; nothing where no end is known."""
-    asked = GridQuestion({}, parts, gaussian, law_of)
-    coarse = [Grid(asked, side).coarse() for side in sides(parts)]
-    top = max(tail_bound(rough, _LAST_LOG) for _, rough in coarse)
-    if not top < math.inf:
-        return ()
-    gap = Fraction(max(top, 1e-290)) / (_TILTS * _KNOTS)
-    knots = [i * gap for i in range(_TILTS * _KNOTS + 1)]
-    found: list[tuple[Fraction, Fraction]] = []
-    for start in range(0, len(knots), _KNOTS):
-        some = knots[start : start + _KNOTS]
-        logs = [log_deltas({}, laws, gaussian, some, rough) for laws, rough in coarse]
-        for epsilon, *each in zip(some, *logs, strict=True):
-            found.append((epsilon, Fraction(min(math.exp(max(each)) * (1 + 1e-13), 1.0))))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +226,10 @@ class Grid:
         pieces = sum(n for _, n in self.asked.others) + sum(self.asked.responses.values())
         # Splitting adds at most step²/4 to the variance of each loss, and that grows ε by
         # (1+θ)/2 of it, if the sum is smooth; for one that is not, steps are short beside each.
-        step = math.sqrt(4 * TOLERANCE * center / ((1 + theta) * pieces))
+        # Laws take longer than responses, so that ε may grow by ten times the tolerance.
+        step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
-        most = _POINTS if self.shared is None and not slow else _SHARED_POINTS
+        most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
         step = max(min(step, self.least / _FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)

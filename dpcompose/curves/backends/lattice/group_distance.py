@@ -17,15 +17,13 @@ import numpy as np
 from dpcompose.curves.backends.closed_forms.alone import MOST_STEPS
 from dpcompose.curves.backends.lattice.discrete import stated
 from dpcompose.curves.backends.lattice.exchange import curve_of
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, Masses, spread
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses, spread
 from dpcompose.curves.backends.lattice.powers import Power, law_above, path, symmetric
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
-from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, both_orders
+from dpcompose.curves.backends.lattice.sampled_laws import FINE, BaseLaw, both_orders
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.curve import Grouped
-
-#: Grid points per standard deviation beyond which a base needs no more.
-_FINE = 1 << 14
+from dpcompose.curves.rounding.doubles import EPS
 
 
 def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
@@ -54,7 +52,7 @@ def _power(part: Grouped, base_law: BaseLaw) -> Power:
 
 def _by_formula(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
     """(n·ε, δ(ε)·(e^(nε)-1)/(e^ε-1)) for every ε ≥ 0 on the grid, and the convex curve below."""
-    finest = composed_scale(part.base) / _FINE * part.steps
+    finest = composed_scale(part.base) / FINE * part.steps
     times = max(1, math.ceil(finest / float(step)))
     # A path may remove a row and add another: what is one-sided is taken from both sides.
     orders = both_orders(part.base, side)

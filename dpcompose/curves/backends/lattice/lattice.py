@@ -26,17 +26,14 @@ from dpcompose.curves.backends.lattice.components import (
 )
 from dpcompose.curves.backends.lattice.law import Law
 from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
-from dpcompose.curves.backends.lattice.normal import dot
+from dpcompose.curves.backends.lattice.normal import BLOCK, dot
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-#: The tilted chance left out above the window is at most e^-NATS.
+#: The tilted chance left out above the window is at most e^-NATS, and frequencies at which the
+#: characteristic function is below that count as 0.
 NATS = 40.0
-#: Frequencies at which the characteristic function is below e^-FAINT count as 0.
-FAINT = 38.0
-_CHUNK = 1 << 15
 #: With more pairs of a frequency and a response, a sieve by blocks of frequencies goes first.
 _MANY = 1 << 20
-_BLOCK = 1 << 15
 #: A law is summed at the frequencies that are left, in rows of so many places, where that takes
 #: less than its transform, each turn of an angle as long as so many points.
 _ROW, _TURNS = 64, 4
@@ -196,14 +193,14 @@ def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
     order = np.argsort(-variances_of(pieces))
     of, noise = _product(pieces.spreads, _bright(pieces, order, points), points)
     squares = 0.0
-    for begin in range(0, len(of.k), _CHUNK):
-        part = slice(begin, begin + _CHUNK)
+    for begin in range(0, len(of.k), 2 * BLOCK):
+        part = slice(begin, begin + 2 * BLOCK)
         kept, log, phase = of.k[part], of.log[part], of.phase[part]
         error = of.error[part] + 8 * UNIT
         done = 0
         while done < len(order) and len(kept):
             # Of few frequencies, many responses at once.
-            block = order[done : done + max(1, _BLOCK // len(kept))]
+            block = order[done : done + max(1, 2 * BLOCK // len(kept))]
             value = characteristic(pieces.steps[:, block], pieces.chances[:, block], kept, points)
             number = pieces.counts[block][:, None]
             size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
@@ -215,7 +212,7 @@ def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
             error = error + 16 * UNIT * (number / size).sum(axis=0)
             done += len(block)
             if done % 8 == 0 or len(block) > 1:
-                seen = log > -FAINT
+                seen = log > -NATS
                 if not seen.all():
                     kept, log, phase, error = kept[seen], log[seen], phase[seen], error[seen]
         squares += put(Product(kept, log, phase, error), transform)
@@ -234,12 +231,12 @@ def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[
     `noise`."""
     chances = np.maximum(np.fft.irfft(transform, points), 0.0)
     length = math.sqrt(dot(chances, chances))
-    noise += math.sqrt(squares / points) + 2 * math.exp(-FAINT)
+    noise += math.sqrt(squares / points) + 2 * math.exp(-NATS)
     return chances, noise + 16 * UNIT * math.log2(points) * (length + noise)
 
 
 def _bright(pieces: Pieces, order: Any, points: int) -> Any:
-    """Returns the frequencies at which the responses may leave more than e^-FAINT.
+    """Returns the frequencies at which the responses may leave more than e^-NATS.
 
     By blocks: within a block |φ_i| is at most its value in the middle and the block's half width
     times the mean distance of its atoms from the greatest.
@@ -253,7 +250,7 @@ def _bright(pieces: Pieces, order: Any, points: int) -> Any:
     log = np.zeros(len(blocks))
     for done, i in enumerate(order):
         if done % 8 == 0:
-            seen = log > -FAINT
+            seen = log > -NATS
             blocks, log = blocks[seen], log[seen]
             # When few are left it is quicker to go on exactly.
             if len(blocks) * 64 < half // stride:
@@ -304,7 +301,7 @@ def _product(
             power[np.abs(power) < lost] = lost
             multiply(power, count, of)
             of.error += count * (3 * lost / np.abs(power))
-        seen = of.log > -FAINT
+        seen = of.log > -NATS
         if not seen.all():
             of = Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
     return of, noise

@@ -17,9 +17,9 @@ import numpy as np
 from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 
-#: Losses whose weight is below e^-_FADED are counted as _REST in all, with tilted chance at most 1.
+#: Losses whose weight is below e^-_FADED are counted as twice that in all, with tilted chance at
+#: most 1.
 _FADED = 60.0
-_REST = 2e-26
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
     else:
         extra, lower = loss * total, dot(low_weights, p)
     error = law.log_error + 4 * UNIT * (abs(law.log_mass) + law.theta * abs(at))
-    missing = law.missing + _REST
+    missing = law.missing + 2 * math.exp(-_FADED)
     upper = _log(total + noise + extra + missing, scale + error, law.infinite)
     low = _log(lower - noise - extra - missing, scale - error, 0.0)
     if math.isnan(total + noise + extra + missing + scale + error + law.infinite):

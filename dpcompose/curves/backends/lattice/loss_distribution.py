@@ -17,12 +17,11 @@ from dpcompose.curves.backends.lattice import (
     sampled_rows,
 )
 from dpcompose.curves.backends.lattice.allocated import allocated
-from dpcompose.curves.backends.lattice.grids import rough_curve
-from dpcompose.curves.backends.lattice.masses import EPS, Masses
-from dpcompose.curves.backends.lattice.profiles import greatest, mirrored
+from dpcompose.curves.backends.lattice.composed import composed
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.profiles import greatest, with_mirror_image
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
-from dpcompose.curves.backends.lattice.sampled_laws import SUM, both_orders
-from dpcompose.curves.backends.lattice.tails import join, power
+from dpcompose.curves.backends.lattice.sampled_laws import both_orders
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -39,12 +38,9 @@ from dpcompose.curves.curve import (
     ReplacedRows,
     Response,
     Sampled,
-    leans,
 )
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
-
-#: With more samples than this a composition is known by points of its curve.
-_MANY_SAMPLES = 16
 
 
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
@@ -96,8 +92,6 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
         law = sampled_gaussian(base.gaussian, Fraction(1), step, False)
     elif len(base.parts) == 1 and base.parts[0][1] == 1 and not base.gaussian:
         law = masses(base.parts[0][0], step, side)
-    elif sum(count for part, count in base.parts if isinstance(part, Sampled)) > _MANY_SAMPLES:
-        law = _by_curve(base, step)
     else:
         law = _composed(base, step, side)
     if base.no_failure == 1:
@@ -107,33 +101,14 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
     return Masses(step, law.first, law.p * (no_failure * (1 + EPS)), infinite * (1 + 4 * EPS))
 
 
-def _by_curve(base: Curve, step: Fraction) -> Masses:
-    """Returns a symmetric law above many samples, from some points of their curve in both
-    orders."""
-    points = rough_curve(base.parts, base.gaussian, masses)
-    return discrete.stated(points, step) if points else Masses(step, 0, np.zeros(1), 1.0)
-
-
 def _composed(base: Curve, step: Fraction, side: str) -> Masses:
-    one_sided = any(isinstance(part, Sampled) or leans(part) for part, _ in base.parts)
-    laws = [power(masses(part, step, side), count, one_sided) for part, count in base.parts]
+    """Returns the law of several parts, of whose sum only the losses above 0 are taken: the others
+    mirror those of the tables in the other order."""
+    return with_mirror_image(*(_sum_of(base, step, each) for each in both_orders(base, side)))
+
+
+def _sum_of(base: Curve, step: Fraction, side: str) -> Masses:
+    laws = [(masses(part, step, side), count) for part, count in base.parts]
     if base.gaussian:
-        laws.append(sampled_gaussian(base.gaussian, Fraction(1), step, False))
-    law, *rest = sorted(laws, key=lambda law: len(law.p))
-    for other in rest:
-        law = join(law, other, one_sided)
-    return law if one_sided else _reflected(law)
-
-
-def _reflected(law: Masses) -> Masses:
-    """Returns a symmetric law whose lower half is made from the upper one.
-
-    Below 0 the chances under Q are e^(-l) times the masses: roundings would be large there.
-    """
-    if law.first > 0 or law.first + len(law.p) < 2:
-        return law
-    positive = law.p[-law.first :].copy()
-    positive[0] = 0.0
-    losses = np.arange(len(positive)) * float(law.step)
-    taken = float(positive.sum() + (positive * np.exp(-losses)).sum()) + law.infinite
-    return mirrored(law.step, positive, law.infinite, max(0.0, 1 - taken) + SUM)
+        laws.append((sampled_gaussian(base.gaussian, Fraction(1), step, False), 1))
+    return composed(laws)

@@ -16,14 +16,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcompose.curves.rounding.doubles import EPS
+
 Floats: TypeAlias = NDArray[np.float64]
-#: Half of this is the relative error of one correctly rounded operation.
-EPS = 2.0**-52
 #: No law takes more grid points.
 MAX_POINTS = 1 << 22
 _NO_WEIGHT, _NEXT_TO_NONE = 1e-40, 1e-15
 #: Tails of less than about this mass are moved to infinity (above) or to the end (below).
 TAIL = 1e-65
+#: e to this is nearly all that a double holds, and e to minus this nothing.
+MOST_LOG = 700.0
 #: Standard deviations beyond which a normal law has about TAIL on either side.
 NORMAL_TAIL = 17.0
 

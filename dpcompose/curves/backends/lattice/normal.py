@@ -11,7 +11,7 @@ import numpy as np
 MILLS_ERROR = 4e-15
 _PIVOT = 5.0
 #: So many values at a time stay in the processor's cache.
-_BLOCK = 1 << 14
+BLOCK = 1 << 14
 # Chebyshev coefficients of (1+z)·R(z) in t = (z-5)/(z+5), from 30 digits; those left out are
 # below 1e-18 together. tests/curves/test_engine.py holds the series against mpmath.
 _SERIES = np.array(
@@ -54,10 +54,10 @@ def dot(a: Any, b: Any) -> float:
 def mills(z: Any) -> Any:
     """(1-Φ(z))/φ(z), for an array of z ≥ 0."""
     found = np.empty_like(z)
-    for begin in range(0, len(z), _BLOCK):
-        block = z[begin : begin + _BLOCK]
+    for begin in range(0, len(z), BLOCK):
+        block = z[begin : begin + BLOCK]
         t = (block - _PIVOT) / (block + _PIVOT)
-        found[begin : begin + _BLOCK] = np.polynomial.chebyshev.chebval(t, _SERIES) / (1 + block)
+        found[begin : begin + BLOCK] = np.polynomial.chebyshev.chebval(t, _SERIES) / (1 + block)
     return found
 
 

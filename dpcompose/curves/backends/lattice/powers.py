@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.exchange import knots
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, MOST_LOG, Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import Profile, from_profile, from_profiles
+from dpcompose.curves.rounding.doubles import EPS
 
 #: So many lines are made of curves that have more in all.
 _MOST_LINES = 1 << 14
@@ -39,8 +40,6 @@ _ROUNDED = 1e-13
 _NEAR = 1e-9
 #: So far beyond the last loss e^-ε is nothing to what is there.
 _BEYOND = 64.0
-#: A wider gap between two lines has no chord of use.
-_WIDE = 600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ class Power:
             share = np.expm1(inside) / np.expm1(gap)
             rest = np.exp(inside) * np.expm1(gap - inside) / np.expm1(gap)
             chord = rest * self.up[first] + share * self.up[second]
-        chord = np.where((gap > 0) & (gap < _WIDE), chord, self.up[first])
+        chord = np.where((gap > 0) & (gap < MOST_LOG), chord, self.up[first])
         # Before the first line the chord to δ = 1 at e^ε = 0.
         early = np.minimum(at - self.losses[0], 0.0)
         start = -np.expm1(early) + np.exp(early) * self.up[0]

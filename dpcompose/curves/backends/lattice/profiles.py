@@ -14,13 +14,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, TAIL, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, TAIL, Floats, Masses
+from dpcompose.curves.rounding.doubles import EPS
 
 _BLOCK = 2048
 #: What is above some chord is left out in so many rounds, before corners are gone through singly.
 _ROUNDS = 8
 #: On a grid wider than this, e^(-step) is nothing.
 _WIDE = 100
+#: What a pairwise sum of chances, each with its few roundings, may be off by.
+SUM = 2000 * EPS
 #: Losses below minus this have less than TAIL.
 _LOWEST = -math.log(TAIL)
 
@@ -199,6 +202,38 @@ def mirrored(
         lower[-1] += images[below:].sum() * (1 + 64 * EPS)
     p = np.concatenate([lower[::-1], [centre], positive[1:]])
     return Masses(step, -below, p, min(infinite, 1.0))
+
+
+def with_mirror_image(law: Masses, other: Masses | None = None) -> Masses:
+    """Returns the law with the losses above 0 of this one, and below 0 of the tables in the other
+    order, whose law is `other`; None: the same.
+
+    Below 0 the chances under Q are e^(-l) times the masses: roundings would be large there.
+    """
+    if law.first > MAX_POINTS:
+        return law
+    here, there = _above_zero(law), _above_zero(other or law)
+    gaps = [_at_zero(half, each) for half, each in ((here, law), (there, other or law))]
+    # Both orders have one δ at ε = 0: the lesser is raised next to it.
+    for half, lacking in ((here, gaps[1] - gaps[0]), (there, gaps[0] - gaps[1])):
+        half[1] += max(lacking, 0.0) / -math.expm1(-float(law.step)) * (1 + 8 * EPS)
+    fades = np.exp(-np.arange(len(there)) * float(law.step))
+    taken = float(here.sum() + (there * fades).sum()) + law.infinite
+    return mirrored(law.step, here, law.infinite, max(0.0, 1 - taken) + SUM, there)
+
+
+def _above_zero(law: Masses) -> Floats:
+    """Returns the masses at step, 2·step, …, with nothing at 0."""
+    before = np.zeros(max(law.first, 0) + 2 * (law.first + len(law.p) < 2))
+    found = np.concatenate([before, law.p[max(-law.first, 0) :]])
+    found[0] = 0.0
+    return found
+
+
+def _at_zero(half: Floats, law: Masses) -> float:
+    """Returns δ at ε = 0."""
+    fall = -np.expm1(-np.arange(len(half)) * float(law.step))
+    return float((half * fall).sum()) + law.infinite
 
 
 def curve(law: Masses) -> Floats:

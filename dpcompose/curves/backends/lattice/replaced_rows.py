@@ -31,17 +31,16 @@ from functools import lru_cache
 import numpy as np
 
 from dpcompose.curves.backends.lattice.exchange import curve_of, knots
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, MOST_LOG, Floats, Masses
 from dpcompose.curves.backends.lattice.powers import Power, shared_levels, symmetric
 from dpcompose.curves.backends.lattice.profiles import from_profile
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw
 from dpcompose.curves.curve import ReplacedRows
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
 
 #: What is found for a table a little nearer, by this of a, holds whatever was rounded.
 _NEARER = 1e-11
-#: Beyond this e^ε is too large.
-_MOST_LOSS = 700.0
 
 
 def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Masses:
@@ -77,7 +76,7 @@ class _Bound:
 
     def at(self, losses: Floats) -> Floats:
         """δ at some ε ≥ 0."""
-        grown = np.exp(np.minimum(losses, _MOST_LOSS)) * (1 - _NEARER)
+        grown = np.exp(np.minimum(losses, MOST_LOG)) * (1 - _NEARER)
         # What P_1 to P_k may take.
         reach = [(grown - 1) * self.none + grown * w for w in np.cumsum(self.some)]
         most = np.maximum(reach, 0.0)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import (
-    EPS,
     MAX_POINTS,
     NORMAL_TAIL,
     Floats,
@@ -27,6 +26,8 @@ from dpcompose.curves.backends.lattice.masses import (
     on_grid,
     split,
 )
+from dpcompose.curves.backends.lattice.normal import BLOCK
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
 #: Standard deviations beyond which outcomes are left out; the first that fits the grid is taken.
@@ -38,7 +39,6 @@ _MOST_MU, _MOST_STEP, _LEAST = 1e3, 64, 1e-100
 #: by 1/width, so that the error of n nodes is below 2·e^9·width^(2n-1) of the integral: 10^-15.
 _NARROW, _FEW = 4e-3, 4
 _WIDE, _MANY = 0.1, 10
-_BLOCK = 1 << 16
 
 
 def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added: bool) -> Masses:
@@ -138,8 +138,8 @@ def _integrate(
     the masses left there."""
     start = math.floor(_loss(mu, q, low) / width) - 1
     stop = math.ceil(_loss(mu, q, high) / width) + 1
-    for first in range(start, stop, _BLOCK):
-        places = np.arange(first, min(first + _BLOCK, stop) + 1, dtype=np.int64)
+    for first in range(start, stop, BLOCK):
+        places = np.arange(first, min(first + BLOCK, stop) + 1, dtype=np.int64)
         losses = places.astype(np.float64) * width
         edges = _edges(mu, q, losses, added)
         begin = np.clip(edges[:-1], low, high)

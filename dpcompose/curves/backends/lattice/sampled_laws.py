@@ -8,28 +8,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import (
-    EPS,
-    MAX_POINTS,
-    NORMAL_TAIL,
-    Floats,
-    Masses,
-    scatter,
-)
-from dpcompose.curves.backends.lattice.profiles import greatest, mirrored
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.profiles import SUM, greatest, mirrored
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
-from dpcompose.curves.backends.lattice.sizes import composed_scale, natural_step, scale
+from dpcompose.curves.backends.lattice.sizes import (
+    MOST_POINTS,
+    composed_far,
+    composed_scale,
+    natural_step,
+    scale,
+)
 from dpcompose.curves.curve import Curve, MixtureOfDraws, Sampled, leans
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import ZERO, float_up
 
-#: A base that lies on a natural grid is put on a wider or finer one beyond so many points.
-_NATURAL_POINTS = 1 << 16
 #: Grid points per standard deviation beyond which a base needs no more.
-_FINE = 1 << 14
-#: Points of a composed base, times the number of sums that it takes.
-_SUM_POINTS = 1 << 21
-#: What a pairwise sum of chances, each with its few roundings, may be off by.
-SUM = 2000 * EPS
+FINE = 1 << 14
 #: The law of what is read through a sample, on a grid, with the tables in one order.
 BaseLaw = Callable[[Curve, Fraction, str], Masses]
 
@@ -147,12 +141,12 @@ def _base_step(part: Sampled, step: Fraction) -> Fraction:
     finest = composed_scale(part.base)
     wanted = max(finest * min(0.5 * float(step) / max(scale(part), 1e-300), 0.1), 1e-300)
     # In the tail the amplified loss moves as far as the base's.
-    return base_grid(part.base, min(wanted, max(float(step), finest / _FINE)))
+    return base_grid(part.base, min(wanted, max(float(step), finest / FINE)))
 
 
 def base_grid(base: Curve, wanted: float) -> Fraction:
     """Returns a grid of about this width, or on which all losses lie, with not too many points."""
-    wanted = max(wanted, _least_step(base))
+    wanted = max(wanted, composed_far(base) / (2 * MOST_POINTS))
     mantissa, exponent = math.frexp(wanted)
     width = Fraction(math.ceil(mantissa * 8), 8) * Fraction(2) ** exponent
     naturals = [natural_step(each) for each, _ in base.parts]
@@ -162,18 +156,4 @@ def base_grid(base: Curve, wanted: float) -> Fraction:
     shared = math.lcm(*(natural.denominator for natural in every))
     unit = Fraction(math.gcd(*(int(natural * shared) for natural in every)), shared)
     total = sum(count for _, count in base.parts) * composed_scale(base)
-    return unit if total < _NATURAL_POINTS * unit or unit > width else width
-
-
-def _least_step(base: Curve) -> float:
-    """Returns a grid on which many losses are added up in bearable time.
-
-    On a grid of width h a loss of deviation s has a variance of about s² + s·h. The sum should
-    take no more than so many points, the fewer the more sums are made.
-    """
-    sums = len(base.parts) + sum(count.bit_length() * 3 // 2 for _, count in base.parts)
-    if sums < 3:
-        return 0.0
-    share = (2 * NORMAL_TAIL * sums / _SUM_POINTS) ** 2
-    flat = share * sum(scale(part) * min(count, 1e100) for part, count in base.parts)
-    return flat / 2 + math.sqrt(flat**2 / 4 + share * composed_scale(base) ** 2)
+    return unit if total < MOST_POINTS * unit or unit > width else width

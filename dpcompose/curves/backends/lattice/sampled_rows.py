@@ -39,14 +39,12 @@ from functools import cache, lru_cache
 import numpy as np
 
 from dpcompose.curves.backends.lattice.exchange import curve_of
-from dpcompose.curves.backends.lattice.masses import EPS, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import TAIL, Floats, Masses
 from dpcompose.curves.backends.lattice.powers import Power, law_above, mixed, path, symmetric
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw
 from dpcompose.curves.curve import PoissonGroup
+from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
-
-#: A smaller chance counts as given away.
-_MINUTE = 1e-60
 
 
 def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
@@ -84,7 +82,7 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> list[Power]:
     def mixture(rows: int) -> Power:
         none, *some = [float_up(chance) for chance in part.chances(rows)]
         most = max(some)
-        curves = [curve(n) if w == most or w >= _MINUTE else None for n, w in enumerate(some)]
+        curves = [curve(n) if w == most or w >= TAIL else None for n, w in enumerate(some)]
         return mixed([none, *some], curves)
 
     found: list[Power] = []

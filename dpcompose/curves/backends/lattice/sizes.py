@@ -25,11 +25,12 @@ from dpcompose.curves.curve import (
     Sampled,
 )
 
-#: A standard deviation that the loss of a randomized response does not exceed, about.
-RESPONSE = 1.3
+#: A standard deviation that no bounded loss of one mechanism exceeds by much, however large it is.
+WIDEST = 1.7
 #: A normal law goes no further than so many standard deviations.
 _DEVIATIONS = 17.0
-#: A natural grid with more points than about this is not used.
+#: About the most points of a natural grid, and of a law of which there are many, or which is slow
+#: to make.
 MOST_POINTS = 1 << 17
 #: Nor is one that several parts share, so many times finer than that of one.
 _MOST_FINER = 1 << 10
@@ -84,11 +85,11 @@ def scale(part: Part) -> float:
     """About the standard deviation of the loss; for choosing a grid, not for a bound."""
     match part:
         case Response(epsilon):
-            return double_of(epsilon, RESPONSE)
+            return double_of(epsilon, WIDEST)
         case MechanismLoss():
             return part.spread()
         case Points(points):
-            return double_of(next((epsilon for epsilon, _ in points if epsilon), 1), RESPONSE)
+            return double_of(next((epsilon for epsilon, _ in points if epsilon), 1), WIDEST)
         case Concentrated(rho):
             return math.sqrt(double_of(2 * rho, 1e300))
         case Renyi(points, rho):
@@ -127,6 +128,12 @@ def far(part: Part) -> float:
             return _DEVIATIONS * min(scale(part), 1e100)
     most = _DEVIATIONS * deviation + deviation**2 / 2
     return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
+
+
+def composed_far(composition: Curve) -> float:
+    """Returns `far` of a composition."""
+    most = _DEVIATIONS * min(composed_scale(composition), 1e100)
+    return max([most, *(far(part) for part, _ in composition.parts)])
 
 
 def composed_scale(composition: Curve) -> float:

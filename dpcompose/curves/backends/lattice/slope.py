@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import EPS, MAX_POINTS, TAIL, Masses
+from dpcompose.curves.backends.lattice.masses import MAX_POINTS, TAIL, Masses
+from dpcompose.curves.rounding.doubles import EPS
 
 #: The density falls as e^(l/2) below its greatest loss: less than TAIL is further below than this.
 _REACH = -2 * math.log(TAIL)

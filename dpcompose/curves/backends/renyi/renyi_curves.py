@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
+from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
 from dpcompose.curves.backends.renyi.cumulants import (
     NOTHING,
     ROUNDING,
@@ -23,14 +24,11 @@ from dpcompose.curves.backends.renyi.cumulants import (
     quadratic,
 )
 from dpcompose.curves.backends.renyi.valley import valley
-from dpcompose.curves.rounding.exact import capped, exp_up, float_up, tanh_up
+from dpcompose.curves.rounding.exact import UP, capped, exp_up, float_up, tanh_up
 
 _CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 #: What an evaluation in 60 digits may be off by, relative to the largest of its terms.
 _MARGIN = Decimal("1e-50")
-#: Beyond so many parts, those with almost equal ε are taken together.
-_MANY = 2000
 #: Larger ε are not rounded.
 _LARGE = 10**300
 #: ln s stays within these.
@@ -70,7 +68,7 @@ class _OrderSum(NamedTuple):
 
 def _sum(composition: parts.Curve) -> _OrderSum | None:
     rho, rest = composition.gaussian / 2, []
-    many = len(composition.parts) > _MANY
+    many = len(composition.parts) > MOST_IN_ALL
     for part, count in _merged(composition.parts) if many else composition.parts:
         known = cumulant(part)
         if known is None:
@@ -211,7 +209,7 @@ def _decimal(x: Fraction) -> Decimal:
 
 def _up(value: Decimal, size: Decimal) -> Fraction:
     """Returns a value that is off by at most its margin, rounded up and never below 0."""
-    value = _UP.add(value, _UP.multiply(size, _MARGIN))
+    value = UP.add(value, UP.multiply(size, _MARGIN))
     return Fraction(max(value, Decimal(0)))
 
 
