@@ -81,11 +81,6 @@ class Past:
         """Raises BadCall unless the revision exists, even if nothing is compared with it."""
         assert self._entries is not None
 
-    def close(self) -> None:
-        """Ends the process of git that reads for this revision."""
-        if "_repository" in vars(self):
-            self._repository.close()
-
     # --- what the commands ask ---------------------------------------------------------------
 
     def pair(self, file: str) -> Pair:
