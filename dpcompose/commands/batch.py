@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 MAX_LISTED, MORE = 1_000, "DPC017"
 
 
-#: Files that a process is given ahead.
-_AT_HAND = 8
 #: The chance at which a page states the accuracy of answers.
 _USUAL_LEVEL = Fraction(95, 100)
 
@@ -216,10 +214,11 @@ class Batch:
         and by this one alone for a single job without limits."""
         most, work = task.run.resources, partial(examine_for_sending, task)
         if most.is_limited:
+            from dpcompose.commands.parallel.pool import AT_HAND
             from dpcompose.commands.parallel.workers import Ending, results_of_workers
 
             ending = Ending(most.patience, partial(outcome_of_ended, most))
-            return results_of_workers(inputs, work, jobs, ending, _AT_HAND)
+            return results_of_workers(inputs, work, jobs, ending, AT_HAND)
         if jobs == 1:
             return (_examine_file(task, each) for each in inputs)
         from dpcompose.commands.parallel.pool import spread

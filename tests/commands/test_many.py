@@ -376,8 +376,6 @@ def test_the_number_of_processes_changes_no_byte(
     run: Run, many: Path, monkeypatch: pytest.MonkeyPatch, command: str, form: str
 ) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "LONG_PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "WORTH", 0.0)
     arguments = [command, "many", "many/999.yaml", "--all", "--format", form]
     one, four = (run(*arguments, "--jobs", jobs) for jobs in ("1", "4"))
     assert one.stdout == four.stdout
@@ -394,7 +392,7 @@ def test_jobs_can_come_from_the_environment(run: Run) -> None:
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     code = (
         "import sys, dpcompose.commands.parallel.pool as pool\n"
-        "pool.PATIENCE = pool.LONG_PATIENCE = pool.WORTH = 0.0\n"
+        "pool.PATIENCE = 0.0\n"
         "import importlib; engine = importlib.import_module('dpcompose.pipeline')\n"
         "real = engine.analyze\n"
         "def analyze(data, name, *rest, **more):\n"

@@ -23,8 +23,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "LONG_PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "WORTH", 0.0)
 
 
 def work(item: int, pause: float = 0.0) -> tuple[int, int]:
@@ -47,8 +45,6 @@ def test_one_job_is_this_process() -> None:
 
 def test_a_handful_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.25)
-    monkeypatch.setattr(pool, "LONG_PATIENCE", 1.0)
-    monkeypatch.setattr(pool, "WORTH", 0.2)
     assert {process for _, process in spread(range(50), work, 4)} == {os.getpid()}
 
 
