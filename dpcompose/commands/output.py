@@ -107,40 +107,29 @@ def deliver_all(
         for _, piece in pieces:
             _print(piece)
         return
-    from dpcompose.commands.replace import Unwritable, Write, replaced
+    from dpcompose.commands.replace import Unwritable, replaced
 
+    unread: SystemExit | None = None  # nobody reads standard output any more: the files go on
     try:
         with replaced(files) as writers:
             waiting = iter(writers)
-            printing = _Printing()
-            ways: list[Write] = [
-                printing if to_standard_output(path) else next(waiting) for path in paths
-            ]
+            ways = [None if to_standard_output(path) else next(waiting) for path in paths]
             for number, piece in pieces:
-                ways[number](piece)
+                write = ways[number]
+                if write is not None:
+                    write(piece)
+                elif unread is None:
+                    try:
+                        _print(piece)
+                    except SystemExit as end:
+                        if end.code != ExitCode.NO_READER:
+                            raise
+                        unread = end
     except Unwritable as error:
         complain(str(error))
         raise SystemExit(ExitCode.USAGE) from error
-    if printing.unread is not None:
-        raise printing.unread
-
-
-class _Printing:
-    """A writer to standard output that lets other outputs go on when nobody reads it any more."""
-
-    def __init__(self) -> None:
-        self.unread: SystemExit | None = None
-
-    def __call__(self, piece: str) -> None:
-        """Prints a piece, unless nobody reads standard output any more."""
-        if self.unread is not None:
-            return
-        try:
-            _print(piece)
-        except SystemExit as end:
-            if end.code != ExitCode.NO_READER:
-                raise
-            self.unread = end
+    if unread is not None:
+        raise unread
 
 
 def to_standard_output(path: str | None) -> bool:
