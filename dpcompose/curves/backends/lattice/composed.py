@@ -27,8 +27,8 @@ _HALVED = 6
 
 
 def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
-    """Returns the sum of independent losses, each law so many times, all on one grid; every chance
-    is rounded up."""
+    """Returns the distribution of the sum of independent privacy losses, each law as often as its
+    count, all on one grid; every chance is rounded up."""
     step = laws[0][0].step
     parts = ensemble({}, laws, ZERO, step)
     known = []
@@ -59,7 +59,8 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
 
 
 def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]:
-    """Returns tilts from `low` up to, but without, `high`, with no gap between them."""
+    """Returns tilts from `low` up to, but without, `high`, dense enough that each loss between is
+    in the bulk of one of the tilted laws."""
     here, there = moments(parts, low), moments(parts, high)
     deviations = math.sqrt(here.variance) + math.sqrt(there.variance)
     if not halved or there.mean - here.mean <= _APART * deviations:
@@ -69,6 +70,7 @@ def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]
 
 
 def _first(law: Law, step: Fraction) -> int:
+    """Returns the index on the grid of `step` at which a law begins."""
     return int(law.ref / step) + round(float(law.x[0]) / float(step))
 
 

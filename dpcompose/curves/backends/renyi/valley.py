@@ -9,7 +9,8 @@ _GOLDEN = (3 - math.sqrt(5)) / 2
 
 
 def valley(of: Callable[[float], float], start: float, lowest: float, highest: float) -> float:
-    """Brent's search for the least of a function with one valley, after finding three points."""
+    """Returns the place of the least value of `of`, a function with one valley, between `lowest`
+    and `highest`; Brent's search, after three points around the valley are found from `start`."""
     step, middle, low = 1.0, start, max(start - 1.0, lowest)
     at_middle, at_low = of(middle), of(low)
     if at_low < at_middle:
