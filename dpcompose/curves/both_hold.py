@@ -140,7 +140,8 @@ def _reach(options: Sequence[Curve]) -> tuple[Fraction, Fraction | None]:
 
 
 def _corners(found: dict[Fraction, Fraction]) -> list[Fraction]:
-    """Returns about the ε at which the least convex curve below the points `found` (δ by ε) bends."""
+    """Returns about the ε at which the least convex curve below the points `found` (δ by ε)
+    bends."""
     kept: list[tuple[float, float, Fraction]] = []
     for epsilon, delta in sorted(found.items()):
         x, y = math.exp(min(epsilon, Fraction(_MOST_EPSILON))), float(delta)

@@ -141,7 +141,8 @@ def _curves_of(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
 
 
 def maximum(*given: Curve | Iterable[Curve]) -> Curve:
-    """Returns the curve of a mechanism that is one of several, whichever: at each ε the greatest δ."""
+    """Returns the curve of a mechanism that is one of several, whichever: at each ε the greatest
+    δ."""
     curves = tuple(_curves_of(given))
     if not curves:
         raise ValueError("a maximum is of one curve at least")

@@ -94,7 +94,8 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def spread(self) -> float:
-        """Returns about the standard deviation of the loss; for choosing a grid, not for a bound."""
+        """Returns about the standard deviation of the loss; for choosing a grid, not for a
+        bound."""
 
     @abstractmethod
     def line(self) -> Fraction | None:
@@ -116,7 +117,8 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def dominates(self, other: MechanismLoss) -> bool:
-        """Returns whether this loss is known to be at least as bad as `other`, which has no `line`."""
+        """Returns whether this loss is known to be at least as bad as `other`, which has no
+        `line`."""
 
     @abstractmethod
     def attained(self) -> bool:
@@ -451,7 +453,8 @@ class Curve:
         return part
 
     def left(self, delta: Fraction) -> Fraction:
-        """Returns what the stated δ_i leave of `delta` for the rest; below 0 where they exceed it."""
+        """Returns what the stated δ_i leave of `delta` for the rest; below 0 where they exceed
+        it."""
         return 1 - (1 - delta) / self.no_failure if self.no_failure > 0 else Fraction(-1)
 
     def compose(self, *others: Curve) -> Curve:

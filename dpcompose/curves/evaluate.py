@@ -1,4 +1,5 @@
-"""The numbers of a curve: the least bound of all routes, with the name of the route that gives it."""
+"""The numbers of a curve: the least bound of all routes, with the name of the route that gives
+it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def delta_of(curve: Curve, epsilon: Fraction) -> Certified:
 
 
 def _best(curve: Curve, point: Point) -> Certified | None:
-    """Returns the number at a chosen δ or ε by the best route; None where no finite one is known."""
+    """Returns the number at a chosen δ or ε by the best route; None where no finite one is
+    known."""
     best = least_route(main_routes(curve, point))
     if best.value is None:
         return None

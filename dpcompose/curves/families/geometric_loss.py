@@ -45,7 +45,8 @@ _BLOCKS = 400
 
 @dataclass(frozen=True, slots=True)
 class GeometricLoss(MechanismLoss):
-    """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by a whole `shift` ≥ 1."""
+    """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by a whole `shift` ≥
+    1."""
 
     shift: int
     scale: Fraction

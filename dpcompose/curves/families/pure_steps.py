@@ -63,7 +63,8 @@ class PureSteps(GeometricLoss):
 
 
 def equal_steps(epsilon: Fraction, steps: int) -> Part:
-    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε > 0."""
+    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε >
+    0."""
     gained = (steps - 1) * epsilon
     if gained < _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
         return Response(epsilon * steps)

@@ -97,7 +97,8 @@ class KaryResponse(MechanismLoss):
 
 @lru_cache(maxsize=256)
 def _largest(k: int, epsilon: Fraction) -> Fraction:
-    """Returns the largest D_α/α over all orders α, rounded up; at large orders it is at most ε/α."""
+    """Returns the largest D_α/α over all orders α, rounded up; at large orders it is at most
+    ε/α."""
     least = not_below(epsilon)
     return largest_ratio(of_response(k, least), lambda ratio: least / ratio)
 

@@ -72,7 +72,8 @@ def down(x: Any, margin: Fraction) -> Fraction:
 
 
 def _is_faint(x: Any) -> bool:
-    """Returns whether twice the number is still below the least positive number that is reported."""
+    """Returns whether twice the number is still below the least positive number that is
+    reported."""
     _, mantissa, exponent, bits = x._mpf_
     return bool(mantissa) and exponent + bits < _FAINT
 

@@ -99,7 +99,7 @@ def sqrt_down(x: Fraction) -> Fraction:
 
 
 def is_square(x: Fraction) -> bool:
-    """Whether the square root of `x` ≥ 0 is rational."""
+    """Returns whether the square root of `x` ≥ 0 is rational."""
     top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
     return top * top == x.numerator and bottom * bottom == x.denominator
 

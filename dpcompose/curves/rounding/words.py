@@ -46,7 +46,8 @@ def plural(count: int, noun: str) -> str:
 
 
 def listing(names: Iterable[str], most: int = NAMES) -> str:
-    """Returns names as text, `a`, `b` and `c`; of more than `most` names the rest is only counted."""
+    """Returns names as text, `a`, `b` and `c`; of more than `most` names the rest is only
+    counted."""
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"

@@ -28,7 +28,8 @@ _GREATEST = Fraction(10**30)
 
 
 def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
-    """Returns the least δ at `epsilon` ≥ 0 of a Gaussian mechanism; `mu_squared`: (sensitivity/σ)²."""
+    """Returns the least δ at `epsilon` ≥ 0 of a Gaussian mechanism; `mu_squared`:
+    (sensitivity/σ)²."""
     if mu_squared == 0:
         return Certified(ZERO, ZERO)
     from mpmath import mp

@@ -1,4 +1,5 @@
-"""The worst privacy loss of a mechanism known by some (ε, δ): a few possible losses, found exactly."""
+"""The worst privacy loss of a mechanism known by some (ε, δ): a few possible losses, found
+exactly."""
 
 from __future__ import annotations
 

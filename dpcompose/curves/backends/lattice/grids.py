@@ -171,7 +171,8 @@ def _coarse_law(law_of: LawOf, part: Part, step: Fraction, side: str) -> Masses:
 
 
 class Grid:
-    """The distributions of all parts for one order of the tables, on a coarse and on a fine grid."""
+    """The distributions of all parts for one order of the tables, on a coarse and on a fine
+    grid."""
 
     def __init__(self, asked: GridQuestion, side: str) -> None:
         self.asked, self.side = asked, side

@@ -111,7 +111,8 @@ def _composed(base: Curve, step: Fraction, side: str) -> Masses:
 
 
 def _sum_of(base: Curve, step: Fraction, side: str) -> Masses:
-    """Returns the distribution of the sum of the losses of all parts, for one order of the tables."""
+    """Returns the distribution of the sum of the losses of all parts, for one order of the
+    tables."""
     laws = [(masses(part, step, side), count) for part, count in base.parts]
     if base.gaussian:
         laws.append((sampled_gaussian(base.gaussian, Fraction(1), step, False), 1))

@@ -160,7 +160,8 @@ def split(loss: Fraction, p: float, step: Fraction) -> list[tuple[int, float]]:
 
 
 def gather(entries: list[tuple[int, float]], step: Fraction, infinite: float = 0.0) -> Masses:
-    """Returns the law with these masses, given as (grid index, mass); equal indices are added up."""
+    """Returns the law with these masses, given as (grid index, mass); equal indices are added
+    up."""
     top = max(index for index, _ in entries)
     first = max(min(index for index, _ in entries), top - MAX_POINTS)
     p = np.zeros(top - first + 1)

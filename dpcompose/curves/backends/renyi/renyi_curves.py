@@ -154,7 +154,8 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
 
 
 def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
-    """Returns the least δ at `epsilon` ≥ 0 by Rényi divergences, rounded up; 1 if they give none."""
+    """Returns the least δ at `epsilon` ≥ 0 by Rényi divergences, rounded up; 1 if they give
+    none."""
     total, no_failure = _sum(composition), composition.no_failure
     if total is None:
         return Fraction(1)
