@@ -68,7 +68,7 @@ def real(path: str) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path is `folder` or in it; both without links in their names."""
+    """Returns whether a path is `folder` or in it; both without links in their names."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 

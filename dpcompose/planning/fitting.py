@@ -320,7 +320,7 @@ class _Search:
 
 
 def _next(scale: Fraction) -> Fraction:
-    """Returns the next larger number with as many digits as scales are written with."""
+    """Returns the next larger number with as many digits as scales have."""
     down = rounded_down(scale, _DIGITS)
     size = Fraction(10) ** (len(str(int(down))) if down >= 1 else 0)
     while size > down:

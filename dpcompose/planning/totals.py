@@ -147,7 +147,8 @@ def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
 
 
 def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
-    """Yields the releases with different labels: that of a spec given twice gets a number."""
+    """Yields the releases with distinct labels: the second release of one name gets a number after
+    it."""
     seen: Counter[str] = Counter()
     for each in releases:
         seen[each.label] += 1
@@ -352,7 +353,8 @@ def _alone(
 ) -> Iterator[tuple[str, Bound | None]]:
     """Yields each release's label with its own bound, None if not finite.
 
-    `notion`: the sum that a filter in this notion counts is meant instead of the bound.
+    `notion`: where given, the loss that a filter in this notion counts is meant instead of the
+    bound.
     """
     for each in releases:
         problem = each.resolved.problem

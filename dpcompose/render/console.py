@@ -56,7 +56,8 @@ _LINK_ID = re.compile(r"\x1b\]8;id=[^;\x1b]*;")
 
 
 def literal(text: str, style: Style, how: str = "") -> Text:
-    """Returns a text as it is, safe for a terminal, in the colour of a meaning (`how`)."""
+    """Returns a text exactly as it is, with no markup read in it and safe for a terminal; `how`:
+    the meaning that colours it."""
     return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
 
 

@@ -29,14 +29,16 @@ class Mark(NamedTuple):
 
 
 class _Window(NamedTuple):
-    """The part of a line that is shown; `columns`: where its characters from `first` on start."""
+    """The part of a source line that fits the page; `columns`: on which column each character from
+    `first` on starts."""
 
     text: str
     first: int
     columns: list[int]
 
     def between(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the columns from one character to another, as far as shown, at least one wide."""
+        """Returns the columns, counted from 0, of the characters from `start` to `end` as far as
+        they are shown; at least one column wide."""
         last = len(self.columns) - 1
         left = self.columns[min(max(start - self.first, 0), last)]
         right = self.columns[min(max(end - self.first, 0), last)]
@@ -50,7 +52,8 @@ class _Window(NamedTuple):
 def _window(
     line: str, start: int, end: int, room: int, style: Style, most_before: int | None = None
 ) -> _Window:
-    """Returns the part of a line around the characters from `start` to `end` that fits `room`.
+    """Returns the part of a line around the characters from `start` to `end` that fits `room`
+    columns.
 
     `most_before`: at most so many columns are shown before them; None for as many as fit.
     """
@@ -76,7 +79,7 @@ def _window(
 
 
 def _forms(line: str, start: int, end: int, style: Style) -> list[str]:
-    """Returns the characters of a line as the output can carry them."""
+    """Returns each character from `start` to `end` of a line as the output can print it."""
     return [style.plain(char) for char in line[start:end]]
 
 
@@ -92,7 +95,8 @@ def _taken(forms: Iterable[str], room: int) -> list[str]:
 
 
 def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
-    """Returns a window of these characters, with dots where the line is cut."""
+    """Returns the window with these characters, with dots where the line is cut; `forms`: the
+    marked ones as printed, `first`: the number of the first one."""
     columns = [cell_len(before)]
     for form in forms:
         columns.append(columns[-1] + cell_len(form))

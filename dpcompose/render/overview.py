@@ -49,7 +49,11 @@ class _Row:
 
 
 def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields an empty piece for each report read, then the table, the counts and the findings."""
+    """Yields an empty piece for each report read, to show progress; then the table, the counts and
+    the findings.
+
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
     rows: list[_Row] = []
     told: list[Report] = []
     for report in reports:

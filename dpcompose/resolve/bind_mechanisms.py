@@ -74,7 +74,8 @@ class Mechanisms:
             self._put(read, index, mechanism, drafts, path)
 
     def look_at(self, index: int, entry: Value) -> None:
-        """Reports errors in the name and the reference of a mechanism that has errors elsewhere."""
+        """Reports errors in the name and the reference of a mechanism whose other keys could not be
+        read."""
         path: Path = ("mechanisms", index)
         if not isinstance(entry, dict):
             return
@@ -272,7 +273,7 @@ class Mechanisms:
         path: Path,
     ) -> None:
         """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
-        its partition's scope."""
+        the partition of these blocks."""
         name, count = mechanism.name, mechanism.count
         group = mechanism.tags if mechanism.group is None else mechanism.group
         if mechanism.tags is not None and mechanism.group is not None:

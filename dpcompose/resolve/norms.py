@@ -41,7 +41,7 @@ Read = Callable[[str, Path, Need], Fraction | None]
 
 
 class Moves(NamedTuple):
-    """A sensitivity in a norm.
+    """A sensitivity in a norm (L1 or L2).
 
     `unit`: the square of the unit of a distance in L2; `each`: how far one row moves one
     coordinate, where that is known for all rows (0: not known).
@@ -123,11 +123,12 @@ def read_norms(
 
 
 def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> list[Moves] | None:
-    """Returns what a vector moves to one coordinate of which each row adds a number from 0 to
-    `most`.
+    """Returns the sensitivities of a vector of which each row adds a number from 0 to `most` to one
+    coordinate; None where the noise has no use for them.
 
-    A row replaced leaves one coordinate and enters another, by `most` each at most; or it moves one
-    of them by the difference, which is no more than `most`. Gaussian noise is as good in L2.
+    `replaced`: for a row replaced; `alone`: no other sensitivity is given. A row replaced leaves
+    one coordinate and enters another, by `most` each at most; or it moves one of them by the
+    difference, which is no more than `most`. Gaussian noise is as good in L2.
     """
     times = 2 if replaced else 1
     found = _in_norm(form, {"l1": times * most, "l2_squared": times * most**2}, None)

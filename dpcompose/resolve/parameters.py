@@ -178,7 +178,11 @@ class Numbers:
         safe: Safe | None = "up",
     ) -> Parameter | None:
         """Returns the parameter at `path`: a number, or one for each block of `place`; None after
-        an error. `safe`: see `parameter`."""
+        an error.
+
+        `given`: its text, or a text for each block; `need`: the requirement on it; `safe`: see
+        `parameter`.
+        """
         if isinstance(given, str):
             return self.parameter(given, path, need, safe=safe)
         values = {

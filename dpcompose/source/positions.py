@@ -80,7 +80,8 @@ class Lines(Sequence[str]):
 
 
 class Marks:
-    """The offsets of every node of a file; nodes are numbered in the order of the text.
+    """The offsets in the text of every node (key or value) of a file; nodes are numbered in the
+    order of the text.
 
     A key is a node, and its value the next one, so a tree and its numbers can be walked together:
     nothing needs to be kept per path.

@@ -106,7 +106,11 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
 def _misspelt(
     value: Mapping[str, Any], path: Path, faults: Faults, wanted: Collection[str], what: str
 ) -> bool:
-    """Returns whether a key of a mapping is a misspelling of one of `wanted`, which is reported."""
+    """Returns whether a key of a mapping is a misspelling of one of `wanted`, which is then
+    reported.
+
+    `what`: what messages call the mapping.
+    """
     for given in _first(value):
         best = synonyms.key(given, wanted, top=False)
         if best is not None:
@@ -150,7 +154,11 @@ def _kind(
 
 
 def _kind_elsewhere(value: Mapping[str, Any], path: Path, faults: Faults, noun: str) -> bool:
-    """Returns whether the kind stands at another key, or as a key, which is reported."""
+    """Returns whether a map or partition has its kind under another key (`type: filter`) or as a
+    key (`filter: …`), which is then reported.
+
+    `noun`: `map` or `partition`.
+    """
     key, forms = KINDS[noun]
     for given in _first(value):
         stands = value[given]
