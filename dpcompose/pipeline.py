@@ -229,6 +229,8 @@ def numbers_of(
 
 
 def _number(name: str, given: Number, below: int | None = None) -> Fraction:
+    """Returns a number that a caller gives as a fraction; raises TypeError or ValueError, with
+    `name`, unless it is ≥ 0 and below `below`."""
     if isinstance(given, bool) or not isinstance(given, Real | Decimal | str):
         raise TypeError(f"{name}: a number is due, not {given!r}")
     try:

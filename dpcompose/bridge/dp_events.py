@@ -365,8 +365,8 @@ def _names(item: Item) -> set[str]:
 
 
 def _relation(reader: EventReader, top: Item, given: str | None) -> tuple[str, str]:
-    """Returns the relation to protect, and who says so: the call, the file, or what the events
-    are for."""
+    """Returns the relation to protect, and who says so: the call (`given`), the file, or what the
+    events are for."""
     said = top.find("neighboring_relation")
     found = None
     if said is not None and said.value is not None:
@@ -427,7 +427,7 @@ def from_event(event: object, relation: str | None = None, deltas: Iterable[obje
 
 
 class _EventWriter(NamedTuple):
-    """Writes the parts of a normal form into a spec."""
+    """Writes the parts of an event tree (mechanisms and samples) into a spec."""
 
     spec: SpecText
     origins: dict[Part, list[str]]
@@ -436,8 +436,11 @@ class _EventWriter(NamedTuple):
     def write(
         self, counts: Mapping[Part, int], reads: str, fixed: bool, times: int = 0, inside: str = ""
     ) -> None:
-        """Writes what reads a dataset; `times`: how often a sample that it is was drawn, 0 for what
-        is no sample; `inside`: the path of its event."""
+        """Writes the parts that read the dataset `reads`, each as often as counted; `fixed`:
+        whether the size of that dataset is public.
+
+        `times`: how often it was drawn if it is a sample, else 0; `inside`: the path of its event.
+        """
         for part, count in counts.items():
             # Copy i of what reads a sample reads the i-th draw: more copies of one draw are lines.
             lines, each = (count, times) if times > 1 else (1, count)
@@ -456,7 +459,8 @@ class _EventWriter(NamedTuple):
     def _one(
         self, part: Part, count: int, reads: str, fixed: bool, origins: list[str], copy: str
     ) -> None:
-        """Writes `count` copies of one part."""
+        """Writes `count` copies of one part that reads the dataset `reads`; `fixed` as in `write`,
+        `copy`: words for the comment."""
         origin = f"from {places(origins)}{copy}"
         if isinstance(part, Drawn):
             shared = count == 1 and part.repeats

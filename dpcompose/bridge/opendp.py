@@ -132,7 +132,7 @@ class _Reader:
         self.depth = depth
 
     def _read(self, item: Item, prefix: tuple[Item, ...], whole: Item) -> None:
-        """Reads a measurement by its constructor."""
+        """Reads a measurement by its constructor; `prefix` and `whole` as in `read`."""
         function, args = _constructor(item)
         given = None if not isinstance(item.value, Mapping) else item.value.get("__version__")
         self.version = self.version or (given if isinstance(given, str) else "")
@@ -180,7 +180,8 @@ class _Reader:
         self.space = space
 
     def _mechanism(self, item: Item, function: str, args: Item, prefix: tuple[Item, ...]) -> None:
-        """Reads a mechanism of a known family."""
+        """Reads a noise mechanism with the constructor `function`, which comes after the
+        transformations `prefix`."""
         if function in ("make_randomized_response_bool", "make_randomized_response"):
             if prefix:
                 item.fail("randomized response is of one row, and here it has transformations")
@@ -237,7 +238,11 @@ class _Reader:
     def _aggregate(
         self, function: str, own: Item, bounds: tuple[Fraction, Fraction] | None, dropped: bool
     ) -> _Moves:
-        """Returns how far one row moves an aggregate of rows."""
+        """Returns the sensitivity of the aggregate with the constructor `function`.
+
+        `own`: its arguments; `bounds`: of each row, None where unknown; `dropped`: some row may be
+        left out before it.
+        """
         one = Fraction(1)
         match function:
             case "make_count" | "make_count_distinct":
@@ -258,8 +263,8 @@ class _Reader:
         return _Moves(added, max(high - low, added if dropped else Fraction(0)), True)
 
     def _checked(self, item: Item, moves: _Moves, prefix: tuple[Item, ...]) -> _Moves:
-        """Returns the sensitivity of an aggregate, where the live transformations say more than
-        their constructors."""
+        """Returns the sensitivity `moves` of an aggregate, with what the live transformations
+        (`prefix`) know where the constructors do not say it."""
         assert self.space is not None
         # Of tables of one public size one row replaced is a symmetric distance of 2.
         sized = self.space.size is not None
@@ -280,7 +285,8 @@ class _Reader:
         return moves._replace(replaced=said) if bounded else moves._replace(added=said)
 
     def _leaf(self, item: Item, function: str, args: Item, moves: _Moves) -> Leaf:
-        """Returns the entry of a noise mechanism."""
+        """Returns the entry of a noise mechanism; `function`: its constructor, `moves`: the
+        sensitivity of what it releases."""
         assert self.space is not None
         if function not in _NOISE:
             near = nearest(function, _NOISE)

@@ -344,7 +344,8 @@ def _delta(
 def _delta_of_few(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
 ) -> Certified:
-    """Returns the least δ at ε of so few parts that a grid can hold them."""
+    """Returns the least δ at ε of so few parts that a grid can hold them; `gaussian`: Σμ² of the
+    Gaussian parts."""
     if not parts.others:
         if not parts.responses:
             return gaussian_delta(gaussian, epsilon)
@@ -376,7 +377,8 @@ def _delta_of_few(
 def _delta_on_grid(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
 ) -> Certified:
-    """Returns the least δ at ε by loss distributions on a grid."""
+    """Returns the least δ at ε by loss distributions on a grid; `gaussian`: Σμ² of the Gaussian
+    parts."""
     from dpcompose.curves.backends.lattice.engine import (
         Result,
         least_log_delta,

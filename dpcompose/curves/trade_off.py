@@ -97,6 +97,7 @@ class TradeOff:
         return max(self._delta(each, epsilon, order) for each in self._greatest)
 
     def _delta(self, which: int, epsilon: Fraction, order: int = 1) -> Fraction:
+        """Returns the δ at `epsilon` of the profile number `which`."""
         key = which, epsilon, order if self.directed else 1
         if key not in self._known:
             found = min(ONE, self.profiles[which](epsilon, order))
@@ -125,6 +126,7 @@ class TradeOff:
         return both if self.one_order is None else min(both, self.one_order.power(baseline))
 
     def _power(self, rate: Fraction) -> Fraction:
+        """Returns the highest hit rate at a `rate` of false alarms, by the best ε."""
         most = min([ONE, *(each.power(rate) for each in self.others)])
         while True:
             self._include(ZERO)

@@ -305,7 +305,8 @@ def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: st
 def _copy_without_children(
     old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str
 ) -> Dataset:
-    """Returns a copy of a dataset with its mechanisms, without what is made from it."""
+    """Returns a copy of a dataset with its mechanisms, without what is made from it; the other
+    parameters are those of `copied`."""
     mechanisms = [*old.mechanisms]
     if names is not None:
         mechanisms = [
@@ -325,7 +326,7 @@ def _copy_without_children(
 def _split(
     old: Partition, classes: list[BlockClass], place: tuple[int, ...] = (), prefix: str = ""
 ) -> Partition:
-    """Returns a partition with other classes of blocks."""
+    """Returns a partition with other classes of blocks; `place` and `prefix` as in `copied`."""
     return Partition(
         prefix + old.name,
         (*place, *old.path),

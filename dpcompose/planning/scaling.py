@@ -103,7 +103,7 @@ def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 
 def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
     """Yields the parameter at `path`: one number, or one for each block or order of a mapping or
-    list."""
+    list; `noise`: it is an amount of noise."""
     if isinstance(value, str):
         yield Parameter(path, value, noise)
     elif isinstance(value, dict):

@@ -498,7 +498,11 @@ def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
 def _largest_parameter(
     notion: Notion, counted: Notion, amount: Fraction, steps: int
 ) -> Fraction | None:
-    """Returns the largest parameter in `notion` that is counted as at most `amount`."""
+    """Returns the largest parameter in `notion` of a mechanism that counts as at most `amount` in
+    the notion `counted`; None if there is none.
+
+    `steps`: how many of its neighbours' steps are protected together.
+    """
     if counted not in CONVERTS[notion]:
         return None
     if counted is notion:

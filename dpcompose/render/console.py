@@ -124,7 +124,7 @@ def grid(
 
 
 def ruled(name: str, style: Style, says: str = "") -> RenderableType:
-    """Returns a heading across the page below an empty line, with a few words on its section."""
+    """Returns a heading across the page below an empty line; `says`: a few words on its section."""
     title = literal(f"{name} ", style, "heading")
     if says:
         title.append_text(literal(f" {says} ", style, "weak"))

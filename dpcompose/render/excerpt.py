@@ -84,7 +84,7 @@ def _forms(line: str, start: int, end: int, style: Style) -> list[str]:
 
 
 def _taken(forms: Iterable[str], room: int) -> list[str]:
-    """Returns the first forms that fit so many columns."""
+    """Returns the first forms that fit `room` columns."""
     taken: list[str] = []
     for form in forms:
         room -= cell_len(form)
@@ -115,7 +115,8 @@ class Gutter:
         self.room = max(_LEAST, style.width - self.wide - 4)
 
     def line(self, sign: str, number: int | None = None, how: str = "frame") -> Text:
-        """Returns the margin of a line: ` 5 | `, or the same without a number."""
+        """Returns the margin of a line: ` 5 | ` with `sign` after the number, or the same without a
+        number; `how`: its colour."""
         shown = "" if number is None else str(number)
         return Text.assemble((f" {shown:>{self.wide}} {self._style.plain(sign)} ", how))
 
@@ -152,7 +153,8 @@ def excerpt(
 def _marked(
     line: str, number: int, marks: list[Mark], gutter: Gutter, how: str, style: Style
 ) -> Iterator[RenderableType]:
-    """Yields one source line, its marks, and the labels that do not fit beside them."""
+    """Yields one source line, its marks, and the labels that do not fit beside them; `how`: the
+    colour of the main marks."""
     ordered = sorted(marks, key=lambda mark: mark.span.column)
     main = next((mark for mark in ordered if mark.main), ordered[0])
     start, end = _stretch(main.span, line)
@@ -256,7 +258,8 @@ def _changed(lines: Sequence[str], replacements: list[Replacement]) -> Changed:
 def corrected(
     lines: Sequence[str], fix: Fix, gutter: Gutter, style: Style, everything: bool = False
 ) -> Iterator[Text]:
-    """Yields the lines that a fix changes, before and after, only the first ones of many."""
+    """Yields the lines that a fix changes, before and after; only the first ones of many, unless
+    `everything`."""
     shift, most = 0, None if everything else _MOST_LINES
     for index, each in enumerate(changes(lines, fix.replacements)):
         if index == _MOST_CHANGES and not everything:

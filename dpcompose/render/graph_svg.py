@@ -172,7 +172,8 @@ def _placed_nodes(report: Report) -> list[_PlacedNode]:
 
 
 def _lines(text: str, look: str, size: float, room: float) -> list[_Text]:
-    """Returns a text as at most two lines of a box; none for an empty text."""
+    """Returns a text as at most two lines of a box, `room` wide; none for an empty text. `look`:
+    the CSS class, `size`: of the font."""
     bold = look != "weak"
     lines = wrapped(text, size, room, 2, bold) if text else []
     return [_Text(each, look, size, bold) for each in lines]
@@ -192,7 +193,7 @@ def _columns(drawn: Sequence[_PlacedNode]) -> list[float]:
 
 
 def _placed(drawn: list[_PlacedNode], below: Mapping[int | None, list[int]], top: float) -> float:
-    """Sets the height of each node on the page, and returns where the last one ends.
+    """Sets the height of each node on the page from `top` on, and returns where the last one ends.
 
     Each node stands in the middle of what is below it, in a band of its own.
     """

@@ -29,7 +29,8 @@ _NOT_COVERED = (
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields a paragraph for each report, on one line, with an empty line between two."""
+    """Yields a paragraph for each report, on one line, with an empty line between two; `checking`
+    makes no difference."""
     gap = ""
     for report in reports:
         says = " ".join(each.strip() for each in _sentences(report))

@@ -160,7 +160,8 @@ def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
 
 
 def _one_name(place: Place, copies: int) -> str:
-    """Returns the name of one block, or the phrase for some of several equal blocks."""
+    """Returns the name of one block; where it stands for equal blocks, the phrase for `copies` of
+    them."""
     return _names([(place, copies, None)])
 
 
@@ -181,7 +182,8 @@ def chain(proof: Proof, span: SpanOf) -> tuple[Line, ...]:
         bound: Bound | None = None,
         paths: Sequence[Path] = (),
     ) -> int:
-        """Appends one sentence; returns its number. `inputs`: those of what it follows from."""
+        """Appends one sentence with its theorem; returns its number. `inputs`: the numbers of the
+        sentences that it follows from."""
         number = len(lines) + 1
         lines.append(Line(number, theorem, says, tuple(inputs), bound, tuple(map(span, paths))))
         return number
@@ -274,7 +276,8 @@ def _cost(proof: Proof, cost: Cost) -> str:
 
 
 def _sum(proof: Proof, units: str) -> str:
-    """Returns the sentence on how the losses of the mechanisms add up to the bound."""
+    """Returns the sentence on how the losses of the mechanisms add up to the bound; `units`: words
+    for what they are counted in."""
     solution = proof.solution
     if not solution.felt:
         return "no mechanism feels the change: nothing is lost"

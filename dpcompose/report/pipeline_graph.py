@@ -239,7 +239,7 @@ class _Drawing:
         return found
 
     def _partition(self, partition: Partition, above: int | None) -> list[_Waiting]:
-        """Appends the node of a partition; returns its blocks."""
+        """Appends the node of a partition below the node `above`; returns its blocks."""
         number, blocks = len(self.nodes), [each.dataset for each in partition.classes]
         self._blocks.update((id(each.dataset), each) for each in partition.classes)
         self.nodes.append(
@@ -256,7 +256,8 @@ class _Drawing:
         return self._children(blocks, number)
 
     def _dataset(self, dataset: Dataset, above: int | None) -> list[_Waiting]:
-        """Appends a dataset or equal blocks, and its mechanisms; returns what is made of it."""
+        """Appends a dataset or equal blocks below the node `above`, and its mechanisms; returns
+        what is made of it."""
         number, reached = len(self.nodes), self._reach.reaches(dataset)
         root, block = self._roots.get(id(dataset)), self._blocks.get(id(dataset))
         kind: PipelineKind = "dataset"
@@ -277,7 +278,8 @@ class _Drawing:
         return splits + self._children(dataset.derived, number)
 
     def _mechanisms(self, dataset: Dataset, above: int) -> None:
-        """Appends the mechanisms that read a dataset, then how many are left out."""
+        """Appends the mechanisms that read the dataset of node `above`, then how many are left
+        out."""
         reach, last = self._reach, len(self._reach.ranks)
         names = [each.name for each in dataset.mechanisms]
         reached = {name: (id(dataset), name) in reach.charges for name in names}

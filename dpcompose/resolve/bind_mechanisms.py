@@ -161,7 +161,8 @@ class Mechanisms:
     def _shuffled(
         self, mechanism: Model, path: Path, place: SpecPlace, reports: int
     ) -> list[Draft] | None:
-        """Returns the guarantees on the rows of what reads them shuffled; None after an error."""
+        """Returns the guarantees, for its rows, of a mechanism that reads them shuffled; None after
+        an error. `reports`: the number of rows that are shuffled."""
         response = getattr(mechanism, "mechanism", None) == "randomized-response"
         if not response and not getattr(mechanism, "local", False):
             message = f"{quoted(place.name)} is shuffled reports, one that each row randomizes"

@@ -159,8 +159,11 @@ def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
 def _in_norm(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> list[Moves] | None:
-    """Returns the least known sensitivity in each norm of use for the noise; None if none is
-    known."""
+    """Returns the least sensitivity in each norm of use for the noise, out of those in `known` (by
+    norm); None if there is none.
+
+    `dimension`: the number of coordinates, None where unknown.
+    """
     one, squares = _least_norms(form, known, dimension)
     if form.norm == "L1":
         return None if one is None else [Moves("L1", one)]
@@ -199,8 +202,11 @@ def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
 def _least_norms(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> tuple[Fraction | None, Fraction]:
-    """Returns the least known L1 norm (None: unknown), and the least known square of the L2
-    norm."""
+    """Returns the least L1 norm (None: unknown), and the least square of the L2 norm, that follow
+    from the norms in `known`.
+
+    `dimension`: the number of coordinates, None where unknown.
+    """
     ones = [known["l1"]] if "l1" in known else []
     squares = [each**2 for key, each in known.items() if key in ("l1", "l2")]
     squares += [known["l2_squared"]] if "l2_squared" in known else []

@@ -131,7 +131,8 @@ def _selected(
     counts: tuple[int, ...],
     *values: Fraction,
 ) -> Guarantee:
-    """Returns the guarantee of a selection from the parameters of all of its runs."""
+    """Returns the guarantee of a selection from the parameters of all of its runs: of each run
+    `counts` of the `values`, from which its maker builds its guarantee."""
     of: list[Guarantee] = []
     for make, count in zip(makers, counts, strict=True):
         of.append(make(*values[:count]))

@@ -41,7 +41,11 @@ def cursor_at(before: str) -> Cursor | None:
 
 
 def _find(text: str, starts_here: bool) -> Cursor | None:
-    """Returns the place of the mark in a text, None where the parser does not come to it."""
+    """Returns the place of the mark that stands for the cursor in a text, None where the parser
+    does not come to it.
+
+    `starts_here`: only dashes and blanks stand before it on its line.
+    """
     try:
         for event, stack in walk(text):
             if len(stack) > MAX_DEPTH:  # a parser takes quadratic time over more of them

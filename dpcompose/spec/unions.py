@@ -120,7 +120,8 @@ def _misspelt(
 
 
 def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> None:
-    """Reports an unknown key, with the key that it probably stands for as a fix."""
+    """Reports the unknown key `given`, with the key `best` that it probably stands for as a fix;
+    `what`: what messages call the mapping."""
     at, message = (*path, given), f"unknown key {quoted(given)} in {what}"
     label, fix = f"write `{best}`", (renamed, at, best)
     faults.add("DPC101", at, message, key=True, label=label, fix=fix)
@@ -133,7 +134,10 @@ def _kind(
     noun: str,
     find: Callable[[str], Word | None],
 ) -> None:
-    """Reports a missing, unknown or wrongly typed kind of map or partition."""
+    """Reports a missing, unknown or wrongly typed kind of map or partition.
+
+    `noun`: `map` or `partition`; `find`: returns what to write for a synonym of a kind.
+    """
     key, forms = KINDS[noun]
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
@@ -315,7 +319,10 @@ def _type_elsewhere(
     value: Mapping[str, Any], path: Path, faults: Faults, what: str, inside: bool
 ) -> bool:
     """Returns whether a notion or a concrete mechanism stands at a key such as `type`, which is
-    reported."""
+    then reported.
+
+    `what`: what messages call the mapping; `inside`: it is in the list `guarantees` of a mechanism.
+    """
     for given in _first(value):
         stands = value[given]
         if not isinstance(stands, str) or folded(given) not in _TYPES:

@@ -175,6 +175,8 @@ def gaussian_mean_up(epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1 << 12)  # asked for several times for each loss
 def _gaussian_mean(epsilon: Fraction) -> Fraction:
+    """Returns 2Φ⁻¹(e^ε/(1+e^ε)), rounded up; raises ArithmeticError where its tail would be too
+    large."""
     from mpmath import mp, mpf
 
     # At tiny ε the tail is within ε/4 of one half: keep enough digits to see it.

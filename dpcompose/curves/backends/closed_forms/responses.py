@@ -136,8 +136,8 @@ def _first(epsilon: Fraction, copies: int, scale: float) -> int:
 def _walk(
     epsilon: Fraction, copies: int, scale: float, wanted: Fraction | None, at: Fraction | None
 ) -> _Sums:
-    """Returns the sums after adding the terms from the greatest loss down, until δ reaches
-    `wanted`, or up to the last loss above `at`; one of the two is None.
+    """Returns the sums of `copies` responses after adding the terms from the greatest loss down,
+    until δ reaches `wanted`, or up to the last loss above `at`; one of the two is None.
 
     `scale`: ln of the size that matters, by which negligible terms are left out.
     """

@@ -147,8 +147,8 @@ def _spread(values: Floats, chances: Floats, grid: Floats) -> tuple[Floats, floa
 
 
 def _places(values: Floats, chances: Floats, number: int) -> Floats:
-    """Returns a grid of about `number` points for a law, from 0 on: dense where P or Q has much
-    mass."""
+    """Returns a grid of about `number` points, from 0 on, for a law with these values and chances:
+    dense where P or Q has much mass."""
     order = np.argsort(values)
     values, chances = values[order], chances[order]
     mass = values * chances

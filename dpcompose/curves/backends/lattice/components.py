@@ -118,6 +118,7 @@ def ensemble(
 
 
 def _atoms(dense: Sequence[tuple[Masses, int]]) -> Atoms:
+    """Returns the possible losses of all laws in one array."""
     occur = [np.flatnonzero(law.p) for law, _ in dense]
     sizes = np.array([len(some) for some in occur], dtype=np.int64)
     pairs = list(zip(dense, occur, strict=True))
@@ -192,8 +193,8 @@ def tilt_for_epsilon(parts: Ensemble, epsilon: float) -> float:
 
 
 def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
-    """Returns the tilt θ ≥ 0 under which the mean loss is an ε with about this δ, by the saddle
-    point approximation."""
+    """Returns the tilt θ ≥ 0 whose mean loss is an ε with about this δ (`log_delta` is ln δ), by
+    the saddle point approximation."""
 
     def above(theta: float, m: Moments) -> float:
         spread = math.sqrt(2 * math.pi * m.variance)
@@ -242,7 +243,10 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
 
 def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
     """Returns the least whole number from 0 to `most` for which `is_enough` holds; it must hold for
-    `most`, and for every number above one for which it holds."""
+    `most`, and for every number above one for which it holds.
+
+    `guess`: where to start.
+    """
     low, high, step, at = -1, most, 1, guess
     while high - low > 1:
         if is_enough(at):

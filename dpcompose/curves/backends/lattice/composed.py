@@ -60,7 +60,7 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
 
 def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]:
     """Returns tilts from `low` up to, but without, `high`, dense enough that each loss between is
-    in the bulk of one of the tilted laws."""
+    in the bulk of one of the tilted laws; intervals are halved at most `halved` times."""
     here, there = moments(parts, low), moments(parts, high)
     deviations = math.sqrt(here.variance) + math.sqrt(there.variance)
     if not halved or there.mean - here.mean <= _APART * deviations:
@@ -75,7 +75,7 @@ def _first(law: Law, step: Fraction) -> int:
 
 
 def _untilted(law: Law) -> Floats:
-    """Returns the chances of the losses of a law, rounded up."""
+    """Returns the chances of the losses of a law without its tilt, rounded up."""
     logs = law.log_mass - law.theta * law.x
     error = law.log_error + 4 * EPS * (abs(law.log_mass) + law.theta * np.abs(law.x) + 4)
     with np.errstate(over="ignore", under="ignore"):

@@ -102,7 +102,10 @@ def _grid(
     s: Floats, corners: list[tuple[float, float]], rho: float, step: float
 ) -> tuple[Floats, int]:
     """Returns a grid of ε from 0 up to where δ is negligible, or as far as is affordable; and how
-    many `step` apart its points are."""
+    many `step` apart its points are.
+
+    `s`: the orders α-1 to try; `corners`, `rho`: as for `_log_delta`.
+    """
     zero = np.zeros(len(s))
     # ln δ + s·ε is free of ε.
     reach = float(np.min((_log_delta(s, zero, corners, rho) - math.log(TAIL)) / s))

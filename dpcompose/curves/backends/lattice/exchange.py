@@ -130,7 +130,7 @@ def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
 
 
 def _last(q: float, once: BaseProfile, both: BaseProfile | None) -> float:
-    """Returns the δ that all bounds keep for large ε."""
+    """Returns the δ that all bounds keep for large ε; `q`: the rate, `once`: δ₁, `both`: δ₂."""
     return min(1.0, q * max(each.infinite for each in (once, both) if each is not None) * (1 + EPS))
 
 
@@ -188,7 +188,11 @@ def _bound(
 def _least_of(
     bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
 ) -> Floats:
-    """Returns the least of `tries` bounds at each loss, as far as it is looked for."""
+    """Returns at each loss the least of some bounds, as far as it is looked for.
+
+    `bound`: gives the bound with an index below `tries`, at losses and the values `away` that
+    belong to them.
+    """
     near = min(_ALL, len(losses))
     some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
     table = [bound(index, losses[some], away[some]) for index in range(tries)]
@@ -202,6 +206,7 @@ def _least_of(
 
 
 def _crossings(once: BaseProfile, deviation: float) -> Floats:
-    """Returns the values of ln(1/s) to try."""
+    """Returns the values of ln(1/s) to try, up to some times `deviation`, about the size of a
+    loss."""
     some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)
     return np.append(some[some < once.top], once.top)

@@ -49,11 +49,14 @@ def is_merged(parts: Parts) -> bool:
 
 
 def _most_of_kind(kind: type, in_all: int) -> int:
+    """Returns how many different parts of a kind are kept, of `in_all` parts."""
     most = MOST_IN_ALL if in_all <= MOST_IN_ALL else MOST
     return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, most)
 
 
 def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:
+    """Returns fewer parts of one kind that dominate the given ones, by rounding parameters up: no
+    more than `most` where few bits bring that about."""
     found: dict[Part, int] = {}
     for bits in _BITS[:1] if kind is Response else _BITS:
         found = {}

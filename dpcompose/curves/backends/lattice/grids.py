@@ -202,6 +202,8 @@ class Grid:
         return self._coarse
 
     def _made(self) -> tuple[Laws, Ensemble]:
+        """Returns the laws on the coarse grid with their ensemble, without looking at what is
+        kept."""
         step = self.natural
         if step is None or 40 * self.spread / float_of(step) > 1 << 15:
             longest = max(far(part) for part, _ in self.asked.others)
@@ -257,7 +259,8 @@ def _exact(found: Result | None) -> Result | None:
 
 
 def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
-    """Returns the distributions of the parts that are not responses, with counts, on one grid."""
+    """Returns the distributions of the parts that are not responses, with counts, on one grid;
+    `side`: the order of the tables."""
     return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
 
 

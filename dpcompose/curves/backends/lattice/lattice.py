@@ -245,8 +245,8 @@ def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[
 
 
 def _bright(pieces: Pieces, order: Any, points: int) -> Any:
-    """Returns the frequencies at which the responses' characteristic function may be above e^-NATS;
-    at all others it counts as 0.
+    """Returns the frequencies, out of those of a transform of the length `points`, at which the
+    responses' characteristic function may be above e^-NATS; at all others it counts as 0.
 
     `order`: the responses, widest first. By blocks: within a block |φ_i| is at most its value in
     the middle plus half the block's width times the mean distance of the atoms from the greatest.

@@ -79,6 +79,8 @@ class _Half:
 
 
 def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: bool) -> _Half:
+    """Returns the masses above 0 of the greatest convex curve below a profile; the parameters are
+    those of `from_profile`, `width` is the step."""
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
     places = np.arange(len(heights)) if at is None else at
     outer = _outer(heights, places, width)
@@ -195,8 +197,8 @@ def mirrored(
     """Returns the law with these masses at step, 2·step, … and their mirror image below 0;
     `positive[0]` is ignored, the mass at 0 is `centre`.
 
-    `other`: the masses above 0 of the tables in the other order, which give those below 0; else the
-    law is symmetric.
+    `infinite`: the chance of an infinite loss. `other`: the masses above 0 of the tables in the
+    other order, which give those below 0; else the law is symmetric.
     """
     width = float(step)
     other = positive if other is None else other

@@ -89,7 +89,10 @@ def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
 
 def _outcomes(mu: float, q: float, added: bool, reach: float) -> list[tuple[float, float]]:
     """Returns the intervals of outcomes x that hold all but the tails of the first law of the pair;
-    `reach`: how far they go, in standard deviations."""
+    `reach`: how far they go from the mean.
+
+    `added`: the pair is (Q, (1-q)Q+qP) instead of ((1-q)Q+qP, Q).
+    """
     near, far = (-NORMAL_TAIL, NORMAL_TAIL), (mu - NORMAL_TAIL, mu + reach)
     if added:
         return [(-NORMAL_TAIL if q < 1 else -reach, reach)]

@@ -198,6 +198,7 @@ def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
     known: dict[int, float] = {0: 0.0}
 
     def at_whole_order(s: int) -> float:
+        """Returns K(s) at a whole number `s`."""
         if s not in known:
             alpha, logs = s + 1, []
             for k in range(2, alpha + 1):

@@ -126,6 +126,9 @@ def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
 
 
 def _best_order(total: _OrderSum, rough_log: float) -> float | None:
+    """Returns the s = α-1 at which the ε by one order is about least; None where none is found.
+    `rough_log`: ln(1/δ), roughly."""
+
     def bound(s: float) -> float:
         return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
 
@@ -142,6 +145,7 @@ def _best_order(total: _OrderSum, rough_log: float) -> float | None:
 
 
 def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fraction:
+    """Returns the ε by the order α = 1+s, rounded up; `log_inverse`: ln(1/δ)."""
     with_s, log_s, log_alpha, gains = _terms(total, s)
     value, size = Decimal(0), Decimal(0)
     # The sign operator would round to the digits of the thread's own context.

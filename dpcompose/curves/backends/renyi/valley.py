@@ -34,6 +34,8 @@ def valley(of: Callable[[float], float], start: float, lowest: float, highest: f
 def _brent(
     of: Callable[[float], float], low: float, high: float, best: float, at_best: float
 ) -> float:
+    """Returns the place of the least value between `low` and `high`, by Brent's search; `best`: a
+    place between, `at_best`: the value there."""
     second = third = best
     at_second = at_third = at_best
     step = before = 0.0

@@ -283,8 +283,11 @@ class VerticalLine:
 def _faint(
     bound: Callable[[float, Floats], Floats], theta: float, step: float, size: float
 ) -> tuple[float, float] | None:
-    """Returns the first place out of some from which on next to nothing is left of e^`size`, and
-    how much is left; None if there is none."""
+    """Returns the first of some places, which grow by a factor from a multiple of `step` on, from
+    which on next to nothing is left of e^`size`, and how much is left there; None if there is none.
+
+    `bound`: gives ln of a bound at the tilt `theta` beyond each place.
+    """
     places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
     # Of the sum over 1/|s(s+1)| < 1/t².
     left = bound(theta, places) - np.log(math.pi * places)
@@ -295,5 +298,6 @@ def _faint(
 
 
 def flat(theta: float, variance: float) -> float:
-    """Returns ln δ by the saddle point approximation, less K(θ)-θε."""
+    """Returns ln δ by the saddle point approximation, less K(θ)-θε; `variance`: of the tilted
+    law."""
     return -math.log1p(math.sqrt(2 * math.pi * variance) * theta * (1 + theta))
