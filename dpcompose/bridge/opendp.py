@@ -470,7 +470,8 @@ def _steps(item: Item, depth: int = 0) -> list[tuple[str, Item, Item]]:
 
 
 def _domain(item: Item | None) -> tuple[str, Item] | None:
-    """Returns the constructor of a domain and its arguments; None where it is not told."""
+    """Returns the name of the constructor of a domain, and its arguments; None where it is not
+    known."""
     if item is None or item.value is None or isinstance(item.value, str):
         return None
     if not isinstance(item.value, Mapping) and not hasattr(item.value, "__opendp_dict__"):
@@ -486,7 +487,8 @@ def _size(item: Item | None) -> int | None:
 
 
 def _atoms(item: Item | None) -> Item | None:
-    """Returns the arguments of the domain of the atoms of a domain; None where it is not told."""
+    """Returns the arguments of the domain of the atoms (single values) of a domain; None where it
+    is not known."""
     for _ in range(MOST_NESTED):
         found = _domain(item)
         if found is None or found[0] == "atom_domain":
@@ -516,7 +518,8 @@ def _pair(item: Item) -> tuple[Fraction, Fraction]:
 
 
 def _is_whole(item: Item | None) -> bool | None:
-    """Returns whether the atoms of a domain are whole numbers; None where that is not told."""
+    """Returns whether the atoms (single values) of a domain are whole numbers; None where that is
+    not known."""
     atoms = _atoms(item)
     if atoms is not None:
         return _whole_type(atoms.find("T"))
@@ -526,12 +529,12 @@ def _is_whole(item: Item | None) -> bool | None:
 
 
 def _whole_type(item: Item | None) -> bool | None:
-    """Returns whether a type of OpenDP is one of whole numbers; None where it is not told."""
+    """Returns whether a type of OpenDP is one of whole numbers; None where that is not known."""
     text = "" if item is None else str(item.value)
     return None if not text or text == "None" else bool(re.fullmatch(r"[iu]\d+|[iu]size|int", text))
 
 
 def _title(functions: list[str]) -> str:
-    """Returns a name for a mechanism: what is aggregated."""
+    """Returns a name for a mechanism, by what the constructors `functions` aggregate."""
     made = functions[-2] if len(functions) > 1 else functions[-1]
     return made.removeprefix("make_").replace("_", " ")

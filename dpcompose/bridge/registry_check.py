@@ -89,7 +89,8 @@ class RegistryEntry:
 
 
 def check_entry(source: Source) -> RegistryEntry:
-    """Returns a well-formed entry with what is wrong with it by itself."""
+    """Returns an entry that fits the schema, with findings about it alone, without a spec to
+    compare."""
     entry = RegistryEntry(source)
     _check_numbers(entry)
     _check_variant(entry)

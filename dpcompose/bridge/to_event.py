@@ -80,7 +80,8 @@ def _below(dataset: Dataset, relation: str) -> list[Event]:
 
 
 def _below_sample(dataset: Dataset, sample: Sample, relation: str) -> list[Event]:
-    """Returns the events of what reads a Poisson sample."""
+    """Returns the events of all mechanisms that read a Poisson sample; `relation`: the protected
+    one."""
     if relation == "bounded":
         raise Unconvertible(
             dataset.name, "dp_accounting counts Poisson samples for no row that is replaced"

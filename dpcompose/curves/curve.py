@@ -254,8 +254,8 @@ class PoissonGroup:
         """Returns the pairs (rows only in the first table, rows only in the second) that have to be
         looked at.
 
-        Of many rows each number counts as the next one of a list, so that more rows, or a shorter
-        list, never lose less.
+        Of many rows each number counts as the next one of a short list, so that more rows, or a
+        shorter list, never lose less.
         """
         most, fewest = self.counted[-1], self.replaced
         if self.one_sided or most == fewest:
@@ -285,7 +285,8 @@ _ALL_WAYS = 16
 
 
 def _counted_numbers(most: int) -> Iterator[int]:
-    """Yields the numbers of rows up to `most` that are told apart; `most` is one of them."""
+    """Yields the numbers of rows up to `most` for which curves are kept apart, ascending; `most` is
+    one of them."""
     number = 0
     while number < most:
         yield number
@@ -294,7 +295,7 @@ def _counted_numbers(most: int) -> Iterator[int]:
 
 
 def _counted_as(rows: int, most: int) -> int:
-    """Returns the least number that is told apart and is at least `rows`."""
+    """Returns the least number of `_counted_numbers(most)` that is at least `rows`."""
     return next(number for number in _counted_numbers(most) if number >= rows)
 
 

@@ -113,12 +113,13 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class TotalAsked:
-    """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing.
+    """What is asked of a total: a budget, and where to state ε. `apart`: equal names in two specs
+    do not mean the same.
 
     `limit`: None for the one that the releases name. `fixed`: why all parameters were fixed before
     the first output; None: they may have been chosen along the way, but where every spec says that
     they were not. `filter`: the notion in which the budget is then counted, None for the usual one.
-    `rest`: whether to say what one more mechanism may have. `over_time`: whether to tell the record
+    `rest`: whether to say what one more mechanism may have. `over_time`: whether to give the record
     after each release, in their order. `part`: of a ledger that is added up, of which the record
     alone matters. `since`: a revision whose releases are held against those of now.
     """

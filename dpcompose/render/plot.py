@@ -83,10 +83,10 @@ def _figure(
     width: int,
     style: Style,
 ) -> Text:
-    """Returns a curve with marks on it, and another one in dots.
+    """Returns a curve with marks on it, and another one in dots, as text.
 
-    `names`: of the upright axis, its top and its foot, the end of the other axis, its name, and
-    what is said below.
+    `names`: the name of the upright axis, its values at the top and at the foot, the value at the
+    end of the other axis, its name, and the caption.
     """
     columns = width - _MARGIN - 1
     upright, top, foot, end, along, says = (style.plain(each) for each in names)

@@ -38,7 +38,7 @@ _MOST_TERMS = 6
 
 
 class Charged(NamedTuple):
-    """The cost of a mechanism on a dataset in words, with its bound and theorem where known."""
+    """The loss of a mechanism on a dataset in words, with its bound and theorem where known."""
 
     says: str
     bound: Bound | None = None
@@ -246,7 +246,8 @@ class _Writer:
             self.add(0, "theorem", "", says, None, theorem, paths)
 
     def list(self, touched: Sequence[TouchCount], problem: Problem) -> None:
-        """Appends the datasets and mechanisms that a change reaches, without the path to them."""
+        """Appends the datasets and mechanisms that a change reaches, where the path to them is not
+        known."""
         mechanisms = {each.name: each.path for each in problem.mechanisms()}
         datasets = {each.name: each.path for each in problem.datasets()}
         by_dataset: dict[tuple[str, str], list[TouchCount]] = {}
@@ -261,7 +262,8 @@ class _Writer:
                 self.add(1, "mechanism", each.mechanism, says, None, None, (path,))
 
     def read(self, ats: Iterable[At], told: At | None = None) -> None:
-        """Appends the numbers at chosen δ's and ε's; `told`: one whose worst change is above."""
+        """Appends the numbers at chosen δ's and ε's; `told`: the one whose worst change is shown
+        above already."""
         for at in ats:
             if at.value is None:
                 continue

@@ -50,8 +50,8 @@ CHANCE = Need(
 
 
 class Numbers:
-    """Evaluates parameters of a spec; each text is evaluated once, and its errors reported at every
-    use."""
+    """Evaluates the numbers of a spec, which may use its constants; each text is evaluated once,
+    and its errors reported at every use."""
 
     def __init__(self, written: Mapping[str, str], unread: Iterable[str], faults: Faults) -> None:
         """Evaluates the constants `written`; those in `unread` have errors that are reported

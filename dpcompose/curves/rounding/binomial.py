@@ -71,12 +71,12 @@ def _at_least(rows: int, rate: Fraction, number: int) -> tuple[Fraction, Fractio
 
 
 def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
-    """Returns the numbers of drawn rows that are told apart, ascending; every other number counts
-    as the next greater one.
+    """Returns a short list of numbers of drawn rows, ascending; every other number of drawn rows is
+    to count as the next greater one of the list.
 
-    They depend on the rows and on the rate only by the last, which is all rows, and by what is
-    hardly ever drawn, so that what is made of them grows with both. `all_at_once`: there are always
-    `rows` rows; else there may be fewer.
+    The list depends on the rows and on the rate only by its last number, which is all rows, and by
+    what is hardly ever drawn, so that what is made of it grows with both. `all_at_once`: there are
+    always `rows` rows; else there may be fewer.
     """
     every = list(_numbers(rows))
     below = list(accumulate(chances(rows, rate, every)))[1:]

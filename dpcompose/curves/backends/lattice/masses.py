@@ -107,8 +107,9 @@ def spread(law: Masses, times: int) -> Masses:
 def _window(places: Floats, p: Floats) -> tuple[float, float, float]:
     """Returns the lowest and highest index to keep, at most MAX_POINTS apart, and the mass above.
 
-    Of more points than that, the lowest of no weight are given up first (they move up), then the
-    highest of next to none (to infinity), then the lowest of any weight.
+    `places`: the indices, `p`: their chances. Of more points than that, the lowest of hardly any
+    chance are given up first (they move up), then the highest of hardly any (to infinity), then the
+    lowest of any chance.
     """
     low, high = float(places.min()), float(places.max())
     if high - low < MAX_POINTS:
