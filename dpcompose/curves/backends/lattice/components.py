@@ -213,7 +213,8 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
     greatest = dot(parts.eps, parts.num) + sum(count * law.ends()[1] for law, count in parts.dense)
     if parts.mu2:
         greatest = math.inf
-    first = max(1 / greatest, 1e-3 / math.sqrt(start.variance + start.mean**2))
+    least = 1 / greatest if greatest > 0 else 0.0
+    first = max(least, 1e-3 / math.sqrt(start.variance + start.mean**2))
     values = {0.0: excess(0.0, start)}
 
     def is_enough(power: int) -> bool:

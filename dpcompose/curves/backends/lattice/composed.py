@@ -23,7 +23,7 @@ from dpcompose.curves.rounding.exact import ZERO
 #: The means of neighbouring tilts are no further apart than so many times their deviations in all.
 _APART = 2.5
 #: So often the space between two tilts is halved at most.
-_HALVED = 6
+_HALVED = 60
 
 
 def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
@@ -42,9 +42,12 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
     first = known[0][0]
     last = max(start + len(p) for start, p, _ in known)
     best = np.full(last - first, 1.0)
-    for start, p, _ in known:
+    for start, p, law in known:
         inside = slice(max(start - first, 0), start - first + len(p))
         best[inside] = np.minimum(best[inside], p[max(first - start, 0) :])
+        # Where no window is, Chernoff's bound.
+        x = float(law.x[0]) + float(step) * np.arange(first - start, last - start)
+        best = np.minimum(best, _lifted(law, x))
     end = known[-1][2]
     beyond = end.missing * math.exp(min(end.log_mass - end.theta * float(end.x[-1]), 0.0)) * 1.01
     # Nothing is above the sum of the greatest losses, and next to nothing far below that.
@@ -76,8 +79,14 @@ def _first(law: Law, step: Fraction) -> int:
 
 def _untilted(law: Law) -> Floats:
     """Returns the chances of the losses of a law without its tilt, rounded up."""
-    logs = law.log_mass - law.theta * law.x
-    error = law.log_error + 4 * EPS * (abs(law.log_mass) + law.theta * np.abs(law.x) + 4)
+    found: Floats = np.minimum((law.p + law.noise) * _lifted(law, law.x), 1.0)
+    return found
+
+
+def _lifted(law: Law, x: Floats) -> Floats:
+    """Returns at losses `x` the factor from tilted to untilted chances, rounded up."""
+    logs = law.log_mass - law.theta * x
+    error = law.log_error + 4 * EPS * (abs(law.log_mass) + law.theta * np.abs(x) + 4)
     with np.errstate(over="ignore", under="ignore"):
-        found: Floats = np.minimum((law.p + law.noise) * np.exp(logs + error), 1.0)
+        found: Floats = np.exp(logs + error)
     return found

@@ -58,9 +58,12 @@ class BaseProfile:
     def __init__(self, base: Curve, base_law: BaseLaw) -> None:
         self.step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
         laws = [base_law(base, self.step, side) for side in both_orders(base, "removed")]
-        size = min(max(2, *(law.first + len(law.p) for law in laws)), MAX_POINTS)
+        whole = max(2, *(law.first + len(law.p) for law in laws))
+        size = min(whole, MAX_POINTS)
         self.heights = np.maximum.reduce([upward(law, size) for law in laws])
-        self.infinite = max(law.infinite for law in laws)
+        # Of a longer curve only what it comes down to is known beyond.
+        beyond = max(law.infinite for law in laws)
+        self.infinite = beyond if size == whole else float(self.heights[-1])
         self.heights = np.append(self.heights, self.infinite)
         self.top = size * float(self.step)
 
@@ -108,10 +111,8 @@ def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Mas
     both = None if part.both is None else curve_of(part.both, base_law)
     q = min(float_up(part.rate), 1.0)
     ends = [end / float(step) for end in _ends(q, once, both)]
-    top = max((end for end in ends if end <= MAX_POINTS - 2), default=None)
-    if top is None:
-        # All of the curve is too far out: below its end nothing is known.
-        return Masses(step, math.ceil(min(ends)) + 1, np.ones(1), _last(q, once, both))
+    # Of a longer curve what is beyond is as if it were without end.
+    top = max((end for end in ends if end <= MAX_POINTS - 2), default=MAX_POINTS - 3)
     at = knots(math.ceil(top) + 1)
     losses: Floats = at.astype(np.float64) * float(step)
     heights = _bound(part.rate, losses, once, both, composed_scale(part.once))
@@ -127,11 +128,6 @@ def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
         far = once.top + math.log(q) - math.log1p(-q)
         ends.append(float(np.logaddexp(0.0, far)) * (1 + 1e-12) + 1e-12)
     return ends or [2 * once.top]
-
-
-def _last(q: float, once: BaseProfile, both: BaseProfile | None) -> float:
-    """Returns the δ that all bounds keep for large ε; `q`: the rate, `once`: δ₁, `both`: δ₂."""
-    return min(1.0, q * max(each.infinite for each in (once, both) if each is not None) * (1 + EPS))
 
 
 def knots(end: int) -> NDArray[np.int64]:

@@ -121,11 +121,22 @@ def far(part: Part) -> float:
     bound."""
     match part:
         case Sampled(rate, base):
-            deviation = min(composed_scale(base), 1e100)
+            deviation = composed_scale(base)
+        case PoissonReplaceOne(rate, once, both):
+            deviation = max(2 * composed_scale(once), composed_scale(both) if both else 0.0)
+        case PoissonGroup(rate, once, replaced):
+            deviation = composed_scale(once[-1]) * (2 if replaced else 1)
+        case ReplacedRows(chances, once):
+            deviation, rate = composed_scale(once[-1]), 1 - chances[0]
         case Allocated(steps, gaussian):
             deviation, rate = math.sqrt(double_of(gaussian, 1e100)), Fraction(1, steps)
+        case Grouped(base, steps):
+            return min(steps, 1e100) * composed_far(base)
+        case Maximum(options):
+            return max(map(composed_far, options))
         case _:
             return _DEVIATIONS * min(scale(part), 1e100)
+    deviation = min(deviation, 1e100)
     most = _DEVIATIONS * deviation + deviation**2 / 2
     return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
 
