@@ -27,8 +27,8 @@ _HALVED = 60
 
 
 def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
-    """Returns the sum of independent losses, each law so many times, all on one grid; every chance
-    is rounded up."""
+    """Returns the distribution of the sum of independent privacy losses, each law as often as its
+    count, all on one grid; every chance is rounded up."""
     step = laws[0][0].step
     parts = ensemble({}, laws, ZERO, step)
     known = []
@@ -62,7 +62,8 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
 
 
 def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]:
-    """Returns tilts from `low` up to, but without, `high`, with no gap between them."""
+    """Returns tilts from `low` up to, but without, `high`, dense enough that each loss between is
+    in the bulk of one of the tilted laws; intervals are halved at most `halved` times."""
     here, there = moments(parts, low), moments(parts, high)
     deviations = math.sqrt(here.variance) + math.sqrt(there.variance)
     if not halved or there.mean - here.mean <= _APART * deviations:
@@ -72,11 +73,12 @@ def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]
 
 
 def _first(law: Law, step: Fraction) -> int:
+    """Returns the index on the grid of `step` at which a law begins."""
     return int(law.ref / step) + round(float(law.x[0]) / float(step))
 
 
 def _untilted(law: Law) -> Floats:
-    """Returns the chances of the losses of a law, rounded up."""
+    """Returns the chances of the losses of a law without its tilt, rounded up."""
     found: Floats = np.minimum((law.p + law.noise) * _lifted(law, law.x), 1.0)
     return found
 

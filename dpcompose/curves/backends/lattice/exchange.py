@@ -52,7 +52,8 @@ _ALL, _APART = 1024, 16
 
 
 class BaseProfile:
-    """An upper bound of the profile of a composition, for both orders of the tables, at any ε."""
+    """An upper bound of the privacy profile of a composition at any real ε, for both orders of the
+    tables."""
 
     def __init__(self, base: Curve, base_law: BaseLaw) -> None:
         self.step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
@@ -67,7 +68,8 @@ class BaseProfile:
         self.top = size * float(self.step)
 
     def at(self, losses: Floats) -> Floats:
-        """δ at these ε, which may be below 0; each is known to a few roundings."""
+        """Returns δ at each of these ε (`losses`), which may be below 0; each is right but for a
+        few roundings."""
         size = np.abs(np.maximum(losses, -MOST_LOG))
         near = np.maximum(size - 16 * EPS * (1 + size), 0.0)
         found = self._above(near)
@@ -77,7 +79,8 @@ class BaseProfile:
         return result
 
     def _above(self, losses: Floats) -> Floats:
-        """Between two grid points of the curve its chord, which is linear in e^ε."""
+        """Returns δ at each of these ε: between two grid points of the curve by the chord, which is
+        linear in e^ε."""
         width = float(self.step)
         last = len(self.heights) - 2
         place = np.floor(losses / width)
@@ -99,7 +102,11 @@ def curve_of(base: Curve, base_law: BaseLaw) -> BaseProfile:
 
 
 def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Masses:
-    """Returns a law on multiples of `step` above the profile of an exchanged row."""
+    """Returns a privacy loss distribution on multiples of `step` that dominates a composition read
+    through a Poisson sample, for one row replaced.
+
+    `base_law`: makes the distribution of what is sampled.
+    """
     once = curve_of(part.once, base_law)
     both = None if part.both is None else curve_of(part.both, base_law)
     q = min(float_up(part.rate), 1.0)
@@ -113,7 +120,8 @@ def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Mas
 
 
 def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
-    """From where on the bounds with s = 0 and with t = 0 are level, or that with s = e^(-top)."""
+    """Returns the ε from which on the bound with s = 0, that with t = 0, and that with s = e^(-top)
+    no longer fall; `q`: the rate, `once`: δ₁, `both`: δ₂."""
     ends = [] if both is None else [both.top]
     if q < 1:
         # (1-q)(a-1)/q = e^top
@@ -123,7 +131,7 @@ def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
 
 
 def knots(end: int) -> NDArray[np.int64]:
-    """0 to `end`, all of the first and then ever fewer."""
+    """Returns whole numbers from 0 to `end`: all of the first ones, then ever fewer."""
     near = np.arange(min(_DENSE, end) + 1)
     if end <= _DENSE:
         return near
@@ -135,9 +143,10 @@ def knots(end: int) -> NDArray[np.int64]:
 def _bound(
     rate: Fraction, losses: Floats, once: BaseProfile, both: BaseProfile | None, deviation: float
 ) -> Floats:
-    """Returns the least of the bounds above at each of some ε ≥ 0, ascending.
+    """Returns the least of the bounds above at each ε ≥ 0 of `losses`, ascending.
 
-    All s and t are tried at some of the ε, and between two of these what was best there.
+    `once`: δ₁, `both`: δ₂, None where not known; `deviation`: about the size of a loss. All s and t
+    are tried at some of the ε, and between two of these what was best there.
     """
     q = min(float_up(rate), 1.0)
     odds = math.log(float(1 - rate) / q) if rate < 1 else -MOST_LOG
@@ -175,7 +184,11 @@ def _bound(
 def _least_of(
     bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
 ) -> Floats:
-    """Returns the least of so many bounds at each loss, as far as it is looked for."""
+    """Returns at each loss the least of some bounds, as far as it is looked for.
+
+    `bound`: gives the bound with an index below `tries`, at losses and the values `away` that
+    belong to them.
+    """
     near = min(_ALL, len(losses))
     some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
     table = [bound(index, losses[some], away[some]) for index in range(tries)]
@@ -189,6 +202,7 @@ def _least_of(
 
 
 def _crossings(once: BaseProfile, deviation: float) -> Floats:
-    """Values of ln(1/s)."""
+    """Returns the values of ln(1/s) to try, up to some times `deviation`, about the size of a
+    loss."""
     some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)
     return np.append(some[some < once.top], once.top)
