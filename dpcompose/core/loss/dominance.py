@@ -295,7 +295,8 @@ class _AtomSum(NamedTuple):
 
 
 def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
-    """Returns the atoms of a pattern summed by kind."""
+    """Returns the atoms of a pattern, given with their counts, by kind, with the sum of each
+    kind."""
     pure: list[tuple[Sorted, int]] = []
     bins: dict[Kin, list[tuple[Amount, int]]] = {}
     others: dict[MechanismLossOptions, int] = {}

@@ -150,7 +150,7 @@ def _rho_and_stay(pattern: LossMultiset) -> tuple[Fraction, Survival] | None:
 
 
 def from_above(pattern: LossMultiset) -> LossMultiset:
-    """Returns the pattern marked as an upper bound that perhaps no change attains."""
+    """Returns the pattern marked as a bound from above, which perhaps no single change attains."""
     return LossMultiset(pattern.atoms, True, False, pattern.trace)
 
 

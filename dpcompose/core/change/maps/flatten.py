@@ -38,7 +38,7 @@ class SeveralRows(RowByRow):
     """A map that makes at most (`exact`: exactly) `max_rows` rows of each row, in their order.
 
     `uses`: the only columns on which the number of new rows and their other columns depend; None:
-    not declared.
+    not declared. `drops`: it is declared that some possible row gives none.
     """
 
     __slots__ = ()

@@ -22,7 +22,8 @@ class ByPosition(PartitionKind):
     one."""
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns the block of the position: a row that replaces another has the same position."""
+        """Returns the sets of blocks that a row can be in: one block, that of its position, as its
+        replacement."""
         return Fixed()
 
     def assignment(self) -> Assignment:
