@@ -37,7 +37,7 @@ def uses_on(subject: Subject) -> tuple[tuple[Theorem, Use], ...]:
 
 
 def _depth(entry: Theorem) -> int:
-    """Returns how many theorems of growing generality, at most, a theorem is a case of."""
+    """Returns the length of the longest chain of more general theorems above a theorem."""
     return 1 + max((_depth(BOOK[other]) for other in entry.specialises), default=-1)
 
 

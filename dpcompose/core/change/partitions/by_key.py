@@ -18,8 +18,8 @@ class ByKey(PartitionKind):
     column: str
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns the sets of blocks that a row can be in: one block, the same for its replacement
-        if `column` is kept."""
+        """Returns the sets of blocks that a row can be in: one or none, the same for its
+        replacement if `column` is kept."""
         return in_one((self.column,), kept)
 
     def assignment(self) -> Assignment:

@@ -22,7 +22,7 @@ class ByPosition(PartitionKind):
     one."""
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns the sets of blocks that a row can be in: one block, that of its position, as its
+        """Returns the sets of blocks that a row can be in: the one of its position, as for its
         replacement."""
         return Fixed()
 

@@ -22,8 +22,8 @@ class ByValue(PartitionKind):
     uses: frozenset[str] | None = None
 
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns the sets of blocks that a row can be in: one block, the same for its replacement
-        if `uses` is kept."""
+        """Returns the sets of blocks that a row can be in: one or none, the same for its
+        replacement if `uses` is kept."""
         return in_one(self.uses, kept)
 
     def assignment(self) -> Assignment:
