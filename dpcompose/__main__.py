@@ -27,7 +27,8 @@ _NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def main() -> None:
-    """Run the command line and exit with its code; 70 for an internal fault, with its traceback."""
+    """Runs the command line and exits with its code; 70 for an internal fault, with its
+    traceback."""
     try:
         sys.unraisablehook = _repeat_lost_interrupt
         gc.set_threshold(_MANY_OBJECTS)
@@ -69,7 +70,7 @@ def _repeat_lost_interrupt(lost: UnraisableHookArgs) -> None:
 
 
 def _end_interrupted() -> None:
-    """End with 130, all being cleaned up.
+    """Ends the process with exit code 130 after writing out both streams.
 
     Where Ctrl-C came while code made from text ran, as it does for named tuples, Python itself
     would end by the signal instead.
@@ -81,7 +82,7 @@ def _end_interrupted() -> None:
 
 
 def _end_undisturbed() -> None:
-    """All is done: Ctrl-C must not make the end of Python a traceback."""
+    """Has Ctrl-C ignored while Python shuts down, where it would give a traceback."""
     import atexit
 
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # registered last, called first

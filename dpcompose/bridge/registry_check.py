@@ -93,12 +93,13 @@ class _Line:
     below: list[_Line] = field(default_factory=list)
 
     def amounts(self, name: str) -> list[re.Match[str]]:
-        """Returns the amounts of a parameter in the line."""
+        """Returns the amounts of the parameter `name` (ε or ρ) in the line."""
         found = _AMOUNT.finditer(self.text)
         return [each for each in found if (each["name"] or _SIGNS[each["sign"]]) == name]
 
     def amount(self, name: str) -> re.Match[str] | None:
-        """Returns what the line amounts to: its one amount, or the one after the word `total`."""
+        """Returns the amount of the parameter `name` that the line states: its only one, or the one
+        after the word `total`; None if there is no such one."""
         told = self.amounts(name)
         if len(told) > 1:
             after = self.text.casefold().rfind("total")

@@ -62,7 +62,8 @@ def reads_as_number(text: Value) -> bool:
 
 
 def read_entry(data: bytes | str, name: str) -> Source:
-    """Returns an entry with the positions of its fields. Raises InvalidSpec with all its faults."""
+    """Returns an entry of the registry as a tree with positions; `name`: the name of its file.
+    Raises InvalidSpec with all its faults."""
     source = load(data, name)
     faults = Faults(source)
     if isinstance(source.value, dict):

@@ -256,15 +256,16 @@ def _renyi(composition: Curve, point: Point) -> RouteBound | None:
 
 
 def quick_bound(composition: Curve, point: Point) -> Fraction | None:
-    """Returns a bound at a point that takes little time; None if there is none."""
+    """Returns a bound of the number at a point (see `Point`) that takes little time; None if there
+    is none."""
     found = _renyi(composition, point)
     return None if found is None else found.value
 
 
 @lru_cache(maxsize=256)  # a spec is often analysed with small changes
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
-    """Returns a bound at a point that takes somewhat more time, and is about as low as any; None if
-    there is none."""
+    """Returns a bound of the number at a point (see `Point`) that takes somewhat more time, and is
+    about as low as any; None if there is none."""
     known = quick_bound(composition, point)
     found = None if in_renyi_terms(composition) else _bracket_at(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper

@@ -334,7 +334,8 @@ def _over_time(
 
 
 def _spent(found: Total) -> Fraction:
-    """Returns what sums of the same releases are compared by: the share of the limit."""
+    """Returns the share of the limit that is spent, by which sums of the same releases are
+    compared."""
     if found.record is not None:
         return found.record.share
     return Fraction(10**9) if found.realised is None else found.realised.value

@@ -164,7 +164,8 @@ def _explanation(chosen: Chosen, best: RouteBound) -> str:
 
 
 def _flat(trace: Trace) -> Counter[TracedCharge]:
-    """Returns how often a change reaches each mechanism, by name, dataset and change."""
+    """Returns how often a change reaches each mechanism (by name, dataset and change), from its
+    nested trace."""
     found: Counter[TracedCharge] = Counter()
     stack: list[tuple[Trace, int]] = [(trace, 1)]
     while stack:

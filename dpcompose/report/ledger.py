@@ -59,9 +59,9 @@ _FIXED = "only where all parameters are fixed before the first output"
 
 
 def of_ledger(case: Case) -> Report:
-    """Returns the report of a spec whose parameters are chosen along the way.
+    """Returns the report of a spec whose parameters are chosen along the way (adaptively).
 
-    Each budget is a filter of its own; the first is the guarantee.
+    Each budget is a privacy filter of its own; the first is the guarantee.
     """
     problem, asked = case.problem, case.budget
     if asked is None:
@@ -396,7 +396,8 @@ def _uncounted(problem: Problem, notion: Notion) -> str:
 
 
 def _other_filters(problem: Problem, solver: Solver, budget: Budget, notion: Notion) -> str:
-    """Returns a hint at the filters in which there is a finite sum; empty without any."""
+    """Returns a hint that names the notions in which a filter would have a finite sum; empty if
+    there are none."""
     possible = notions(problem)
     others = [
         f"`filter: {each.value}`"

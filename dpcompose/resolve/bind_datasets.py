@@ -275,8 +275,8 @@ class Datasets:
     # what is left
 
     def _refuse_rest(self, waiting: dict[str, list[str]]) -> None:
-        """Reports datasets that no path connects to a root: those with unknown parents, and
-        cycles."""
+        """Reports the datasets `waiting` for a parent that no path connects to a root: those with
+        unknown parents, and cycles."""
         left = {name: parent for parent, names in waiting.items() for name in names}
         for name, parent in left.items():
             if self.names.declared is not None and parent not in self.names.declared:

@@ -349,7 +349,7 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
     coster = Coster(solution.algebra)
 
     def cost(placed: tuple[Placed, ...]) -> Loss:
-        """Returns the loss of the mechanism for the change by these statements alone."""
+        """Returns the loss of the mechanism for the change, by the statements `placed` alone."""
         return coster.cost_of(felt.mechanism.count, placed, felt.visit.state)
 
     for each in felt.placed:

@@ -61,7 +61,8 @@ class Power:
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Returns where neighbouring lines meet: Q(E) and P(E), and the same of the complements.
+        """Returns the points at which neighbouring lines meet: Q(E) and P(E) there, and the same
+        for the complements.
 
         Each falls (the complements grow) with the loss, and each is a sum of positive terms.
         """
