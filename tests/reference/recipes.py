@@ -568,13 +568,14 @@ def clones(value: Value) -> Both:
     rest, chance = mpf(1), (1 - clone) ** (n - 1)
     for c in range(n):
         half = chance / mpf(2) ** c
-        for a in range(c + 2):
+        if chance > NEGLIGIBLE:
+            others = [0, *(half * comb(c, a) for a in range(c + 1)), 0]
             # a tokens of one kind among c + 1: the own token is one of them, or of the other kind.
-            left, right = comb(c, a - 1) if a else 0, comb(c, a)
-            one = half * (p * left + (1 - p) * right)
-            if one > NEGLIGIBLE:
-                pairs.append((one, half * (p * right + (1 - p) * left)))
-                rest -= one
+            ones = [p * left + (1 - p) * right for left, right in pairwise(others)]
+            for one, other in zip(ones, reversed(ones), strict=True):
+                if one > NEGLIGIBLE:
+                    pairs.append((one, other))
+                    rest -= one
         chance = chance * (n - 1 - c) / (c + 1) * clone / (1 - clone)
     proved = of_pairs([*pairs, (rest, mpf(0))], value)
     attained = max(of_pairs(counts, value) for counts in binary_counts(n, p))
