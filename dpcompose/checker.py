@@ -836,7 +836,7 @@ def top(losses: Iterable[Any]) -> Any:
     return Multisets({each: None for loss in sets for each in loss})
 
 
-class LossAlgebra:
+class LossArithmetic:
     """How losses of a notion add up."""
 
     def __init__(self, notion: str, multiplied: bool = False) -> None:
@@ -1133,7 +1133,7 @@ def stated(said: Line) -> Loss:
     return ((least, delta),)
 
 
-def mechanism_loss(views: Sequence[View], change: Change, algebra: LossAlgebra) -> Loss:
+def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmetic) -> Loss:
     """Returns the least loss of one copy of a mechanism that its statements give for a change."""
     found, target = [algebra.none], algebra.notion
     for v in views if algebra.apart else ():
@@ -1143,7 +1143,7 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossAlgebra) 
     # Steps may add up in the notion of the statements, and what follows be read in the other one.
     groups = [({n}, n) for n in sources if target not in ("approx", "profile")]
     for group, notion in [*groups, (sources, target)] if sources else ():
-        inner, chosen = LossAlgebra(notion), [v for v in views if v.said["notion"] in group]
+        inner, chosen = LossArithmetic(notion), [v for v in views if v.said["notion"] in group]
         losses = {id(v.said): read_as(stated(v.said), v.said["notion"], notion) for v in chosen}
         ends = [losses[id(v.said)] for v in chosen if v.said["relation"]["kind"] == "free-lunch"]
         for v in chosen:
@@ -1180,7 +1180,7 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossAlgebra) 
 def _shift(v: View, change: Change) -> Loss:
     """Returns how far a change moves a mechanism with noise, as an ε; of no pairs: not known."""
     said = {**v.said, "value": v.said["shift"], "notion": "pure", "noise": None}
-    return mechanism_loss([v._replace(said=said)], change, LossAlgebra("pure"))
+    return mechanism_loss([v._replace(said=said)], change, LossArithmetic("pure"))
 
 
 def _loss_of_noise(v: View, change: Change) -> Multisets:
@@ -1259,7 +1259,7 @@ class ClaimRules:
     """A claim that is checked. Its rules bound all that is made by one map (`child`) or one
     partition (`part`) of a dataset, from losses that premises give."""
 
-    def __init__(self, algebra: LossAlgebra, pure: bool, premises: dict[Any, Loss]) -> None:
+    def __init__(self, algebra: LossArithmetic, pure: bool, premises: dict[Any, Loss]) -> None:
         self.algebra, self.pure, self.premises = algebra, pure, premises
         self.used: set[Any] = set()
         self.known: dict[Any, Loss] = {}
@@ -1563,7 +1563,7 @@ def amplified(loss: Loss, rate: F, added: bool = False) -> Loss:
     )
 
 
-def exchanged(algebra: LossAlgebra, once: Loss, both: Loss, rate: F) -> Loss:
+def exchanged(algebra: LossArithmetic, once: Loss, both: Loss, rate: F) -> Loss:
     """Returns the loss of a row replaced above a sample; `once` of one that is there or not."""
 
     def grown(u: F, b: F) -> F:
@@ -1707,7 +1707,7 @@ class Checker:
         self.declared: dict[str, Line] = {}
         self.nodes: list[DataNode] = []
         self.parts: list[BlockClasses] = []
-        self.algebra: LossAlgebra | None = None
+        self.algebra: LossArithmetic | None = None
         #: The claims of the proof at hand: dataset, change, whether in pure DP, loss.
         self.claims: list[tuple[int, Change, bool, Loss]] = []
         self.views: dict[int, list[list[View]]] = {}
@@ -1821,7 +1821,7 @@ class Checker:
         require(line["id"] == self.proofs, "proofs are numbered in order")
         require(line["notion"] in READS, f"there is no notion {line['notion'][:40]!r}")
         self.proofs += 1
-        self.algebra = LossAlgebra(line["notion"], line["multiplied"])
+        self.algebra = LossArithmetic(line["notion"], line["multiplied"])
 
     def _close(self, node: DataNode) -> None:
         """Refuses a dataset of which something below is missing, and says what reads it."""
@@ -1842,7 +1842,7 @@ class Checker:
         require(in_order, "claims are numbered in order, in a proof")
         assert self.algebra is not None
         node, pure = self.nodes[line["dataset"]], line.get("pure", False)
-        algebra = LossAlgebra("pure") if pure else self.algebra
+        algebra = LossArithmetic("pure") if pure else self.algebra
         change, loss = parse_change(line["change"]), parse_loss(line["loss"], algebra)
         self.claims.append((node.id, change, pure, loss))
         self.checked += 1
@@ -1868,7 +1868,7 @@ class Checker:
         require(not premises.keys() - step.used, "a premise is not needed")
 
     def _charges(
-        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: LossAlgebra
+        self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: LossArithmetic
     ) -> Iterator[Loss]:
         """Yields what the mechanisms of a dataset are charged, each at least what it loses."""
         all_ = len(claimed) == len(node.mechanisms)
@@ -1953,7 +1953,7 @@ LINES = ("header", "dataset", "partition", "proof", "claim", "bound", "point")
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def _claim_holds(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) -> None:
+def _claim_holds(algebra: LossArithmetic, claimed: Loss, least: Loss, what: str) -> None:
     """As `_hold`; at a δ equal sums say nothing, since more may be known of what is worse."""
     try:
         _hold(algebra, claimed, least, what)
@@ -1963,7 +1963,7 @@ def _claim_holds(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) ->
         raise
 
 
-def _hold(algebra: LossAlgebra, claimed: Loss, least: Loss, what: str) -> None:
+def _hold(algebra: LossArithmetic, claimed: Loss, least: Loss, what: str) -> None:
     """Raises Rejected where a claimed loss is smaller than what follows."""
     near = 1 + F(1, 10**12) if rounded[0] else ONE
     if algebra.apart:
@@ -2023,7 +2023,7 @@ def parse_change(items: Any, depth: int = 0) -> Change:
     return gather(found) if depth else canonical(gather(found))
 
 
-def parse_loss(value: Any, algebra: LossAlgebra) -> Loss:
+def parse_loss(value: Any, algebra: LossArithmetic) -> Loss:
     """Returns a loss as a certificate writes it; null: no finite bound is claimed."""
     if algebra.apart:
         return Multisets(parse_multiset(each) for each in value or ())

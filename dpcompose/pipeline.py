@@ -161,7 +161,7 @@ def _report_of(case: Case) -> Report:
     decisions = [
         found.held(case.limits[0])
         if case.limits and case.limits[0].of_risk
-        else sharper(report.verdict, case.asked, found.at_delta),
+        else sharper(report.verdict, case.budget, found.at_delta),
         *map(found.held, case.limits[1:]),
     ]
     certificate, rechecked = case.certified(finite, found.at_delta)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.bridge.dp_events import RELATIONS
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.core.change.maps.sample import AllRows, Sample
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -46,11 +47,7 @@ def to_event(spec: bytes | str, file: str = "<spec>") -> Event:
     relation = "zero-out" if goal.relation.leaves_nulls else str(goal.relation)
     if resolved.ledger:
         raise Unconvertible("adaptivity", "events have no parameters that are chosen on the way")
-    names = {
-        "unbounded": "ADD_OR_REMOVE_ONE",
-        "bounded": "REPLACE_ONE",
-        "zero-out": "REPLACE_SPECIAL",
-    }
+    names = {ours: theirs for theirs, ours in RELATIONS.items()}
     if relation not in names or goal.distance > 1:
         raise Unconvertible("protect", f"events have no word for {quoted(relation)} neighbours")
     if len(problem.roots) != 1:

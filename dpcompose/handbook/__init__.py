@@ -136,10 +136,10 @@ def whole_book() -> Mapping[str, Theorem]:
     for name, says in data.pop("declared").items():
         in_code = known.get(name, Hypothesis(name, says, "declared"))
         known[name] = in_code._replace(says=says)
-    return {identifier: _told(identifier, entry, known) for identifier, entry in data.items()}
+    return {identifier: _theorem(identifier, entry, known) for identifier, entry in data.items()}
 
 
-def _told(identifier: str, data: dict[str, Any], known: Mapping[str, Hypothesis]) -> Theorem:
+def _theorem(identifier: str, data: dict[str, Any], known: Mapping[str, Hypothesis]) -> Theorem:
     """Returns the theorem of that id, its texts those of the file; `known`: hypotheses by name."""
     own = BOOK.get(identifier)
     worded = () if own is None else (each for each in own.hypotheses if each.says)

@@ -121,7 +121,7 @@ def _at(wanted: str, found: str) -> JsonShape:
     keys = {
         wanted: forms[wanted].of("given"),
         found: value.of("value"),
-        "rule": TEXT.says("The route that won."),
+        "rule": TEXT.described("The route that won."),
         "says": TEXT,
         f"{found}_lower": lower.of("lower"),
         "others": array_of(
@@ -174,7 +174,7 @@ def _position(name: str) -> JsonShape:
 
 _FIX = mapping(
     "What to write instead.",
-    certain=FLAG.says("Nothing else is meant: `--fix` writes it."),
+    certain=FLAG.described("Nothing else is meant: `--fix` writes it."),
     edits=array_of(
         mapping(
             "A stretch of the file, the end excluded, and what takes its place.",
@@ -193,7 +193,7 @@ _FINDING = {
     "line": LINE,
     **{name: _position(name) for name in ("column", "end_line", "end_column")},
     "hint": maybe(TEXT, "What to do."),
-    "label": JsonShape(TEXT.schema, optional=True).says("A few words on what stands there."),
+    "label": JsonShape(TEXT.schema, optional=True).described("A few words on what stands there."),
     "fix": optional(_FIX),
 }
 FINDING = defined(
@@ -204,7 +204,7 @@ _IGNORED = defined(
     mapping(
         "A remark that a comment in the spec ignores.",
         **_FINDING,
-        reason=TEXT.says("Why, in the words of the comment."),
+        reason=TEXT.described("Why, in the words of the comment."),
     )._replace(write=lambda each: {**FINDING.write(each.finding), "reason": each.reason}),
 )
 _STEP = defined(
@@ -224,9 +224,9 @@ _NODE = defined(
     mapping(
         "A line of the proof tree.",
         number=NUMBER,
-        depth=COUNT.says("How far below a root."),
+        depth=COUNT.described("How far below a root."),
         kind=one_of(*get_args(NodeKind)),
-        name=TEXT.says("The dataset or the mechanism; empty for the whole."),
+        name=TEXT.described("The dataset or the mechanism; empty for the whole."),
         says=TEXT,
         bound=maybe(BOUND, "What it costs; of a reading, the epsilon and the delta."),
         theorem=maybe(TEXT, "The theorem it is by."),
@@ -246,8 +246,8 @@ _ALTERNATIVE = defined(
 # --- what an attacker gains ----------------------------------------------------------------------
 
 _RATES = {
-    "advantage": CHANCE.says("Hits less false alarms, at the best rate."),
-    "membership": CHANCE.says(
+    "advantage": CHANCE.described("Hits less false alarms, at the best rate."),
+    "membership": CHANCE.described(
         "Of two equally likely neighbouring tables the one read is told right with this chance at "
         "most, (1 + advantage)/2: with unbounded neighbours, whether a person is in the data."
     ),
@@ -256,18 +256,18 @@ _RATES = {
             "A test for which of two neighbouring tables was read: with unbounded neighbours, for "
             "whether a person is in the data.",
             false_alarms=CHANCE.of(0),
-            hits=CHANCE.says("The most that it finds.").of(1),
+            hits=CHANCE.described("The most that it finds.").of(1),
         )
     ),
     "success": array_of(
         mapping(
             "An attack on an attribute, or a record: from 1/2, on one of two equally likely "
             "values, which is not membership.",
-            baseline=CHANCE.says(
+            baseline=CHANCE.described(
                 "Its chance without the person's data; where rows are replaced, with another "
                 "record in its place, or other values in the columns that change."
             ).of(0),
-            success=CHANCE.says("The most with what was read.").of(1),
+            success=CHANCE.described("The most with what was read.").of(1),
         )
     ),
 }
@@ -291,7 +291,7 @@ _ATTRIBUTE = defined(
     "attribute",
     mapping(
         "What is learnt of some columns of a row by one who knows the others.",
-        name=TEXT.says("What the question is called, or the column."),
+        name=TEXT.described("What the question is called, or the column."),
         changes=array_of(TEXT, "These columns."),
         guarantee=maybe(
             _GUARANTEE,
@@ -397,7 +397,7 @@ FILTER = defined(
     mapping(
         "What a filter has counted of a record of releases: facts, of which none is a guarantee.",
         notion=one_of(*(each.value for each in FILTERS)).of("notion.value"),
-        named=FLAG.says("Whether the spec names the notion."),
+        named=FLAG.described("Whether the spec names the notion."),
         limit=_parameters("What may be spent in all, rounded down.", number_down),
         spent=maybe(_parameters("By the record, rounded up.", number_up), "Not finite."),
         left=_parameters("What a further release may spend, rounded down.", number_down),
@@ -427,10 +427,10 @@ LEFT_OUT = defined(
     "left_out",
     mapping(
         "What a run met and has no result for.",
-        unread=COUNT.says("Files that could not be read: see standard error."),
-        skipped=COUNT.says("YAML files in folders that are no specs."),
-        dangling=COUNT.says("Links that lead to no file."),
-        folders=COUNT.says("Links to folders that are not looked into elsewhere."),
+        unread=COUNT.described("Files that could not be read: see standard error."),
+        skipped=COUNT.described("YAML files in folders that are no specs."),
+        dangling=COUNT.described("Links that lead to no file."),
+        folders=COUNT.described("Links to folders that are not looked into elsewhere."),
         hidden=optional(COUNT, "Specs in hidden folders and node_modules."),
         absent=optional(COUNT, "Empty folders where there are submodules."),
         names=array_of(TEXT, "The first of those that were not said to be unread."),
@@ -458,12 +458,12 @@ _WORST_CASE = defined(
                 name=TEXT.of("mechanism"),
                 dataset=TEXT,
                 copies=COUNT,
-                each=BOUND.says("The loss of one copy."),
-                total=BOUND.says("The loss of all copies."),
+                each=BOUND.described("The loss of one copy."),
+                total=BOUND.described("The loss of all copies."),
                 line=LINE,
             )
         ).of("touches"),
-        omitted=COUNT.says("How many more feel it."),
+        omitted=COUNT.described("How many more feel it."),
     ),
 )
 _ADVICE = defined(
@@ -471,13 +471,13 @@ _ADVICE = defined(
     mapping(
         "What the author could say, if it is true, and what that brings: the spec that says so was "
         "analysed.",
-        key=TEXT.says("What it is about: a key of specs, or a word."),
-        **{"if": TEXT.says("When it is true.").of("condition")},
+        key=TEXT.described("What it is about: a key of specs, or a word."),
+        **{"if": TEXT.described("When it is true.").of("condition")},
         write=array_of(
             mapping("What to write at an entry.", says=TEXT.of("write"), line=LINE),
             "All of it together.",
         ).of("places"),
-        number=TEXT.says("What becomes less: ε, ρ, μ, or ε at a δ."),
+        number=TEXT.described("What becomes less: ε, ρ, μ, or ε at a δ."),
         before=maybe(AMOUNT, "Null where it is not finite."),
         after=maybe(AMOUNT, TOO_LARGE),
         saves=maybe(DOWN, "Rounded down; null where it was not finite."),
@@ -487,13 +487,13 @@ _ASSUMED_RELATIONS = defined(
     "assumed_relations",
     mapping(
         "Statements that do not say for which neighbours they hold, where that changes the number.",
-        count=COUNT.says("How many, each with a finding (DPC202).").of(
+        count=COUNT.described("How many, each with a finding (DPC202).").of(
             lambda report: len(report.assumed_relations)
         ),
         otherwise=optional(
             mapping(
                 "The number if each of them holds for one row only; of `analyze`.",
-                number=TEXT.says("Which number: ε, ρ, μ, or ε at a δ.").of(0),
+                number=TEXT.described("Which number: ε, ρ, μ, or ε at a δ.").of(0),
                 value=maybe(AMOUNT, "Null where it is not finite.").of(1),
             )
         ),
@@ -503,17 +503,17 @@ _RECHECK = defined(
     "recheck",
     mapping(
         "What the stand-alone checker has gone through.",
-        claims=COUNT.says("The claims that prove all bounds; 0: there is none.").of(
+        claims=COUNT.described("The claims that prove all bounds; 0: there is none.").of(
             "rechecked.claims"
         ),
         seconds=AMOUNT._replace(write=lambda seconds: round(seconds, 3))
-        .says("How long that took.")
+        .described("How long that took.")
         .of("rechecked.seconds"),
         unchecked=array_of(
             mapping(
                 "Claims that it has no rule for.",
-                claims=COUNT.says("How many.").of(1),
-                why=TEXT.says("What it has no rule for.").of(0),
+                claims=COUNT.described("How many.").of(1),
+                why=TEXT.described("What it has no rule for.").of(0),
             ),
             "Empty where every claim was checked.",
         ).of("rechecked.unchecked"),
@@ -521,7 +521,7 @@ _RECHECK = defined(
             mapping(
                 "An epsilon at a delta that follows from the claims.",
                 delta=CHANCE.of(0),
-                within=AMOUNT.says("To which part of the epsilon: 0.001 is 0.1 %.").of(1),
+                within=AMOUNT.described("To which part of the epsilon: 0.001 is 0.1 %.").of(1),
             ),
             "Empty where none follows.",
         ).of("rechecked.points"),

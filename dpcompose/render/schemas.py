@@ -69,7 +69,7 @@ def _exact(told: Any) -> dict[str, str | None]:
 
 
 _FILES = {
-    "file": TEXT.says("The file that it is in, or was in before it was removed.").of(
+    "file": TEXT.described("The file that it is in, or was in before it was removed.").of(
         lambda each: each.files[1] or each.files[0]
     ),
     "document": optional(NUMBER, "Which document of the file, from 1, where it has several.").of(
@@ -104,34 +104,36 @@ _MOVED = mapping(
 _EDIT = mapping(
     "An entry of the spec that differs.",
     kind=one_of("spec", "constant", "relation", "dataset", "mechanism"),
-    name=TEXT.says("Empty for the keys at the top of the spec."),
+    name=TEXT.described("Empty for the keys at the top of the spec."),
     how=one_of("added", "removed", "changed"),
     keys=array_of(
         mapping(
             "A key that differs; a long value is cut.",
-            key=TEXT.says("Its path in the entry; empty for the entry itself.").of("name"),
+            key=TEXT.described("Its path in the entry; empty for the entry itself.").of("name"),
             old=maybe(TEXT, "Null: it was not there."),
             new=maybe(TEXT, "Null: it is gone."),
         ),
         "Empty for an entry that was added or removed.",
     ),
-    line=_PLACE.says("In the new spec, or in the old one where it was removed."),
+    line=_PLACE.described("In the new spec, or in the old one where it was removed."),
 )
 CHANGE = defined(
     "change",
     mapping(
         "A spec before and now, both valid.",
         **_FILES,
-        direction=_DIRECTION.says(
+        direction=_DIRECTION.described(
             "Of the bound; of a new spec increased, of one that was removed decreased."
         ),
-        says=TEXT.says("The change in a sentence.").of(headline),
+        says=TEXT.described("The change in a sentence.").of(headline),
         why=maybe(TEXT, "Why the bounds cannot be compared."),
         because=array_of(TEXT, "What made the bound another one."),
         numbers=array_of(
             mapping(
                 "A number before and now.",
-                name=TEXT.says("Which one: ε, δ, ρ, μ, or ε at a δ.").of(lambda told: told[0].name),
+                name=TEXT.described("Which one: ε, δ, ρ, μ, or ε at a δ.").of(
+                    lambda told: told[0].name
+                ),
                 old=maybe(AMOUNT, "Rounded up; null where there was none.").of(
                     lambda told: told[0].old
                 ),
@@ -187,7 +189,7 @@ _TOTAL = mapping(
     "What all releases on one population cost together.",
     population=maybe(TEXT, "Null where all specs are added up."),
     files=array_of(TEXT, "What was added up."),
-    protect=TEXT.says("The neighbours that are protected, in words.").of("relation"),
+    protect=TEXT.described("The neighbours that are protected, in words.").of("relation"),
     status=one_of("ok", "no-guarantee", "refused").of(
         lambda total: "refused" if total.refused else "ok" if total.finite else "no-guarantee"
     ),
@@ -219,7 +221,7 @@ _TOTAL = mapping(
             "What one mechanism adds at the worst change.",
             mechanism=TEXT,
             file=TEXT,
-            line=COUNT.says("Line, from 1; 0 where it is not known."),
+            line=COUNT.described("Line, from 1; 0 where it is not known."),
             bound=BOUND,
         )
     ).of("entries"),
@@ -239,7 +241,7 @@ _TOTAL = mapping(
         mapping(
             "The record after one more release.",
             file=TEXT.of("label"),
-            came=TEXT.says("When it came, in words."),
+            came=TEXT.described("When it came, in words."),
             filter=maybe(FILTER, "Null where it is not counted.").of("record"),
         ),
         "With --over-time.",
@@ -277,17 +279,19 @@ def total_schema() -> Schema:
 FIT = document(
     "A spec with scaled parameters that keeps its budget.",
     file=TEXT,
-    number=TEXT.says("What the budget limits, such as ε at δ = 1e-6."),
+    number=TEXT.described("What the budget limits, such as ε at δ = 1e-6."),
     spent=maybe(AMOUNT, TOO_LARGE),
     limit=maybe(AMOUNT_DOWN, TOO_LARGE),
-    exact=FLAG.says("Whether no larger scale would do."),
-    scale=_FRACTION.says("What parameters were multiplied by."),
+    exact=FLAG.described("Whether no larger scale would do."),
+    scale=_FRACTION.described("What parameters were multiplied by."),
     mechanisms=array_of(TEXT, "Those that were scaled."),
     changes=array_of(
         mapping(
             "A number of a spec that was changed.",
-            entry=TEXT.says("The mechanism, or the constant.").of(lambda change: change[0].name),
-            key=TEXT.says("Its key, such as epsilon.").of(lambda change: change[1].name),
+            entry=TEXT.described("The mechanism, or the constant.").of(
+                lambda change: change[0].name
+            ),
+            key=TEXT.described("Its key, such as epsilon.").of(lambda change: change[1].name),
             old=maybe(TEXT, "As it was written.").of(lambda change: change[1].old),
             new=maybe(TEXT, "As it is written now.").of(lambda change: change[1].new),
             line=_PLACE.of(lambda change: change[0].span),
@@ -295,12 +299,12 @@ FIT = document(
         "In the order of the spec.",
     ),
     remarks=array_of(TEXT, "What an author has to look at."),
-    spec=TEXT.says("The new spec, as YAML."),
+    spec=TEXT.described("The new spec, as YAML."),
 )
 SAVINGS = document(
     "What halving each mechanism takes off a number of a spec.",
     file=TEXT,
-    number=TEXT.says("Which number, such as ε, or ε at δ = 1e-6."),
+    number=TEXT.described("Which number, such as ε, or ε at δ = 1e-6."),
     total=maybe(AMOUNT, TOO_LARGE),
     savings=array_of(
         mapping(
@@ -333,7 +337,7 @@ ENTRIES = document(
         mapping(
             "An entry of the registry.",
             file=TEXT,
-            valid=FLAG.says("Whether it fits the schema of the registry.").of(
+            valid=FLAG.described("Whether it fits the schema of the registry.").of(
                 lambda report: report.status != "unreadable"
             ),
             findings=array_of(FINDING, "By their places."),
@@ -343,17 +347,17 @@ ENTRIES = document(
 )
 _ACCEPTED = mapping(
     "An entry of a spec that somebody accepted.",
-    spec=TEXT.says("The file of the spec, from the folder of this file."),
-    document=NUMBER.says("Which document of the file, from 1."),
-    of=TEXT.says("The entry, such as `mechanism total`."),
+    spec=TEXT.described("The file of the spec, from the folder of this file."),
+    document=NUMBER.described("Which document of the file, from 1."),
+    of=TEXT.described("The entry, such as `mechanism total`."),
     claim=JsonShape(
         {"type": "object", "description": "What it declares, numbers as exact fractions."}
     ),
-    hash=JsonShape({**TEXT.schema, "pattern": "^sha256:[0-9a-f]{64}$"}).says(
+    hash=JsonShape({**TEXT.schema, "pattern": "^sha256:[0-9a-f]{64}$"}).described(
         "Of all of the above."
     ),
-    by=TEXT.says("Who accepted it."),
-    on=TEXT.says("On which day."),
+    by=TEXT.described("Who accepted it."),
+    on=TEXT.described("On which day."),
 )
 
 
@@ -400,7 +404,7 @@ _MECHANISM_LINE = mapping(
         mapping(
             "A guarantee for one step of a relation.",
             relation=_RELATION_LINE,
-            up=COUNT.says("How many datasets above the one read it is stated."),
+            up=COUNT.described("How many datasets above the one read it is stated."),
             notion=TEXT,
             value=_FRACTION,
             delta=optional(_FRACTION),
@@ -422,7 +426,7 @@ def certificate_schema() -> Schema:
             "The first line.",
             line=constant("header"),
             version=constant(1),
-            spec=TEXT.says("SHA-256 of the spec."),
+            spec=TEXT.described("SHA-256 of the spec."),
             protect=_RELATION_LINE,
             distance=NUMBER,
             apart=array_of(_IDS),

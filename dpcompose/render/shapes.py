@@ -39,7 +39,7 @@ class JsonShape(NamedTuple):
             get = attrgetter(get)
         return self._replace(get=itemgetter(get) if isinstance(get, int) else get)
 
-    def says(self, text: str) -> JsonShape:
+    def described(self, text: str) -> JsonShape:
         """Returns the shape with a description."""
         return self._replace(schema={**self.schema, "description": text})
 
@@ -87,7 +87,7 @@ def defined(name: str, shape: JsonShape) -> JsonShape:
 def optional(shape: JsonShape, says: str | None = None) -> JsonShape:
     """Returns the shape of a key that is left out where there is nothing; `says`: when it is
     there."""
-    return (shape.says(says) if says else shape)._replace(optional=True)
+    return (shape.described(says) if says else shape)._replace(optional=True)
 
 
 def maybe(shape: JsonShape, says: str) -> JsonShape:
@@ -139,10 +139,10 @@ EXACT = JsonShape(
         "additionalProperties": {"type": ["string", "null"], "pattern": "^-?[0-9]+(/[0-9]+)?$"},
     }
 )
-VERSION = constant(1).says("Version of this shape.")
+VERSION = constant(1).described("Version of this shape.")
 #: The keys that all documents start with.
 HEAD: Mapping[str, JsonShape] = {
-    "dpcompose": TEXT.says("Version of the program.").of(lambda _: version()),
+    "dpcompose": TEXT.described("Version of the program.").of(lambda _: version()),
     "schema_version": VERSION,
 }
 

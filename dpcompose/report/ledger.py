@@ -63,7 +63,7 @@ def of_ledger(case: Case) -> Report:
 
     Each budget is a filter of its own; the first is the guarantee.
     """
-    problem, asked = case.problem, case.asked
+    problem, asked = case.problem, case.budget
     if asked is None:
         return outcomes.without_bound(case, [NO_BUDGET])
     try:
@@ -248,12 +248,12 @@ def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iter
         entry = behind(at.rule)
         says = f"ε = {number(at.value)} at δ = {chance(number(at.given))} by {at.rule}, {_FIXED}"
         yield Alternative(None if entry is None else entry.id, None, says)
-    assert case.asked is not None
+    assert case.budget is not None
     for notion in FILTERS:
         if notion is counted.filter.notion:
             continue
         try:
-            other = count(case.problem, Solver(case.problem), case.asked, notion)
+            other = count(case.problem, Solver(case.problem), case.budget, notion)
         except NoFilter:
             continue
         spent = _amounts([(name, value) for name, value, _ in bound_of(other.spent).parameters])

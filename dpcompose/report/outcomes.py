@@ -78,7 +78,7 @@ class Case:
         return self.resolved.problem
 
     @property
-    def asked(self) -> Budget | None:
+    def budget(self) -> Budget | None:
         """Returns the first budget."""
         return self.limits[0] if self.limits else None
 
@@ -166,10 +166,10 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     bounds = [bound_of(quantity) for quantity in solution.quantities]
     others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
     chosen, decision = 0, None
-    if case.asked is not None and not case.asked.of_risk:
-        fitting = [verdict(case.asked, [bound]).ok for bound in bounds]
+    if case.budget is not None and not case.budget.of_risk:
+        fitting = [verdict(case.budget, [bound]).ok for bound in bounds]
         chosen = fitting.index(True) if any(fitting) else 0
-        decision = verdict(case.asked, [bounds[chosen], *others])
+        decision = verdict(case.budget, [bounds[chosen], *others])
     order = [chosen, *(i for i in range(len(bounds)) if i != chosen)]
     bounds = [bounds[i] for i in order]
     solution.quantities = tuple(solution.quantities[i] for i in order)
@@ -212,13 +212,13 @@ def of_profile(case: Case, points: Sequence[At]) -> Report:
     from dpcompose.core.theorems.book import behind, in_role
 
     shown = next(at for at in points if at.value is not None)
-    risky = case.asked is None or case.asked.of_risk
+    risky = case.budget is None or case.budget.of_risk
     report = replace(
         outset(case, "ok", case.extent),
         theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, points),
-        verdict=None if case.asked is None or risky else verdict(case.asked, []),
+        verdict=None if case.budget is None or risky else verdict(case.budget, []),
     )
     if case.extent == "bound":
         return report
@@ -264,9 +264,9 @@ def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
         report = replace(report, findings=())
     elif case.extent != "bound":
         report = replace(report, alternatives=tuple(_unusable(case, found.solved[0])))
-    if case.asked is None:
+    if case.budget is None:
         return report
-    return replace(report, verdict=Verdict(case.asked, False, None, "there is no finite bound"))
+    return replace(report, verdict=Verdict(case.budget, False, None, "there is no finite bound"))
 
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
@@ -309,7 +309,7 @@ def _remarks(
     found = (
         *findings(problem, tops, solution),
         *other_units(problem),
-        *(of_record(problem, case.asked, resolved.filter) if resolved.ledger else ()),
+        *(of_record(problem, case.budget, resolved.filter) if resolved.ledger else ()),
         *nonsense(problem, tops, solution, deltas, min(known, default=None)),
     )
     return in_order(each.at(case.source) for each in found)

@@ -250,7 +250,7 @@ def with_name_inside(source: Source, path: Path, key: str) -> Replacements:
     return Replacement(start, changed.text), Replacement(end, "")
 
 
-def joined(source: Source, path: Path, rest: Path) -> Replacements:
+def decimal_point(source: Source, path: Path, rest: Path) -> Replacements:
     """Returns the replacements that make a point of the comma between the number at `path` and its
     digits."""
     number, digits = source.span(path), source.span(rest, key=True)

@@ -89,7 +89,7 @@ AnyMoved = str | dict[str, str] | Normed
 NORM_KEYS = tuple(Normed.model_fields)
 
 
-def _moved(value: object) -> type:
+def _sensitivity_type(value: object) -> type:
     """Returns the type of one sensitivity: a number, one in named norms, or one by block."""
     if not isinstance(value, dict):
         return str
@@ -98,7 +98,7 @@ def _moved(value: object) -> type:
 
 #: A sensitivity for one kind of change: in the norm of the mechanism, for each block, or in one
 #: that is named.
-Moved = Annotated[Scalar | dict[str, Scalar] | Normed, OneOf(_moved, str, dict, Normed)]
+Moved = Annotated[Scalar | dict[str, Scalar] | Normed, OneOf(_sensitivity_type, str, dict, Normed)]
 
 
 class Sensitivities(Model):

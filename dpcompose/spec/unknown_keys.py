@@ -24,7 +24,7 @@ from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, folded, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value
-from dpcompose.source.rewriting import joined, moved_in, renamed, wrapped
+from dpcompose.source.rewriting import decimal_point, moved_in, renamed, wrapped
 from dpcompose.spec.asked import DP_BUDGETS, LongRelation
 from dpcompose.spec.datasets import (
     MAP_KINDS,
@@ -236,7 +236,7 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
         hint = f"write {quoted(f'{before}: {meant.text}')}"
     message = f"a comma ends the number {quoted(number)} here"
     path = at.beside(before)
-    fix = None if meant is None else (joined, path, at.path)
+    fix = None if meant is None else (decimal_point, path, at.path)
     faults.add("DPC101", at.path, message, hint, key=True, fix=fix, related=((path, False, ""),))
     return set()
 

@@ -276,13 +276,13 @@ class _Parser:
     def _sum(self, depth: int) -> Bounds:
         """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
         parentheses."""
-        return self._joined("+-", self._product, depth)
+        return self._chain("+-", self._product, depth)
 
     def _product(self, depth: int) -> Bounds:
         """Returns the value of factors joined by `*` and `/`, and consumes them."""
-        return self._joined("*/", self._operand, depth)
+        return self._chain("*/", self._operand, depth)
 
-    def _joined(self, signs: str, part: Callable[[int], Bounds], depth: int) -> Bounds:
+    def _chain(self, signs: str, part: Callable[[int], Bounds], depth: int) -> Bounds:
         """Returns the value of parts joined by some signs, and consumes them."""
         value = part(depth)
         while self._token.kind == "operator" and self._token.text in signs:

@@ -47,7 +47,7 @@ class Cap(ChosenRows):
             )
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        yield f"`{name}` {self.kept('of each unit')}", ("rows",)
+        yield f"`{name}` {self.declaration('of each unit')}", ("rows",)
 
     def describe(self) -> str:
         return f"a cap at {self.which} for each unit"

@@ -55,7 +55,7 @@ class ChosenRows(Map):
         """Returns `the first 3 rows`, or `a random 3 rows`."""
         return f"{'the first' if self.keep == 'first' else 'a random'} {plural(self.rows, 'row')}"
 
-    def kept(self, of: str) -> str:
+    def declaration(self, of: str) -> str:
         """Returns how many rows are kept for what competes, and which, as the author declares."""
         how = "the first in an order that is fixed"
         if self.keep == "random":

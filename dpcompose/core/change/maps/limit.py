@@ -49,7 +49,7 @@ class RowLimit(ChosenRows):
         )
 
     def declares(self, name: str, readers: Readers) -> Iterator[Declared]:
-        yield f"`{name}` {self.kept(f'for each `{self.per}`')}", ("rows",)
+        yield f"`{name}` {self.declaration(f'for each `{self.per}`')}", ("rows",)
 
     def describe(self) -> str:
         return f"a limit to {self.which} for each `{self.per}`"

@@ -193,14 +193,14 @@ def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
     order = np.argsort(-variances_of(pieces))
     of, noise = _product(pieces.spreads, _bright(pieces, order, points), points)
     squares = 0.0
-    for begin in range(0, len(of.k), BLOCK):
-        part = slice(begin, begin + BLOCK)
+    for begin in range(0, len(of.k), 2 * BLOCK):
+        part = slice(begin, begin + 2 * BLOCK)
         kept, log, phase = of.k[part], of.log[part], of.phase[part]
         error = of.error[part] + 8 * UNIT
         done = 0
         while done < len(order) and len(kept):
             # Of few frequencies, many responses at once.
-            block = order[done : done + max(1, BLOCK // len(kept))]
+            block = order[done : done + max(1, 2 * BLOCK // len(kept))]
             value = characteristic(pieces.steps[:, block], pieces.chances[:, block], kept, points)
             number = pieces.counts[block][:, None]
             size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)

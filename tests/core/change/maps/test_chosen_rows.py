@@ -21,10 +21,10 @@ def test_which_rows_are_chosen() -> None:
     assert drawn.picks is RowSelection.RANDOM and drawn.random == "random limit" and drawn.may_drop
     assert Cap(1, "random").conduct().picks is RowSelection.ONE
     assert (Cap(3, "first").which, Cap(1, "random").which) == ("the first 3 rows", "a random 1 row")
-    assert "fixed" in Cap(1, "first").kept("of each unit")
-    assert "secret" not in Cap(2, "random").kept("of each unit")
+    assert "fixed" in Cap(1, "first").declaration("of each unit")
+    assert "secret" not in Cap(2, "random").declaration("of each unit")
     # Of one row of each key, the choice is what makes it lose less.
-    assert "afresh; which one stays secret" in Cap(1, "random").kept("of each unit")
+    assert "afresh; which one stays secret" in Cap(1, "random").declaration("of each unit")
     assert issubclass(Cap, ChosenRows)
     assert Cap.from_keys(2, "first", "time") == Cap(2, "first")
     with pytest.raises(Contradiction) as found:
