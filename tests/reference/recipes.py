@@ -531,13 +531,11 @@ def gaussian_best(mu: Any, runs: Runs, delta: Fraction) -> Any:
         grid = [mpf(n) / 40 for n in range(-400, 401)]
         best = mpf(0)
         for sign in (1, -1):
-            for centres in ((mpf(0), mu), (mu, mpf(0))):
-                masses = []
-                for x in grid:
-                    densities = [
-                        mp.npdf(x - at) * runs.slope(tail(-sign * (x - at))) / 40 for at in centres
-                    ]
-                    masses.append(densities)
+            one, other = (
+                [mp.npdf(x - at) * runs.slope(tail(-sign * (x - at))) / 40 for x in grid]
+                for at in (mpf(0), mu)
+            )
+            for masses in (list(zip(one, other, strict=True)), list(zip(other, one, strict=True))):
 
                 def profile(epsilon: Any, masses: list[Any] = masses) -> Any:
                     factor = mp.exp(lattice.number(epsilon))

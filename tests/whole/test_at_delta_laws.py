@@ -178,8 +178,8 @@ def unlike(noise: str, number: int) -> float:
     return float(value)
 
 
-#: Rows of even steps, around what limits are or were: 256 of a kind, 325 to 525 of a sum over a line.
-#: More than 2048 in all are rounded to fewer: `test_hostile_work`.
+#: Rows of even steps, around what limits are or were: 256 of a kind, 325 to 525 of a sum over a
+#: line. More than 2048 in all are rounded to fewer: `test_hostile_work`.
 NUMBERS = ((250, 300, 350),)
 MORE = ((500, 525, 550), (1000, 1025))
 
