@@ -498,6 +498,7 @@ def test_every_rule_says_no(rule: str) -> None:
     pytest.fail(f"no certificate uses {rule}")
 
 
+@pytest.mark.slow
 def test_a_charge_a_little_smaller_is_refused() -> None:
     forged = 0
     for lines in random_certificates():
