@@ -225,8 +225,8 @@ class RegistryEntry:
         return value[:_MOST_READ] if isinstance(value, str) else ""
 
     def place(self, path: Path, line: str, start: int, end: int) -> Path | Span:
-        """Returns the span of a part of a line of the text at a path; the path itself where the
-        line does not stand in the file as it is."""
+        """Returns the span of the columns `start` to `end` of a line of the text at a path; the
+        path itself where the line does not stand in the file as it is."""
         span, lines = self.source.span(path), self.source.lines
         if path not in self._numbers_of_lines:
             last = min(span.end_line, span.line + _MOST_READ)
@@ -245,7 +245,8 @@ class RegistryEntry:
 
 
 def check_entry(source: Source) -> RegistryEntry:
-    """Returns a well-formed entry with what is wrong with it by itself."""
+    """Returns an entry that fits the schema, with findings about it alone, without a spec to
+    compare."""
     entry = RegistryEntry(source)
     _check_numbers(entry)
     _check_variant(entry)
@@ -439,7 +440,8 @@ def compare(entry: RegistryEntry, report: Report, spec: str) -> None:
 
 
 def _compare_number(entry: RegistryEntry, report: Report, spec: str, name: str) -> None:
-    """Adds a finding where a parameter is not the certified one, rounded up to its last digit."""
+    """Adds a finding where the parameter `name` of an entry is not the certified one, rounded up to
+    its last digit; `spec`: the name of the spec."""
     told, at = entry.numbers[name], ""
     place = (*_PARAMETERS, name)
     delta = entry.numbers.get("delta")
