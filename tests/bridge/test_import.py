@@ -154,6 +154,7 @@ def test_comments_ignore_no_findings(run: Run) -> None:
     assert not any("#" in each for each in comments)
 
 
+@pytest.mark.slow
 def test_many_keys_given_twice_are_quick(run: Run) -> None:
     pairs = ",".join(f'"{number}": 1' for number in range(200_000))
     result = run("import", "-", stdin=f'{{{pairs}, "199999": 2}}')

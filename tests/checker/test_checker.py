@@ -100,6 +100,7 @@ def test_it_runs_by_itself(tmp_path: Path) -> None:
     assert run.stdout == ("no: line 7 (claim 1): the change loses more than is claimed: 1.2\n")
 
 
+@pytest.mark.slow
 def test_kept_and_random_specs_are_confirmed() -> None:
     """At most one claim in twenty is of a kind that it has no rule for."""
     kept = (certificate_of(path.read_bytes()) for path in KEPT)
@@ -497,6 +498,7 @@ def test_every_rule_says_no(rule: str) -> None:
     pytest.fail(f"no certificate uses {rule}")
 
 
+@pytest.mark.slow
 def test_a_charge_a_little_smaller_is_refused() -> None:
     forged = 0
     for lines in random_certificates():

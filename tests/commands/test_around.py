@@ -77,7 +77,13 @@ def test_init_never_overwrites_unless_told_to(folder: Path) -> None:
     assert (folder / SCHEMA_FILE).read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", [*LIBRARY, *printed_examples()])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if n % 5 else name
+        for n, name in enumerate([*LIBRARY, *printed_examples()])
+    ],
+)
 def test_init_starts_from_a_copy_of_any_example(folder: Path, name: str) -> None:
     assert call("init", "a.yaml", "--from", name).exit_code == 0
     text = (folder / "a.yaml").read_text(encoding="utf-8")

@@ -591,6 +591,7 @@ def test_a_missing_package_is_named(
     )
 
 
+@pytest.mark.slow
 def test_settings_that_are_named_must_be_there(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "dpcompose", "lsp", "--settings", str(tmp_path / "none.toml")],

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,8 @@ class Watcher:
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
+            # A shell's background jobs ignore Ctrl-C, and so would what they start.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         self._lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()

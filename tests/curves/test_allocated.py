@@ -128,6 +128,7 @@ def test_mass_is_spread_with_its_mean() -> None:
     assert cut == pytest.approx(0.4 * 2)
 
 
+@pytest.mark.slow
 def test_epochs_compose() -> None:
     """Two epochs of two steps: what is told of them by the loss rounded to bins is less."""
     mu, edges = 1.0, np.linspace(-3.5, 5.5, 181)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -210,6 +211,7 @@ def test_a_free_lunch_below_a_sample_of_replaced_rows(rows: int, rate: float) ->
 # --- all rows of one user -------------------------------------------------------------------------
 
 
+@cache
 def of_user(rows: int, said: str, rate: str, steps: int, protect: str = "user") -> float:
     """The ε at 1e-6 of training on a cap of so many rows; or for so many rows of anybody."""
     rule, kind = f"{{relation: {protect}, distance: {rows}}}", "row"

@@ -409,11 +409,12 @@ def grid_profile(value: Value, upper: bool, width: float) -> Callable[[float], f
     length = 1 << (size - 1).bit_length()
     sums = np.fft.irfft(np.fft.rfft(tilted, length) ** count, length)[:size]
     places = width * (count * first + np.arange(size))
+    sums, places = sums[places > 0], places[places > 0]
+    sums *= np.exp(count * moment - tilt * places)
 
     def profile(epsilon: float) -> float:
-        above = places > epsilon
-        weights = np.exp(count * moment - tilt * places[above])
-        return float(sums[above] * weights @ -np.expm1(epsilon - places[above]))
+        start = int(np.searchsorted(places, epsilon, side="right"))
+        return float(sums[start:] @ -np.expm1(epsilon - places[start:]))
 
     return profile
 
@@ -530,13 +531,11 @@ def gaussian_best(mu: Any, runs: Runs, delta: Fraction) -> Any:
         grid = [mpf(n) / 40 for n in range(-400, 401)]
         best = mpf(0)
         for sign in (1, -1):
-            for centres in ((mpf(0), mu), (mu, mpf(0))):
-                masses = []
-                for x in grid:
-                    densities = [
-                        mp.npdf(x - at) * runs.slope(tail(-sign * (x - at))) / 40 for at in centres
-                    ]
-                    masses.append(densities)
+            one, other = (
+                [mp.npdf(x - at) * runs.slope(tail(-sign * (x - at))) / 40 for x in grid]
+                for at in (mpf(0), mu)
+            )
+            for masses in (list(zip(one, other, strict=True)), list(zip(other, one, strict=True))):
 
                 def profile(epsilon: Any, masses: list[Any] = masses) -> Any:
                     factor = mp.exp(lattice.number(epsilon))
@@ -567,13 +566,14 @@ def clones(value: Value) -> Both:
     rest, chance = mpf(1), (1 - clone) ** (n - 1)
     for c in range(n):
         half = chance / mpf(2) ** c
-        for a in range(c + 2):
+        if chance > NEGLIGIBLE:
+            others = [0, *(half * comb(c, a) for a in range(c + 1)), 0]
             # a tokens of one kind among c + 1: the own token is one of them, or of the other kind.
-            left, right = comb(c, a - 1) if a else 0, comb(c, a)
-            one = half * (p * left + (1 - p) * right)
-            if one > NEGLIGIBLE:
-                pairs.append((one, half * (p * right + (1 - p) * left)))
-                rest -= one
+            ones = [p * left + (1 - p) * right for left, right in pairwise(others)]
+            for one, other in zip(ones, reversed(ones), strict=True):
+                if one > NEGLIGIBLE:
+                    pairs.append((one, other))
+                    rest -= one
         chance = chance * (n - 1 - c) / (c + 1) * clone / (1 - clone)
     proved = of_pairs([*pairs, (rest, mpf(0))], value)
     attained = max(of_pairs(counts, value) for counts in binary_counts(n, p))
@@ -584,10 +584,10 @@ def binary_counts(n: int, p: Any) -> Iterator[list[tuple[Any, Any]]]:
     """How many of n binary answers are 1, where one true value is 1 or 0 and the others are 0, or
     half of them are 1 (for few)."""
     for ones in {0, n // 2 if n <= 50 else 0}:
-        law = [mpf(1)]
-        for high in [p] * ones + [1 - p] * (n - 1 - ones):
-            moved = [mpf(0), *law]
-            law = [high * moved[j] + (1 - high) * each for j, each in enumerate([*law, mpf(0)])]
+        law = [mpf(0)] * n
+        for i, one in enumerate(binomial(ones, p)):
+            for j, other in enumerate(binomial(n - 1 - ones, 1 - p)):
+                law[i + j] += one * other
         law = [mpf(0), *law, mpf(0)]
         yield [
             (law[j] * p + law[j + 1] * (1 - p), law[j] * (1 - p) + law[j + 1] * p)
@@ -595,17 +595,27 @@ def binary_counts(n: int, p: Any) -> Iterator[list[tuple[Any, Any]]]:
         ]
 
 
+def binomial(n: int, p: Any) -> list[Any]:
+    """The chances of 0 to n successes."""
+    return [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+
+
+def long_double(x: Any) -> np.longdouble:
+    """A number as the sum of two doubles, which have more digits than it."""
+    return np.longdouble(float(x)) + np.longdouble(float(x - float(x)))
+
+
 def of_pairs(pairs: list[tuple[Any, Any]], value: Value) -> Any:
     """What is asked of a law with these chances under both tables; of many in long doubles."""
     if len(pairs) > 2000:
-        chances = np.array([[np.longdouble(mp.nstr(x, 25)) for x in one] for one in pairs])
+        chances = np.array([[long_double(x) for x in one] for one in pairs])
     else:
         chances = np.array(pairs, dtype=object)
 
     def profile(epsilon: Any) -> Any:
         factor = mp.exp(lattice.number(epsilon))
         if chances.dtype != object:
-            factor = np.longdouble(mp.nstr(factor, 25))
+            factor = long_double(factor)
         gaps = [chances[:, n] - factor * chances[:, 1 - n] for n in (0, 1)]
         found = max(each[each > 0].sum() for each in gaps)
         return mpf(str(found)) if isinstance(found, np.longdouble) else found

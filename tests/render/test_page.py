@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -68,6 +69,7 @@ class Parsed(HTMLParser):
         return " ".join(each for tag, each in self.texts if tag not in ("style", "script"))
 
 
+@cache
 def report_of(name: str) -> Report:
     path = LIBRARY[name.removesuffix(".yaml")]
     return analyze(path, path.name, drawn=True)

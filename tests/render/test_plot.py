@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from conftest import LIBRARY
@@ -14,10 +15,16 @@ from dpcompose.errors import width
 from dpcompose.render.console import printed
 from dpcompose.render.layout import Style
 from dpcompose.render.plot import plots
+from dpcompose.report import Report
+
+
+@cache
+def drawn(name: str) -> Report:
+    return analyze(LIBRARY[name], drawn=True)
 
 
 def plot(name: str, style: Style) -> str:
-    return printed(plots(analyze(LIBRARY[name], drawn=True), style), style)
+    return printed(plots(drawn(name), style), style)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 140])
@@ -36,7 +43,7 @@ def test_no_line_is_wider_than_the_page_and_all_can_be_printed(columns: int, enc
 
 @pytest.mark.parametrize("name", ["dp-sgd", "visits-cap-and-places", "noisy-sums", "survey"])
 def test_no_point_of_a_curve_is_below_what_is_certified_there(name: str) -> None:
-    report = analyze(LIBRARY[name], drawn=True)
+    report = drawn(name)
     assert report.drawn is not None
     for epsilon, delta in report.drawn.profile[1::6]:
         assert delta >= report.delta(epsilon).exact * (1 - Fraction(1, 10**9))

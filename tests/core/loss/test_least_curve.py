@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from mpmath import mp, mpf
@@ -74,6 +75,7 @@ def test_pure_and_gaussian() -> None:
         assert profile(float(at)) * (1 - 1e-12) <= found <= profile(float(at)) * 1.0005 + 1e-15
 
 
+@cache
 def told(guarantees: str, distance: int, delta: str, count: int = 1) -> float:
     report = dpcompose.analyze(
         f"dpcompose: 1\nprotect: {{relation: unbounded, distance: {distance}}}\n"

@@ -41,7 +41,7 @@ def law_of_key(count: int, scale: float, threshold: int) -> Law:
     found: Law = {(-1000,): 1.0}
     if not count:
         return found
-    for value in range(threshold, threshold + 400):
+    for value in range(threshold, threshold + int(60 * scale)):  # e^-40 or less is beyond
         found[value,] = (1 - ratio) / (1 + ratio) * ratio ** abs(value - count)
         found[-1000,] -= found[value,]
     return found

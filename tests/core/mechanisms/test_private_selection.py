@@ -182,7 +182,10 @@ def _curve_of_profile(
     return tuple(kept)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "poisson 60" else name for name in LAWS],
+)
 def test_no_bound_is_below_exact_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Truth: the law of the best output, by the generating function; a run is known by its
     profile."""
@@ -309,6 +312,7 @@ def test_randomized_response_attains_it() -> None:
     assert bound is not None and truth <= float(bound) <= truth * 1.5
 
 
+@pytest.mark.slow
 def test_a_search_until_a_threshold() -> None:
     """Exactly: the first output in a set, or nothing with chance γ after each failure."""
     rng = random.Random(5)
@@ -424,6 +428,7 @@ def test_a_profile_that_ends_with_a_chance_is_stated_at_it() -> None:
     assert 1 < ends.bound.value <= approx.bound.value * F(1001, 1000)
 
 
+@pytest.mark.slow
 def test_together_costs_no_less_than_either() -> None:
     alone = [
         dpcompose.analyze(spec(f"[{run}]", "{geometric: 4}", more="report: {delta: 1e-6}\n"))
