@@ -169,9 +169,9 @@ def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
     offset = sum(c * r for c, r in zip(parts.counts, reference.tolist(), strict=True))
     spreads = []
     for law, count in parts.dense:
-        losses, weights = law.losses(), law.tilted(theta)
+        weights = law.tilted(theta)
         middle = int(np.rint(dot(weights, np.arange(len(weights)))))
-        away = theta * (losses - losses[middle])
+        away = theta * width * (np.arange(len(weights)) - middle)
         mass = dot(law.p, np.exp(np.minimum(away, 700.0)))
         spreads.append((-middle, weights, count))
         offset += count * (law.first + middle)

@@ -58,7 +58,7 @@ class Masses:
         """Returns the chances in proportion to p·e^(θ·loss), 1 in all, where `theta` is θ; tiny
         ones are raised, since such doubles are slow."""
         with np.errstate(divide="ignore"):
-            logs = np.log(self.p) + theta * self.losses()
+            logs = np.log(self.p) + theta * float(self.step) * np.arange(len(self.p))
         weights: Floats = np.exp(np.maximum(logs - logs.max(), -600.0))
         weights /= weights.sum()
         return weights

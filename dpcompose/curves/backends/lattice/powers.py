@@ -153,12 +153,6 @@ def law_above(
     law is symmetric. `alike`: a further bound of δ for both orders, a function of ε, which is taken
     where it is less and beyond the end of the curves.
     """
-    places = max(power.top for power in powers) / float(step)
-    if not places <= MAX_POINTS - 2:
-        # All of the curve is too far out: below its end nothing is known.
-        last = max(float(power.up[-1]) for power in powers)
-        return Masses(step, math.ceil(places) + 1, np.ones(1), min(1.0, last * (1 + EPS)))
-
     def profile(curves: Sequence[Power]) -> Profile:
         end = max(power.top for power in curves) / float(step)
         # What holds at the last place holds beyond it.

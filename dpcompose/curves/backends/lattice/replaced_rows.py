@@ -48,9 +48,8 @@ def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Mass
     rows behind a sample of fixed size; `base_law`: makes the distribution of what is sampled."""
     known = _bound_of_part(part, base_law)
     places = known.top / float(step)
-    if not places <= MAX_POINTS - 2:
-        return Masses(step, math.ceil(min(places, 1e300)) + 1, np.ones(1), known.last)
-    at = knots(max(math.ceil(places), 0) + 1)
+    # What holds at the last place holds beyond it.
+    at = knots(max(math.ceil(min(places, MAX_POINTS - 3.0)), 0) + 1)
     return from_profile(step, known.at(at.astype(np.float64) * float(step)), at)
 
 
