@@ -2332,47 +2332,109 @@ def tolerance_of(items: Multiset, stated: F, delta: F) -> F:
 
 # -- the spec that a certificate is about --------------------------------------------------------
 
-#: What a certificate says of a key that a spec leaves out, as text; the others must be written.
-_DEFAULTS = {
-    **dict.fromkeys("uses unbounded bounded diameter size of unit joint max_degree".split(), ""),
-    **dict.fromkeys("columns max_blocks_per_unit max_rows_per_block".split(), ""),
-    **{"keeps": "[]", "changes": "", "delta": "0", "distance": "1", "within": ""},
-    **{"drops": "false", "exact": "false", "domain": "table", "metric": "euclidean"},
-    **{"keep": "random", "draws": "each"},
+#: What a key stands for that a spec or a certificate leaves out; of others nothing.
+_DEFAULTS: Line = {
+    **{"keeps": [], "delta": "0", "distance": "1", "drops": False, "exact": False, "count": "1"},
+    **{"domain": "table", "metric": "euclidean", "keep": "random", "draws": "each"},
+    **{"k": "2", "participations": "1", "min_separation": "1", "value_epsilon": "0"},
+    **{"monotone": False, "peeling": False},
 }
-#: Keys of a certificate that follow from others, which are then not compared.
-_FOLLOWS = {"said_by": "kind", "max_rows": "column"}
 #: Keys of a spec that change no claim; keys that are compared elsewhere.
 _FREE = "title population because dpcompose constants budget report filter adversary".split()
 _TOP = [*_FREE, *"protect adaptivity roots relations datasets mechanisms".split()]
-#: Keys of a noise that a mechanism's ε gives.
-_OF_EPSILON = dict.fromkeys(("odds", "range", "range_epsilon"), "epsilon")
-#: What a noise says of keys that a mechanism leaves out.
-_NOISE_DEFAULTS = [("unit", "1"), ("value_epsilon", "0"), ("monotone", False), ("peeling", False)]
+_NOISES = {name[6:].lower(): name[6:] for name in _SHAPES if name.startswith("noise ")}
+_LAWS = {"NoisyMax": "laplace", "PermuteAndFlip": "exponential", "TopK": "gumbel"}
+_NORMS = {"l1", "l2", "l2_squared", "one_hot", "dimension"}
+_GIVING = {"epsilon", "scale", "sensitivity", "lie", "p", "q"}
 MOST_PLACES = 20_000
 _AMOUNTS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
-_WRITTEN = re.compile(r"[0-9]{1,999}(\.[0-9]{0,999})?([eE][-+]?[0-9]{1,3})?(/[1-9][0-9]{0,999})?")
 
 
-def as_text(value: Any) -> str:
-    """Returns a value as text that is equal for equal values; of a list its members in order."""
-    if isinstance(value, list):
-        for each in value:
-            _TESTS["word"](each)
-        return f"[{', '.join(sorted(value))}]"
-    if value is None or isinstance(value, bool):
-        return "" if value is None else str(value).lower()
-    require(isinstance(value, str | int), "the spec has mappings where values are due")
-    text = "" if value in ("~", "null") else str(value)
-    if not _WRITTEN.fullmatch(text):
-        return text
-    top, _, bottom = text.partition("/")
-    return str(F(top) / F(bottom or 1))
+def _keys_of(*tests: str) -> set[str]:
+    """Returns the keys at which a certificate has what one of some tests is about."""
+    each = ((key, what) for keys in _SHAPES.values() for key, what in keys.items())
+    return {key.rstrip("?") for key, what in each if what.rstrip("?") in tests}
 
 
-def _base(name: object) -> str:
+_NUMERIC = _keys_of("number", "above0", "whole", "once") - {"unit", "draws"}
+_NUMERIC |= {*_AMOUNTS.values(), "blocks"}
+_FLAGS, _LISTS = _keys_of("flag"), _keys_of("words")
+
+_TOKEN = re.compile(r"[ \t\n]*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?|[A-Za-z_]\w*|[-+*/()])", re.A)
+_OPERATIONS: dict[str, Callable[[F, F], F]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+    "/": lambda x, y: x / y,
+}
+_FUNCTIONS: dict[str, Callable[[F], F]] = {
+    "ln": lambda x: log(x) if x >= 1 else -log(1 / x),
+    "exp": lambda x: exp(x)[1],
+    "sqrt": sqrt,
+}
+
+
+def evaluate(text: str, constants: dict[str, tuple[F, bool]]) -> tuple[F, bool]:
+    """Returns the value of a decimal, a fraction or an expression with + - * / ( ), ln, exp, sqrt
+    and constants, and whether it was rounded."""
+    few = len(text) <= 1_000 and text.count("(") <= 50
+    require(few, "an expression of the spec has more than 1000 signs, or 50 parentheses")
+    rest, at = list[str](), 0
+    while found := _TOKEN.match(text, at):
+        rest, at = [found[1], *rest], found.end()
+    require(rest and not text[at:].strip(), f"{text[:40]!r} in the spec is not a number")
+    rounded[0] = False
+
+    def chain(signs: str, part: Callable[[], F]) -> F:
+        value = part()
+        while rest and rest[-1] in signs:
+            value = _OPERATIONS[rest.pop()](value, part())
+            size = max(value.numerator.bit_length(), value.denominator.bit_length())
+            require(size <= 20_000, "a number of the spec has very many digits")
+        return value
+
+    def total() -> F:
+        return chain("+-", lambda: chain("*/", operand))
+
+    def operand() -> F:
+        token, sign = rest.pop(), 1
+        while token in "+-":
+            token, sign = rest.pop(), sign if token == "+" else -sign
+        return sign * positive(token)
+
+    def positive(token: str) -> F:
+        if token == "(":
+            value = total()
+            require(rest.pop() == ")", f"{text[:40]!r} in the spec is not a number")
+            return value
+        if token in _FUNCTIONS:
+            value = operand() if rest[-1] == "(" else ZERO
+            require(value and (token != "exp" or value <= 1_000), f"{token} of what in the spec?")
+            return _FUNCTIONS[token](value)
+        if token in constants:
+            rounded[0] |= constants[token][1]
+            return constants[token][0]
+        power = token.lower().partition("e")[2]
+        require(abs(int(power or 0)) <= 1_000, "a number of the spec has very many digits")
+        return F(token)
+
+    value = total()
+    require(not rest, f"{text[:40]!r} in the spec is not a number")
+    return value, rounded[0]
+
+
+def _base(name: str) -> str:
     """Returns the name of a dataset without that of its block."""
-    return str(name).partition(".")[0]
+    return name.partition(".")[0]
+
+
+def _at(value: Any, block: str | None) -> Any:
+    """Returns what a mapping by block says of a block, or what is said of all."""
+    if not isinstance(value, dict) or {*value} <= _NORMS:
+        return value
+    if block not in value:
+        raise NotChecked("a mapping by block")
+    return value[block]
 
 
 class SpecComparison:
@@ -2391,56 +2453,64 @@ class SpecComparison:
         self.spec, self.goal = _load(text), tree.header["protect"]
         for key in self.spec.keys() - {*_TOP}:
             raise NotChecked(f"specs with the key {key[:40]!r}")
+        self.constants: dict[str, tuple[F, bool]] = {}
+        for name, value in self.spec.get("constants", {}).items():
+            self.constants[name] = evaluate(value, self.constants)
         if self.spec.get("adaptivity") == "parameters":
             fixed = any(x["line"] == "point" or x.get("notion") == "profile" for x in told)
             require(not fixed, "the spec chooses parameters on the way: no number at a δ holds")
             self.left.add("adaptivity")
         self._protect(tree)
-        for node in tree.nodes:
-            if node.map is not None and f"map {node.map['kind']}" not in _SHAPES:
-                written = self._entry(node.name).get("map", {})
-                kind = written.get("kind", "row") if isinstance(written, dict) else written
-                same = node.map["kind"] in (kind, f"{kind}-cut", f"{kind}-again", "at-one-key")
-                require(same, f"`{node.name}` is of another kind in the spec")
-                raise NotChecked("maps of a kind that this checker does not know")
         self._index()
         roots = [node for node in tree.nodes if node.parent is None]
         self._made_of(roots, [""], "a root", {}, None)
 
+    def number(self, text: Any) -> F:
+        """Returns the value of a number or an expression of the spec."""
+        return evaluate(text, self.constants)[0]
+
     def same(self, where: str, written: Line, told: Line) -> None:
         """Compares the values of all keys of two mappings, of which each may leave out defaults."""
         for key in sorted({*written, *told}):
-            if isinstance(written.get(key), dict):
-                raise NotChecked(f"{where}.{key} in parts")
-            listed = isinstance(told.get(key), list) and isinstance(written.get(key), str)
-            says, here = as_text(written.get(key)), as_text(told.get(key))
-            says = f"[{says}]" if listed else says
-            default = _DEFAULTS.get(key, "")
-            says, here = says or default, here or default
-            if _WRITTEN.fullmatch(here):
-                says = as_text(self.spec.get("constants", {}).get(says, says))
-            if key in ("relation", "within"):
-                says, here = (self.same_relations.get(each, each) for each in (says, here))
-            follows = key not in written and _FOLLOWS.get(key, key) in written
-            if follows or (key not in told and key in ("column", "order")):
-                self.left.add(f"{where}.{key}")
-            elif says == here:
-                self.compared += key in written
-            elif says and here and _WRITTEN.fullmatch(here) and not _WRITTEN.fullmatch(says):
-                self.left.add(f"{where}.{key}")  # an expression
-            else:
-                says, here = says or "nothing", here or "nothing"
-                raise Rejected(f"{where}.{key} is {says[:40]} in the spec, {here[:40]} here")
+            both = written.get(key), told.get(key)
+            says, here = (_DEFAULTS.get(key) if x is None else x for x in both)
+            near = False
+            if key in _NUMERIC and isinstance(says, str):
+                says, near = evaluate(says, self.constants)
+            says, here = self._value(key, says), self._value(key, here)
+            if near and here is not None:
+                near = abs(says - here) <= here / 10**12
+            if not near and says != here:
+                says, here = ("nothing" if x is None else str(x)[:40] for x in (says, here))
+                raise Rejected(f"{where}.{key} is {says} in the spec, {here} here")
+            self.compared += key in written
+
+    def _value(self, key: str, value: Any) -> Any:
+        """Returns a value at a key in a form that is equal for equal ones."""
+        if value is None or isinstance(value, F):
+            return value
+        if isinstance(value, list) or key in _LISTS:
+            names_ = value if isinstance(value, list) else [value]
+            require(all(isinstance(each, str) for each in names_), f"names are due at `{key}`")
+            return sorted(names_)
+        require(isinstance(value, str | int), f"the spec has a mapping at `{key}`")
+        if key in _NUMERIC:
+            return F(value)
+        text = str(value)
+        if key in ("relation", "within"):
+            return self.same_relations.get(text, text)
+        return text.lower() if key in _FLAGS else text
 
     def _protect(self, tree: Checker) -> None:
         written, names = self.spec["protect"], self.spec.get("relations", {})
         written = written if isinstance(written, dict) else {"relation": written}
         self.same_relations = {"l1": "euclidean"}
-        self.nulls = "zero-out" in (written["relation"], *(x.get("within") for x in names.values()))
+        within = names.get(written["relation"], {}).get("within")
+        self.nulls = "zero-out" in (written["relation"], within)
         if self.nulls:  # where nulls are as if absent, this is one row more or less
             self.same_relations["zero-out"] = "unbounded"
             require(written["relation"] != "unbounded", "rows come and go, and may be nulls")
-        told = {"distance": str(tree.header["distance"]), **self._relation(self.goal)}
+        told = {"distance": tree.header["distance"], **self._relation(self.goal)}
         self.same("protect", written, told)
         roots = sum(node.parent is None for node in tree.nodes)
         disjoint = self.spec.get("roots") == "disjoint"
@@ -2455,7 +2525,7 @@ class SpecComparison:
         if name is None:
             return {**relation, "relation": kind, "kind": None}
         within = {**relation["within"], "within": relation["within"]["kind"], "kind": None}
-        within["distance"] = str(relation["distance"])
+        within["distance"] = relation["distance"]
         self.same(f"relations.{name}", self.spec["relations"][name], within)
         return {"relation": name}
 
@@ -2475,9 +2545,12 @@ class SpecComparison:
             if "post_processes" in each:
                 require("reads" not in each, "what post-processes reads nothing in the spec")
                 continue
-            if "uses" in each:
-                raise NotChecked("mechanisms that name columns")
             source = each["reads"]
+            if "uses" in each:  # as if it read a map to these columns
+                columns = {"kind": "columns", "only": each["uses"]}
+                above, source = source, f"{source} ({', '.join(each['uses'])})"
+                datasets.setdefault(source, {"from": above, "map": columns})
+                self.made.setdefault(above, []).append(source)
             self.reads.setdefault(source, []).append(each)
             self.named.setdefault(_base(source), set()).add(source.partition(".")[2])
             blocks = self.named.setdefault(self._split_above(source), set())
@@ -2488,12 +2561,11 @@ class SpecComparison:
                 source = self._entry(source).get("from", "")
 
     def _split_above(self, source: str) -> str:
-        """Returns the partition in a block of which a dataset is, or nothing."""
-        for _ in self.spec["datasets"]:
-            entry = self._entry(_base(source))
-            if "partition" in entry or "from" not in entry:
-                return _base(source) if "partition" in entry else ""
-            source = entry["from"]
+        """Returns the partition of which each block has a copy of a dataset, or nothing."""
+        for _ in range(len(self.spec["datasets"]) + 1):
+            if source.endswith(".*"):
+                return _base(source)
+            source = self._entry(_base(source)).get("from", "")
         return ""
 
     def _made_of(
@@ -2506,12 +2578,15 @@ class SpecComparison:
                 found.setdefault(child.name, []).append(child)
         due = {name for each in sources for name in self.made.get(each, ())}
         due = {x for x in due if "partition" not in self._entry(x)}
+        unknown = {name for name, (first, *_) in found.items() if not first.known}
         for name in ({*found} - due) | (self.needed & due - {*found}):
-            raise Rejected(f"the spec says otherwise whether `{name}` is {where}")
+            # Maps that this checker does not know may be several maps of the spec in one.
+            require(unknown, f"the spec says otherwise whether `{name}` is {where}")
+            self.left.add(name)
         for name, several in found.items():
             made_by, total = several[0].map or {}, sum(each.draws for each in several)
             fresh = made_by.get("kind") == "sample" and drawn is None and not made_by["shared"]
-            once = total == 1 or (fresh and all(each.map == made_by for each in several))
+            once = total == 1 or name in unknown or (fresh and all(each.map == made_by for each in several))
             require(once, f"`{name}` is there several times, and once in the spec")
             start = 0
             for node in several:
@@ -2528,28 +2603,41 @@ class SpecComparison:
         """Compares a root, or a map, with what is written of it."""
         written, told = {**entry}, node.map
         if node.parent is None:
-            if "joint" in written:
-                raise NotChecked("joint bounds")
-            public = ("drops", "domain", "size") if self.nulls else ("drops",)
-            written = {key: each for key, each in entry.items() if key not in public}
+            public: tuple[str, ...] = ("drops", "domain", "size") if self.nulls else ("drops",)
+            public += ("joint",)  # it is said of the values
+            written = {key: each for key, each in written.items() if key not in public}
             self.same(node.name, written, node.root)
             return
-        if written.keys() - {"from", "map", "because"}:
-            raise NotChecked(f"other keys of `{node.name}`")
+        others = written.keys() - {"from", "map", "because"}
+        self.left |= {f"{node.name}.{key[:40]}" for key in others}
         assert told is not None
         written = entry.get("map", {})
         written = {"kind": written} if isinstance(written, str) else {"kind": "row", **written}
-        told = {"kind": "sample", "rate": "1"} if told["kind"] == "all-rows" else {**told}
+        if f"map {told['kind']}" not in _SHAPES or "cycle" in written:
+            kind = written["kind"]
+            same = told["kind"] in (kind, f"{kind}-cut", f"{kind}-again", "at-one-key")
+            require(same, f"`{node.name}` is of another kind in the spec")
+            self.left.add(f"{node.name}.map")
+            return
+        if told["kind"] == "all-rows":  # a sample of rate 1, drawn once or anew
+            told = {"kind": "sample", "rate": "1", "shared": written.get("draws") == "one"}
+        told = {**told}
         if told["kind"] == "sample":
-            told["draws"] = "one" if told.pop("shared", False) else "each"
+            told["draws"] = "one" if told.pop("shared") else "each"
             if told.get("size") is not None:  # the rate is size / of
                 del told["rate"]
             if "poisson" in written:
                 written["rate"] = written.pop("poisson")
-        if told["kind"] == "join-public" and "column" in written:
-            written.setdefault("uses", [written["column"]])
-        if "cycle" in written:
-            raise NotChecked("samples that draw from groups in turn")
+        if told["kind"] == "join-public":
+            del told["said_by"]
+            if "column" in written:
+                written["uses"] = [written.pop("column")]
+        if written.get("kind") == "cap":
+            written.pop("order", None)  # by which rows come first
+        if told["kind"] == "value" and told.pop("joint") is not None:
+            assert node.parent is not None
+            require("joint" in self._entry(node.parent.name), "there are no joint bounds")
+            self.left.add(f"{node.name}.map.joint")
         if told["kind"] == "value" and "sensitivity" in written:
             by = written.pop("sensitivity")
             written |= by if isinstance(by, dict) else {"unbounded": by}
@@ -2578,8 +2666,7 @@ class SpecComparison:
         told = {**by, "by": by["kind"], "kind": None, **{key: part.line[key] for key in keys}}
         of_class = [block.name.partition(".")[2] for block in part.blocks]
         known = written.get("blocks", ())
-        written = {**written, "blocks": str(len(known)) if isinstance(known, list) else known}
-        told["blocks"] = str(sum(sizes))
+        written, told["blocks"] = {**written}, sum(sizes)
         if by["kind"] == "kinds":
             kinds, told["kinds"] = written.pop("kinds"), None
             if not isinstance(kinds, dict) or not all(isinstance(x, list) for x in kinds.values()):
@@ -2588,21 +2675,17 @@ class SpecComparison:
             require(kinds.keys() == named.keys(), f"`{name}` has other kinds in the spec")
             self.same(f"{name}.kinds", kinds, named)
             known = [*{x: 0 for each in kinds.values() for x in each}]
-            written["blocks"] = str(len(known))
-        self.same(name, written, told)
+        count = len(known) if isinstance(known, list) else self.number(known)
+        self.same(name, {**written, "blocks": F(count)}, told)
         bases = {block.name.partition(".")[0] for block in part.blocks}
         require(bases == {name}, f"a block of `{name}` has another name in the spec")
         for label, size in zip(of_class, sizes, strict=True):
             alone = size == 1 and of_class.count(label) == 1
             require(label == "*" or alone, f"`{name}.{label}` is one block in the spec")
         there = self.named.get(name, set()) | {*of_class}
-        count = as_text(written["blocks"])
         for label in sorted(there - {"", "*"}):
-            is_one = label in known if isinstance(known, list) else label.isdecimal()
-            is_one = is_one and (
-                isinstance(known, list) or not count.isdecimal() or int(label) < int(count)
-            )
-            if not is_one:
+            numbered = not isinstance(known, list) and label.isdecimal() and len(label) < 20
+            if not (int(label) < count if numbered else label in known):
                 require(label not in of_class, f"`{name}` has no block {label[:40]!r} in the spec")
                 continue
             fits = [n for n, each in enumerate(of_class) if each == label]
@@ -2631,119 +2714,170 @@ class SpecComparison:
         start, end, total = drawn or (0, 1, 1)
         for name, each in due.items():
             runs = each.get("runs")
-            if isinstance(runs, dict) and "fixed" in runs:
-                raise NotChecked("mechanisms that run several times")
-            text = as_text(each.get("count", "1"))
-            text = as_text(self.spec.get("constants", {}).get(text, text))
-            times = int(text) if text.isdecimal() else None
+            times = self.number(each.get("count", "1"))
+            if isinstance(runs, dict) and "fixed" in runs and isinstance(each["of"], dict):
+                times *= self.number(runs["fixed"])
             if name not in found:
-                require(
-                    start and times and times <= start, f"{name} reads `{node.name}` in the spec"
-                )
+                require(start and times <= start, f"{name} reads `{node.name}` in the spec")
                 continue
-            if drawn and times is not None:
+            if not node.known:  # how often is said by the map
+                self.left.add(f"{name}.count")
+                times = F(found[name]["count"])
+            elif drawn:
                 fits = end <= times <= total
                 require(fits, f"{name}.count is {times} in the spec, not {total}")
-            told = {"count": found[name]["count"]}
-            self.same(name, {"count": "1" if drawn and times else each.get("count", "1")}, told)
-            self._statements(name, each, node, found[name]["statements"], blocks)
+            self.same(name, {"count": ONE if drawn and node.known else times}, {"count": found[name]["count"]})
+            block = blocks.get(self._split_above(each["reads"]))
+            try:
+                self._statements(name, each, node, found[name]["statements"], block)
+            except (NotChecked, Rejected) as why:
+                if isinstance(why, Rejected) and node.known:
+                    raise
+                self.left.add(name)
 
     def _statements(
-        self, name: str, each: Line, node: DataNode, stated: list[Line], blocks: Line
+        self, name: str, each: Line, node: DataNode, stated: list[Line], block: str | None
     ) -> None:
         """Compares each guarantee of a mechanism in the certificate with one of the spec."""
-        if each.get("local") == "true" or "of" in each:  # certified is all of it together
-            self.left.add(name)
-            return
+        if str(each.get("local")).lower() == "true" or "of" in each:
+            raise NotChecked("certified is all of it together")
         if "mechanism" in each:
             for said in stated:
-                self._noise(name, each, node, said)
+                self._noise(name, each, node, said, block)
             return
-        rest, several = [*stated], each.get("guarantees", [each])
-        block = blocks.get(self._split_above(each["reads"]))
-        for own in several:
-            if own.get("notion") not in _AMOUNTS or "points" in own:  # a profile
-                self.left.add(name)
-                return
-            key = _AMOUNTS[own["notion"]]
-            given = [own.get(key), own.get("delta")]
-            if block is None and any(isinstance(x, dict) for x in given):
-                self.left.add(name)
-                return
-            value, delta = (x.get(block) if isinstance(x, dict) else x for x in given)
+        # What is implied by others of them was seen to follow.
+        rest = [said for said in stated if not said.get("implied")]
+        for own in each.get("guarantees", [each]):
             why = Rejected(f"{name} has another guarantee in the spec")
             for said in rest:
-                before = self.compared, {*self.left}
+                before = self.compared
                 try:
                     require("noise" not in said, f"{name} is no mechanism with noise in the spec")
-                    written, told = self._about({**each, **own}, node, said)
-                    written |= {"notion": own["notion"], key: value, "delta": delta}
-                    told |= {
-                        "notion": said["notion"],
-                        key: said["value"],
-                        "delta": said.get("delta"),
-                    }
-                    self.same(name, written, told)
+                    self._about(name, each | own, node, said)
+                    self._amounts(name, own, said, block)
                     rest.remove(said)
                     break
                 except Rejected as other:
-                    (self.compared, self.left), why = before, other
+                    self.compared, why = before, other
             else:
                 raise why
         require(not rest, f"{name} has more guarantees than in the spec")
 
-    def _about(self, each: Line, node: DataNode, said: Line) -> tuple[Line, Line]:
-        """Returns of which changes of which dataset a guarantee is, as written and as said."""
+    def _amounts(self, name: str, own: Line, said: Line, block: str | None) -> None:
+        """Compares the numbers of a guarantee."""
+        written, told = {"notion": own["notion"]}, {"notion": said["notion"]}
+        if own["notion"] in _AMOUNTS:
+            key = _AMOUNTS[own["notion"]]
+            written |= {each: _at(own.get(each), block) for each in (key, "delta")}
+            told |= {key: said["value"], "delta": said.get("delta")}
+        self.same(name, written, told)
+        if own["notion"] not in _AMOUNTS:  # those that are no better than others may be left out
+            pairs = own.get("points", [own])
+            pairs = pairs.items() if isinstance(pairs, dict) else pairs
+            keys = ("alpha", "epsilon") if own["notion"] == "rdp" else ("epsilon", "delta")
+            known = set()
+            for pair in pairs:
+                x, y = (pair[key] for key in keys) if isinstance(pair, dict) else pair
+                known.add((self.number(x), self.number(y)))
+            fits = {(number(x), number(y)) for x, y in said["points"]} <= known
+            require(fits, f"{name} has other points in the spec")
+
+    def _about(self, name: str, each: Line, node: DataNode, said: Line, of: Any = None) -> None:
+        """Compares of which changes of which dataset a guarantee is; `of`: the relation where none
+        is written, or else it is the protected one."""
         home = node.up(said["up"])[0]
         told = {"stated_on": _base(home.name), **self._relation(said["relation"])}
-        of = each.get("relation", self._relation(self.goal))
+        of = each.get("relation", of or self._relation(self.goal))
         of = {**of} if isinstance(of, dict) else {"relation": of}
         plain = not self.nulls or "relation" not in each or of["relation"] != "unbounded"
         require(plain, "the spec is about rows that may be nulls")
         if home.facts.get("columns") is None:  # it is about all columns
             of.pop("changes", None)
-        return {"stated_on": _base(each.get("stated_on", each["reads"])), **of}, told
-
-    def _noise(self, name: str, each: Line, node: DataNode, said: Line) -> None:
-        """Compares a concrete mechanism with a guarantee of it, where both say numbers."""
-        noise, kind = said.get("noise"), said["relation"]["kind"]
-        by = each.get("sensitivity", "1")  # a number, or numbers by relation or norm
-        written, told = self._about(each, node, said)
-        if "relation" not in each and written["relation"] != told["relation"]:
-            require(kind in ("unbounded", "bounded"), f"{name} has another relation in the spec")
-            written = {**told, "stated_on": written["stated_on"]}
-            if kind not in by:
-                require(not {"unbounded", "bounded"} & {*by}, f"{name} has no sensitivity for it")
-                self.left.add(f"{name}.relation")
-                by = by if kind == "unbounded" and isinstance(by, str) else {}
+        written = {"stated_on": _base(each.get("stated_on", node.name)), **of}
         self.same(name, written, told)
-        own, found = each["mechanism"].replace("-", ""), noise["kind"].lower() if noise else None
-        known = {shape.partition(" ")[2].lower() for shape in _SHAPES if shape.startswith("noise ")}
-        fits = found == own or (found or own) not in known
-        require(fits, f"{name} is {own} in the spec")
-        if noise is None or found not in known:
-            self.left.add(name)
+
+    def _noise(self, name: str, each: Line, node: DataNode, said: Line, block: str | None) -> None:
+        """Compares a concrete mechanism with a guarantee of it."""
+        noise, kind = said.get("noise") or {"kind": ""}, said["relation"]["kind"]
+        own, found = each["mechanism"].replace("-", ""), noise["kind"].lower()
+        by, of = each.get("sensitivity", "1"), None
+        rows = isinstance(by, dict) and ("one_hot" in by or not {*by} <= _NORMS)
+        moved = own in _NOISES and "range_epsilon" not in _SHAPES[f"noise {_NOISES[own]}"]
+        if own == "randomizedresponse":
+            of = "bounded"
+        elif rows and "one_hot" not in by:
+            require(kind in by, f"{name} has no sensitivity for {kind} neighbours in the spec")
+            of, all_ = kind, [_at(x, block) for x in by.values()]
+            by = _at(by[kind], block)
+        elif rows:
+            of = "bounded" if kind == "bounded" else "unbounded"
+        elif moved and own != "sparsevector" and node.facts.get("shape") != "graph":
+            of = "unbounded"  # a plain sensitivity is for one row that comes or goes
+        if own in _NOISES or "relation" in each:
+            self._about(name, each, node, said, of)
+        hot = found == "onehot" and "one_hot" in json.dumps(each["sensitivity"])
+        other = own not in _NOISES or hot or (found == "twoanswers" and "p" in each)
+        if other and found not in _NOISES:
+            raise NotChecked("noise of a kind that this checker does not know")
+        require(found == own, f"{name} is {own} in the spec")
+        written = {key: _at(each.get(key), block) for key in noise.keys() - {"unit", "norm"}}
+        told = {key: noise[key] for key in written}
+        told["kind"] = None
+        if "law" in noise:
+            written["law"] = each.get("noise", _LAWS[noise["kind"]])
+        for key in {"range", "range_epsilon", "odds"} & {*noise}:
+            written[key] = self._epsilon(key, each, noise, block)
+        self.same(name, written, told)
+        if own in ("randomizedresponse", "sparsevector") or "range_epsilon" in noise:
+            require(said["shift"] == "1", f"{name} is stated for one step in the spec")
             return
-        for key, value in noise.items():
-            source = key if key in each else _OF_EPSILON.get(key, key)
-            if source in each and key != "kind" and not isinstance(value, list | dict):
-                self.same(name, {key: each[source]}, {key: value})
-            elif value is True and key != "by_response":
-                raise Rejected(f"{name} has no {key} in the spec")
-            elif key == "bands":
-                require(value is None, f"{name} has no bands in the spec")
-            elif key == "unit" and isinstance(by, str):
-                self.same(name, {key: "1"}, {key: value})
-            elif key != "kind" and (key, value) not in _NOISE_DEFAULTS:
-                self.left.add(f"{name}.{key}")
-        if isinstance(by, dict):
-            by = {} if any(isinstance(x, dict) for x in by.values()) else by.get(kind, {})
-        if noise["kind"] == "Exponential":  # its range is that of the sensitivity
-            by = "1"
-        if isinstance(by, dict):  # one in another norm is turned into the noise's own
-            self.left.add(f"{name}.sensitivity")
+        shift = number(said["shift"]) ** 2 * number(noise.get("unit", "1"))
+        if noise["kind"] == "Exponential":  # relative to the smallest one
+            all_ = [self.number(x) for x in all_] if rows else [ONE]
+            least = (self.number(by) / min(all_) if rows else ONE) ** 2
         else:
-            self.same(name, {"sensitivity": by}, {"sensitivity": said["shift"]})
+            least = self._least_square(by, noise, kind == "bounded")
+        require(shift >= least, f"{name} has a larger sensitivity in the spec")
+        self.compared += 1
+
+    def _epsilon(self, key: str, each: Line, noise: Line, block: str | None) -> F:
+        """Returns the ε of a choice or an answer, as it is written or follows."""
+        given = {k: self.number(_at(each[k], block)) for k in each.keys() & _GIVING}
+        if "epsilon" in given:
+            return given["epsilon"]
+        if key != "odds":
+            return (1 if noise["monotone"] else 2) * given["sensitivity"] / given["scale"]
+        if "lie" in given:
+            lie, k = given["lie"], noise["k"]
+            ratio = (lie + k * (1 - lie)) / lie
+        else:
+            low, high = sorted((given["p"], given["q"]))
+            ratio = max(high / low, (1 - low) / (1 - high))
+        told = number(noise["odds"])
+        require(exp(told)[1] >= ratio, "the odds are larger in the spec")
+        return told
+
+    def _least_square(self, by: Any, noise: Line, replaced: bool) -> F:
+        """Returns the square of the least sensitivity that is known in the norm of a noise."""
+        kind = noise["kind"]
+        in_one = kind in ("Laplace", "Geometric")
+        whole = kind in ("Geometric", "DiscreteGaussian")
+        by = by if isinstance(by, dict) else {"l1" if in_one else "l2": by}
+        known = {key: self.number(value) for key, value in by.items()}
+        if (hot := known.get("one_hot")) is not None:  # one coordinate is left, another entered
+            times = 2 if replaced else 1
+            known |= {"l1": times * hot, "l2_squared": times * hot**2}
+        squares = [known[key] ** 2 for key in ("l1", "l2") if key in known]
+        squares += [known["l2_squared"]] if "l2_squared" in known else []
+        least = F(math.floor(min(squares))) if whole else min(squares)
+        if not in_one and noise.get("norm") != "L1":
+            return least
+        ones = [known["l1"] ** 2] if "l1" in known else []
+        ones += [least**2] if whole else []
+        if "dimension" in known:
+            both = least * known["dimension"]
+            ones.append(F(math.isqrt(int(both)) ** 2) if whole else both)
+        return min(ones)
 
 
 def _sha256(text: bytes) -> str:
@@ -2763,10 +2897,14 @@ def _load(text: bytes) -> Any:
             require(plain, "a key is there twice in the spec")
             return super().construct_mapping(node, deep)
 
+        def construct_scalar(self, node: Any) -> Any:
+            null = node.style is None and node.value in ("", "~", "null", "Null", "NULL")
+            return None if null else super().construct_scalar(node)
+
     try:
         return yaml.load(text, Loader=Loader)
-    except yaml.YAMLError:
-        raise Rejected("the spec is no YAML") from None
+    except (yaml.YAMLError, RecursionError):
+        raise Rejected("the spec is no YAML, or nested very deep") from None
 
 
 def compare(lines: Sequence[str], text: bytes) -> SpecComparison:
