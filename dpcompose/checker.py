@@ -21,13 +21,18 @@ import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
-from functools import cache, lru_cache
-from itertools import combinations, combinations_with_replacement, pairwise, product
+from functools import cache, lru_cache, reduce
+from itertools import chain, combinations, combinations_with_replacement, pairwise, product
 from typing import Any, NamedTuple, TypeAlias
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
+UNKNOWN_RULES = (
+    *("joint", "as-pure", "displaced", "sampled-rows", "coupled", "extremes"),
+    *("unchanged", "so many rows"),
+)
 INF, ZERO, ONE, TWO = math.inf, F(0), F(1), F(2)
 Line = dict[str, Any]
 
@@ -106,6 +111,18 @@ def log(y: F) -> F:
     near = y - 1 if y - 1 < F(1, 10**12) else F(math.log(y.numerator) - math.log(y.denominator))
     near = F(math.log1p(float(y - 1))) if F(1, 10**12) <= y - 1 < 1 else max(near, ZERO)
     return F(math.ceil((near + y / exp(near)[0] - 1) * SCALE), SCALE)
+
+
+def few_digits(x: F) -> F:
+    """Returns a number that has not so many digits that arithmetic takes very long."""
+    if x.denominator.bit_length() > 1 << 18:
+        raise NotChecked("numbers of very many digits")
+    return x
+
+
+def summed(numbers: Iterable[F]) -> F:
+    """Returns a sum of few digits."""
+    return reduce(lambda x, y: few_digits(x + y), numbers, ZERO)
 
 
 def sqrt(x: F) -> F:
@@ -863,8 +880,8 @@ class LossArithmetic:
             return sum(losses, self.zero)
         found, lost = self.zero, self.multiplied
         for loss in losses:
-            if lost and max((d.denominator.bit_length() for _, d in found), default=0) > 1 << 18:
-                raise NotChecked("chances of very many digits")
+            for each in chain(*found):
+                few_digits(each)
             ways = [(a + c, b + d - b * d * lost) for a, b in found for c, d in loss]
             found = self.best([ways])
         return found
@@ -906,11 +923,11 @@ class LossArithmetic:
         if self.notion == "approx":
             return chain_pairs(merged_, free)
         if self.notion == "pure":
-            return sum((x * n for (x, _), n in merged_.items()), ZERO), ZERO
+            return summed(x * n for (x, _), n in merged_.items()), ZERO
         if len(merged_) == 1:
             ((x, _), n), *_ = merged_.items()
             return x * n**2, ZERO
-        return sum((sqrt(x) * n for (x, _), n in merged_.items()), ZERO) ** 2, ZERO
+        return summed(sqrt(x) * n for (x, _), n in merged_.items()) ** 2, ZERO
 
 
 def _over_steps(parts: Parts) -> Item:
@@ -940,7 +957,7 @@ def _product(options: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
 def chain_pairs(steps: dict[tuple[F, F], int], free: bool) -> tuple[F, F] | None:
     """Returns (ε, δ) along a path (VI.3), in the best order of steps if it is `free`, else in the
     worst one; None if δ reaches 1."""
-    epsilon = sum((e * n for (e, _), n in steps.items()), ZERO)
+    epsilon = summed(e * n for (e, _), n in steps.items())
     if epsilon > 4_000 and any(d for _, d in steps):
         return None
 
@@ -953,7 +970,7 @@ def chain_pairs(steps: dict[tuple[F, F], int], free: bool) -> tuple[F, F] | None
         count = steps[e, d]
         if d:
             grown = F(count) if not e or count == 1 else (exp(e * count)[1] - 1) / (exp(e)[0] - 1)
-            delta += (exp(before)[1] if before else ONE) * d * grown
+            delta = few_digits(delta + (exp(before)[1] if before else ONE) * d * grown)
         before += e * count
     return None if delta >= 1 else (epsilon, delta)
 
@@ -1133,6 +1150,37 @@ def stated(said: Line) -> Loss:
     return ((least, delta),)
 
 
+def is_implied(node: DataNode, said: Line, several: Sequence[Line]) -> bool:
+    """Returns whether a statement is a point of a profile, or of a row that is replaced in some
+    columns first and in others then, as others of the mechanism say it for one step each."""
+    ((value, delta),) = stated(said)
+    points = [each for each in several if each["notion"] == "profile"]
+    points = [each for each in points if all(each[k] == said[k] for k in ("relation", "up"))]
+    pairs = {(number(e), number(d)) for each in points for e, d in each["points"]}
+    if (value, delta) in pairs and said["notion"] == ("approx" if delta else "pure"):
+        return True
+    home = node.up(said["up"])[0]
+    steps_ = [
+        each
+        for each in several
+        if each["relation"]["kind"] == "bounded" and not each.get("implied") and "noise" not in each
+        if (each["up"], each["notion"]) == (said["up"], said["notion"])
+    ]
+    if home.parent is not None or home.facts["unit"] is not None or home.facts["columns"] is None:
+        return False
+    rounded[0], kept = False, required(said["relation"], home.facts) or frozenset()
+    for count in range(2, min(4, len(steps_)) + 1):
+        for some in combinations(steps_[:4], count):
+            each_kept = [required(each["relation"], home.facts) or frozenset() for each in some]
+            if kept >= frozenset.intersection(*each_kept):
+                algebra = LossArithmetic(said["notion"])
+                along = algebra.chain([(stated(each), 1) for each in some], True)
+                near = 1 + F(1, 10**12) if rounded[0] else ONE
+                if any(e <= value * near and d <= delta * near for e, d in along):
+                    return True
+    return False
+
+
 def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmetic) -> Loss:
     """Returns the least loss of one copy of a mechanism that its statements give for a change."""
     found, target = [algebra.none], algebra.notion
@@ -1203,10 +1251,17 @@ def _loss_of_noise(v: View, change: Change) -> Multisets:
 
 def sharper(views: Sequence[View], change: Change, notion: str) -> str:
     """Returns why less may be known of a loss than this file knows, or nothing."""
-    if len(views) > 1:
+    rows = leaves(change)
+    once = sum(n for _, n in rows) == 1 and all(
+        steps(v, u) in (0, 1) for v in views for u, _ in rows
+    )
+    if len(views) > 1 and not once:
         return "statements that take turns along a path"
-    pure = any(v.said.get("noise") or v.said["notion"] == "pure" for v in views)
-    if pure and notion in ("zcdp", "gdp"):
+    pure = [v.said for v in views if v.said.get("noise") or v.said["notion"] == "pure"]
+    known = ("Gaussian", "Matrix")
+    if any(
+        not (x["noise"]["kind"] in known if x.get("noise") else once) for x in pure
+    ) and notion in ("zcdp", "gdp"):
         return f"the {notion} of noise or of pure statements over several steps"
     if any(u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change):
         return "the rows of a unit that arrive at a dataset"
@@ -1292,6 +1347,7 @@ class ClaimRules:
         kind = "map_" if isinstance(edge, DataNode) else "split_"
         rule = getattr(self, kind + re.sub(r"\W", "_", name), None)
         if rule is None:
+            require(name in UNKNOWN_RULES, f"there is no rule {str(name)[:40]!r}")
             raise NotChecked(f"rule {name!r}")
         return rule(node, edge, change, *([of] if of else []))
 
@@ -1349,7 +1405,10 @@ class ClaimRules:
                     each, count = [tuple((u, n * count) for u, n in each[0])], 1
                 if math.comb(len(each) + count - 1, count) > MOST_WAYS:
                     raise NotChecked(f"more than {MOST_WAYS} ways")
-                options.append([sum(way, ()) for way in combinations_with_replacement(each, count)])
+                several = map(Counter, combinations_with_replacement(each, count))
+                options.append(
+                    [tuple((u, n * k) for made, k in x.items() for u, n in made) for x in several]
+                )
             return (gather(sum(way, ())) for way in _product(options))
 
         found = {fit(way, node, child) for way in ways(change)}
@@ -1507,8 +1566,10 @@ class ClaimRules:
         rows = leaves(change)
         hits = sum(len(u.ends) * n for u, n in rows) * part.copies
         read = [part.kind == "kinds" or b.read for b in part.blocks]
+        few = sum(n for _, n in rows) <= 8 and hits <= 1_000
+        require(few, "there are too many ways")
         places = [i for i, n in enumerate(part.sizes) if read[i] for _ in range(min(n, hits))]
-        few = sum(n for _, n in rows) <= 8 and len(places) <= 12
+        few = len(places) <= 12
         require(few, "there are too many ways")
         directed = node.leans and not self.algebra.apart
         directed = directed and all(u.directed or u.kind != "single" for u, _ in rows)
@@ -1592,7 +1653,7 @@ def largest(losses: Sequence[Loss], sizes: Sequence[int], most: int) -> Loss:
     found: Loss = ZERO
     for loss, many in sorted(zip(losses, sizes, strict=True), reverse=True):
         used = min(many, most)
-        found, most = found + (loss * used if loss and used else ZERO), most - used
+        found, most = few_digits(found + (loss * used if loss and used else ZERO)), most - used
     return found
 
 
@@ -1799,6 +1860,12 @@ class Checker:
             if (many := sum(part.sizes)) > 1 or not by_position:
                 most = parent.facts.get("most")
                 node.facts |= {"size": None, "most": None if most is None else most // many}
+        for stated_ in (each["statements"] for each in node.mechanisms):
+            for said in stated_:
+                follows = (
+                    not said.get("implied") or "noise" in said or is_implied(node, said, stated_)
+                )
+                require(follows, "a statement is not implied by others")
         above = {*parent.history, parent.depth} if parent else {-1}
         rising = [*node.history] == sorted({*node.history})
         require(rising and {*node.history} <= above, "its history is not one that its parent has")
@@ -2360,7 +2427,9 @@ _NUMERIC = _keys_of("number", "above0", "whole", "once") - {"unit", "draws"}
 _NUMERIC |= {*_AMOUNTS.values(), "blocks"}
 _FLAGS, _LISTS = _keys_of("flag"), _keys_of("words")
 
-_TOKEN = re.compile(r"[ \t\n]*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?|[A-Za-z_]\w*|[-+*/()])", re.A)
+_TOKEN = re.compile(
+    r"[ \t\n]*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?|[A-Za-z_]\w*|[-+*/()])", re.A
+)
 _OPERATIONS: dict[str, Callable[[F, F], F]] = {
     "+": lambda x, y: x + y,
     "-": lambda x, y: x - y,
@@ -2586,7 +2655,11 @@ class SpecComparison:
         for name, several in found.items():
             made_by, total = several[0].map or {}, sum(each.draws for each in several)
             fresh = made_by.get("kind") == "sample" and drawn is None and not made_by["shared"]
-            once = total == 1 or name in unknown or (fresh and all(each.map == made_by for each in several))
+            once = (
+                total == 1
+                or name in unknown
+                or (fresh and all(each.map == made_by for each in several))
+            )
             require(once, f"`{name}` is there several times, and once in the spec")
             start = 0
             for node in several:
@@ -2726,7 +2799,11 @@ class SpecComparison:
             elif drawn:
                 fits = end <= times <= total
                 require(fits, f"{name}.count is {times} in the spec, not {total}")
-            self.same(name, {"count": ONE if drawn and node.known else times}, {"count": found[name]["count"]})
+            self.same(
+                name,
+                {"count": ONE if drawn and node.known else times},
+                {"count": found[name]["count"]},
+            )
             block = blocks.get(self._split_above(each["reads"]))
             try:
                 self._statements(name, each, node, found[name]["statements"], block)
@@ -2739,11 +2816,15 @@ class SpecComparison:
         self, name: str, each: Line, node: DataNode, stated: list[Line], block: str | None
     ) -> None:
         """Compares each guarantee of a mechanism in the certificate with one of the spec."""
-        if str(each.get("local")).lower() == "true" or "of" in each:
-            raise NotChecked("certified is all of it together")
-        if "mechanism" in each:
+        if "fixed" in (each.get("runs") or ()) and isinstance(each["of"], dict):
+            each = {"reads": each["reads"], **each["of"]}
+        local = str(each.get("local")).lower() == "true"
+        if "mechanism" in each or local:
             for said in stated:
-                self._noise(name, each, node, said, block)
+                require("noise" in said, f"{name} has noise in the spec")
+                if local or not self._noise(name, each, node, said, block):
+                    require(said["noise"]["kind"].lower() not in _NOISES, f"{name} is other noise")
+                    self.left.add(name)
             return
         # What is implied by others of them was seen to follow.
         rest = [said for said in stated if not said.get("implied")]
@@ -2796,9 +2877,10 @@ class SpecComparison:
         written = {"stated_on": _base(each.get("stated_on", node.name)), **of}
         self.same(name, written, told)
 
-    def _noise(self, name: str, each: Line, node: DataNode, said: Line, block: str | None) -> None:
-        """Compares a concrete mechanism with a guarantee of it."""
-        noise, kind = said.get("noise") or {"kind": ""}, said["relation"]["kind"]
+    def _noise(self, name: str, each: Line, node: DataNode, said: Line, block: str | None) -> bool:
+        """Compares a concrete mechanism with a guarantee of it; returns whether it is of a kind
+        that this checker knows, and nothing is confirmed of others."""
+        noise, kind = said["noise"], said["relation"]["kind"]
         own, found = each["mechanism"].replace("-", ""), noise["kind"].lower()
         by, of = each.get("sensitivity", "1"), None
         rows = isinstance(by, dict) and ("one_hot" in by or not {*by} <= _NORMS)
@@ -2818,7 +2900,7 @@ class SpecComparison:
         hot = found == "onehot" and "one_hot" in json.dumps(each["sensitivity"])
         other = own not in _NOISES or hot or (found == "twoanswers" and "p" in each)
         if other and found not in _NOISES:
-            raise NotChecked("noise of a kind that this checker does not know")
+            return False
         require(found == own, f"{name} is {own} in the spec")
         written = {key: _at(each.get(key), block) for key in noise.keys() - {"unit", "norm"}}
         told = {key: noise[key] for key in written}
@@ -2830,7 +2912,7 @@ class SpecComparison:
         self.same(name, written, told)
         if own in ("randomizedresponse", "sparsevector") or "range_epsilon" in noise:
             require(said["shift"] == "1", f"{name} is stated for one step in the spec")
-            return
+            return True
         shift = number(said["shift"]) ** 2 * number(noise.get("unit", "1"))
         if noise["kind"] == "Exponential":  # relative to the smallest one
             all_ = [self.number(x) for x in all_] if rows else [ONE]
@@ -2839,6 +2921,7 @@ class SpecComparison:
             least = self._least_square(by, noise, kind == "bounded")
         require(shift >= least, f"{name} has a larger sensitivity in the spec")
         self.compared += 1
+        return True
 
     def _epsilon(self, key: str, each: Line, noise: Line, block: str | None) -> F:
         """Returns the ε of a choice or an answer, as it is written or follows."""
