@@ -1253,7 +1253,7 @@ def sharper(views: Sequence[View], change: Change, notion: str) -> str:
     """Returns why less may be known of a loss than this file knows, or nothing."""
     rows = leaves(change)
     once = sum(n for _, n in rows) == 1 and all(
-        steps(v, u) in (0, 1) for v in views for u, _ in rows
+        steps(v, u) in (None, 0, 1) for v in views for u, _ in rows
     )
     if len(views) > 1 and not once:
         return "statements that take turns along a path"
@@ -2412,7 +2412,6 @@ _TOP = [*_FREE, *"protect adaptivity roots relations datasets mechanisms".split(
 _NOISES = {name[6:].lower(): name[6:] for name in _SHAPES if name.startswith("noise ")}
 _LAWS = {"NoisyMax": "laplace", "PermuteAndFlip": "exponential", "TopK": "gumbel"}
 _NORMS = {"l1", "l2", "l2_squared", "one_hot", "dimension"}
-_GIVING = {"epsilon", "scale", "sensitivity", "lie", "p", "q"}
 MOST_PLACES = 20_000
 _AMOUNTS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 
@@ -2443,16 +2442,15 @@ _FUNCTIONS: dict[str, Callable[[F], F]] = {
 }
 
 
-def evaluate(text: str, constants: dict[str, tuple[F, bool]]) -> tuple[F, bool]:
+def evaluate(text: str, constants: dict[str, tuple[F, bool]]) -> F:
     """Returns the value of a decimal, a fraction or an expression with + - * / ( ), ln, exp, sqrt
-    and constants, and whether it was rounded."""
+    and constants, each with whether it was rounded."""
     few = len(text) <= 1_000 and text.count("(") <= 50
     require(few, "an expression of the spec has more than 1000 signs, or 50 parentheses")
     rest, at = list[str](), 0
     while found := _TOKEN.match(text, at):
         rest, at = [found[1], *rest], found.end()
     require(rest and not text[at:].strip(), f"{text[:40]!r} in the spec is not a number")
-    rounded[0] = False
 
     def chain(signs: str, part: Callable[[], F]) -> F:
         value = part()
@@ -2489,7 +2487,7 @@ def evaluate(text: str, constants: dict[str, tuple[F, bool]]) -> tuple[F, bool]:
 
     value = total()
     require(not rest, f"{text[:40]!r} in the spec is not a number")
-    return value, rounded[0]
+    return value
 
 
 def _base(name: str) -> str:
@@ -2524,7 +2522,8 @@ class SpecComparison:
             raise NotChecked(f"specs with the key {key[:40]!r}")
         self.constants: dict[str, tuple[F, bool]] = {}
         for name, value in self.spec.get("constants", {}).items():
-            self.constants[name] = evaluate(value, self.constants)
+            rounded[0] = False
+            self.constants[name] = evaluate(value, self.constants), rounded[0]
         if self.spec.get("adaptivity") == "parameters":
             fixed = any(x["line"] == "point" or x.get("notion") == "profile" for x in told)
             require(not fixed, "the spec chooses parameters on the way: no number at a δ holds")
@@ -2536,19 +2535,18 @@ class SpecComparison:
 
     def number(self, text: Any) -> F:
         """Returns the value of a number or an expression of the spec."""
-        return evaluate(text, self.constants)[0]
+        return evaluate(text, self.constants)
 
     def same(self, where: str, written: Line, told: Line) -> None:
         """Compares the values of all keys of two mappings, of which each may leave out defaults."""
         for key in sorted({*written, *told}):
             both = written.get(key), told.get(key)
             says, here = (_DEFAULTS.get(key) if x is None else x for x in both)
-            near = False
+            rounded[0] = False
             if key in _NUMERIC and isinstance(says, str):
-                says, near = evaluate(says, self.constants)
+                says = self.number(says)
             says, here = self._value(key, says), self._value(key, here)
-            if near and here is not None:
-                near = abs(says - here) <= here / 10**12
+            near = rounded[0] and here is not None and abs(says - here) <= here / 10**12
             if not near and says != here:
                 says, here = ("nothing" if x is None else str(x)[:40] for x in (says, here))
                 raise Rejected(f"{where}.{key} is {says} in the spec, {here} here")
@@ -2560,7 +2558,7 @@ class SpecComparison:
             return value
         if isinstance(value, list) or key in _LISTS:
             names_ = value if isinstance(value, list) else [value]
-            require(all(isinstance(each, str) for each in names_), f"names are due at `{key}`")
+            require(all(isinstance(each, str) for each in names_), f"names are due at `{key}` in the spec")
             return sorted(names_)
         require(isinstance(value, str | int), f"the spec has a mapping at `{key}`")
         if key in _NUMERIC:
@@ -2617,7 +2615,8 @@ class SpecComparison:
             source = each["reads"]
             if "uses" in each:  # as if it read a map to these columns
                 columns = {"kind": "columns", "only": each["uses"]}
-                above, source = source, f"{source} ({', '.join(each['uses'])})"
+                above = source
+                source = f"{source} ({', '.join(sorted(each['uses'])) or 'none'})"
                 datasets.setdefault(source, {"from": above, "map": columns})
                 self.made.setdefault(above, []).append(source)
             self.reads.setdefault(source, []).append(each)
@@ -2874,7 +2873,8 @@ class SpecComparison:
         require(plain, "the spec is about rows that may be nulls")
         if home.facts.get("columns") is None:  # it is about all columns
             of.pop("changes", None)
-        written = {"stated_on": _base(each.get("stated_on", node.name)), **of}
+        home_ = each["stated_on"] if "stated_on" in each else each["reads"]
+        written = {"stated_on": _base(home_), **of}
         self.same(name, written, told)
 
     def _noise(self, name: str, each: Line, node: DataNode, said: Line, block: str | None) -> bool:
@@ -2913,32 +2913,30 @@ class SpecComparison:
         if own in ("randomizedresponse", "sparsevector") or "range_epsilon" in noise:
             require(said["shift"] == "1", f"{name} is stated for one step in the spec")
             return True
-        shift = number(said["shift"]) ** 2 * number(noise.get("unit", "1"))
+        rounded[0], shift = False, number(said["shift"]) ** 2 * number(noise.get("unit", "1"))
         if noise["kind"] == "Exponential":  # relative to the smallest one
             all_ = [self.number(x) for x in all_] if rows else [ONE]
             least = (self.number(by) / min(all_) if rows else ONE) ** 2
         else:
             least = self._least_square(by, noise, kind == "bounded")
+        shift *= 1 + F(1, 10**12) if rounded[0] else ONE
         require(shift >= least, f"{name} has a larger sensitivity in the spec")
         self.compared += 1
         return True
 
-    def _epsilon(self, key: str, each: Line, noise: Line, block: str | None) -> F:
-        """Returns the ε of a choice or an answer, as it is written or follows."""
-        given = {k: self.number(_at(each[k], block)) for k in each.keys() & _GIVING}
-        if "epsilon" in given:
-            return given["epsilon"]
+    def _epsilon(self, key: str, each: Line, noise: Line, block: str | None) -> str:
+        """Returns the ε of a choice or an answer as an expression: as written, or as follows."""
+        if "epsilon" in each:
+            return str(_at(each["epsilon"], block))
         if key != "odds":
-            return (1 if noise["monotone"] else 2) * given["sensitivity"] / given["scale"]
-        if "lie" in given:
-            lie, k = given["lie"], noise["k"]
-            ratio = (lie + k * (1 - lie)) / lie
-        else:
-            low, high = sorted((given["p"], given["q"]))
-            ratio = max(high / low, (1 - low) / (1 - high))
-        told = number(noise["odds"])
-        require(exp(told)[1] >= ratio, "the odds are larger in the spec")
-        return told
+            times = 1 if noise["monotone"] else 2
+            moved, scale = (_at(each[key], block) for key in ("sensitivity", "scale"))
+            return f"{times} * ({moved}) / ({scale})"
+        if "lie" in each:
+            lie = self.number(_at(each["lie"], block))
+            return f"ln({1 + noise['k'] * (1 - lie) / lie})"
+        low, high = sorted(self.number(_at(each[key], block)) for key in ("p", "q"))
+        return f"ln({max(high / low, (1 - low) / (1 - high))})"
 
     def _least_square(self, by: Any, noise: Line, replaced: bool) -> F:
         """Returns the square of the least sensitivity that is known in the norm of a noise."""
