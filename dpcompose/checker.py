@@ -2558,7 +2558,10 @@ class SpecComparison:
             return value
         if isinstance(value, list) or key in _LISTS:
             names_ = value if isinstance(value, list) else [value]
-            require(all(isinstance(each, str) for each in names_), f"names are due at `{key}` in the spec")
+            require(
+                all(isinstance(each, str) for each in names_),
+                f"names are due at `{key}` in the spec",
+            )
             return sorted(names_)
         require(isinstance(value, str | int), f"the spec has a mapping at `{key}`")
         if key in _NUMERIC:
@@ -2616,7 +2619,7 @@ class SpecComparison:
             if "uses" in each:  # as if it read a map to these columns
                 columns = {"kind": "columns", "only": each["uses"]}
                 above = source
-                source = f"{source} ({', '.join(sorted(each['uses'])) or 'none'})"
+                source = f"{source} ({', '.join(sorted(each['uses']))})"
                 datasets.setdefault(source, {"from": above, "map": columns})
                 self.made.setdefault(above, []).append(source)
             self.reads.setdefault(source, []).append(each)
