@@ -2437,7 +2437,7 @@ _OPERATIONS: dict[str, Callable[[F, F], F]] = {
 }
 _FUNCTIONS: dict[str, Callable[[F], F]] = {
     "ln": lambda x: log(x) if x >= 1 else -log(1 / x),
-    "exp": lambda x: exp(x)[1],
+    "exp": lambda x: exp(x)[1] if x else ONE,
     "sqrt": sqrt,
 }
 
@@ -2475,8 +2475,8 @@ def evaluate(text: str, constants: dict[str, tuple[F, bool]]) -> F:
             require(rest.pop() == ")", f"{text[:40]!r} in the spec is not a number")
             return value
         if token in _FUNCTIONS:
-            value = operand() if rest[-1] == "(" else ZERO
-            require(value and (token != "exp" or value <= 1_000), f"{token} of what in the spec?")
+            fits = rest[-1] == "(" and ((value := operand()) <= 1_000 or token != "exp")
+            require(fits, f"{text[:40]!r} in the spec is not a number")
             return _FUNCTIONS[token](value)
         if token in constants:
             rounded[0] |= constants[token][1]
@@ -3043,7 +3043,9 @@ def main(arguments: Sequence[str]) -> int:
             if not any(line["line"] == "bound" and line["loss"] for line in map(json.loads, lines)):
                 raise Rejected("no bound is claimed")
             comparison = compare(lines, spec) if arguments[1:] else None
-            print(f"yes: {checker.checked - checker.left} of {checker.checked} claims follow")
+            verdict = "partly" if checker.unchecked else "yes"
+            follow = f"{checker.checked - checker.left} of {checker.checked} claims follow"
+            print(f"{verdict}: {follow}")
             for reason, places in checker.unchecked.items():
                 shown = ", ".join(map(str, places[:9])) + ", …" * (len(places) > 9)
                 print(f"not checked: {visible(reason)} (line{'s' * (len(places) > 1)} {shown})")
