@@ -1150,35 +1150,30 @@ def stated(said: Line) -> Loss:
     return ((least, delta),)
 
 
-def is_implied(node: DataNode, said: Line, several: Sequence[Line]) -> bool:
-    """Returns whether a statement is a point of a profile, or of a row that is replaced in some
-    columns first and in others then, as others of the mechanism say it for one step each."""
-    ((value, delta),) = stated(said)
-    points = [each for each in several if each["notion"] == "profile"]
-    points = [each for each in points if all(each[k] == said[k] for k in ("relation", "up"))]
-    pairs = {(number(e), number(d)) for each in points for e, d in each["points"]}
-    if (value, delta) in pairs and said["notion"] == ("approx" if delta else "pure"):
-        return True
-    home = node.up(said["up"])[0]
-    steps_ = [
-        each
-        for each in several
-        if each["relation"]["kind"] == "bounded" and not each.get("implied") and "noise" not in each
-        if (each["up"], each["notion"]) == (said["up"], said["notion"])
-    ]
-    if home.parent is not None or home.facts["unit"] is not None or home.facts["columns"] is None:
-        return False
-    rounded[0], kept = False, required(said["relation"], home.facts) or frozenset()
-    for count in range(2, min(4, len(steps_)) + 1):
-        for some in combinations(steps_[:4], count):
-            each_kept = [required(each["relation"], home.facts) or frozenset() for each in some]
-            if kept >= frozenset.intersection(*each_kept):
-                algebra = LossArithmetic(said["notion"])
-                along = algebra.chain([(stated(each), 1) for each in some], True)
-                near = 1 + F(1, 10**12) if rounded[0] else ONE
-                if any(e <= value * near and d <= delta * near for e, d in along):
-                    return True
-    return False
+def check_implied(node: DataNode, said: Line, several: Sequence[Line]) -> None:
+    """Refuses a statement that is no point of a profile, and does not follow along a path where a
+    row is replaced in some columns first and in others then, as others of the mechanism say."""
+    rounded[0], home = False, node.up(said["up"])[0]
+    ((value, delta),) = claimed = stated(said)
+    algebra, paths = LossArithmetic(said["notion"]), list[Loss]()
+    steps_: list[tuple[frozenset[str], Loss]] = []
+    for each in several:
+        kind, same = each["relation"]["kind"], each["up"] == said["up"]
+        if each["notion"] == "profile" and each["relation"] == said["relation"] and same:
+            pairs = {(number(e), number(d)) for e, d in each["points"]}
+            if (value, delta) in pairs and said["notion"] == ("approx" if delta else "pure"):
+                return
+        plain = not each.get("implied") and "noise" not in each and kind == "bounded"
+        if plain and same and each["notion"] == said["notion"]:
+            kept = required(each["relation"], home.facts) or frozenset()
+            steps_.append((kept, stated(each)))
+    if home.parent is None and home.facts["unit"] is None and said["relation"]["kind"] == "bounded":
+        kept = required(said["relation"], home.facts) or frozenset()
+        for count in range(2, min(4, len(steps_)) + 1):
+            for some in combinations(steps_[:4], count):
+                if frozenset.intersection(*(each for each, _ in some)) <= kept:
+                    paths.append(algebra.chain([(loss, 1) for _, loss in some], True))
+    _hold(algebra, claimed, algebra.best(paths), "what a statement implies")
 
 
 def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmetic) -> Loss:
@@ -1860,12 +1855,10 @@ class Checker:
             if (many := sum(part.sizes)) > 1 or not by_position:
                 most = parent.facts.get("most")
                 node.facts |= {"size": None, "most": None if most is None else most // many}
-        for stated_ in (each["statements"] for each in node.mechanisms):
-            for said in stated_:
-                follows = (
-                    not said.get("implied") or "noise" in said or is_implied(node, said, stated_)
-                )
-                require(follows, "a statement is not implied by others")
+        for several in (each["statements"] for each in node.mechanisms):
+            for said in several:
+                if said.get("implied") and "noise" not in said:
+                    check_implied(node, said, several)
         above = {*parent.history, parent.depth} if parent else {-1}
         rising = [*node.history] == sorted({*node.history})
         require(rising and {*node.history} <= above, "its history is not one that its parent has")
