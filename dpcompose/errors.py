@@ -110,11 +110,12 @@ class InvalidSpec(DpcomposeError):
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Diagnostics by where they stand, those of a file as a whole last."""
+    """Returns findings by position, those about a file as a whole last."""
     return tuple(sorted(diagnostics, key=_position))
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int, str]:
+    """Returns the key by which findings are sorted."""
     span = diagnostic.span
     return (span.line, span.column, diagnostic.code) if span else (sys.maxsize, 0, diagnostic.code)
 
@@ -123,7 +124,8 @@ def _position(diagnostic: Diagnostic) -> tuple[int, int, str]:
 
 
 def printable(text: str) -> str:
-    r"""``text`` with every control, invisible or bidirectional character as ``\x1b``, ``\u202e``.
+    r"""Returns ``text`` with every control, invisible or bidirectional character escaped, as
+    ``\x1b`` or ``\u202e``.
 
     What comes out holds no line break, no tab and nothing that a terminal acts upon.
     """
@@ -131,7 +133,8 @@ def printable(text: str) -> str:
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """``text`` between backquotes for a message: printable, and cut in the middle when long."""
+    """Returns ``text`` between backquotes for a message: printable, and cut in the middle when
+    longer than ``limit``."""
     if len(text) > limit:
         half = limit // 2
         text = f"{text[:half]}...{text[-half:]}"
@@ -139,11 +142,12 @@ def quoted(text: str, limit: int = 60) -> str:
 
 
 def _visible(char: str) -> str:
+    """Returns a character as itself or, if it cannot be seen, as its escape."""
     return char if char.isprintable() else char.encode("unicode_escape").decode()
 
 
 def width(text: str) -> int:
-    """Columns that printable ``text`` takes on a terminal."""
+    """Returns how many columns printable ``text`` takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(_char_width(char) for char in text)
@@ -159,7 +163,8 @@ def _char_width(char: str) -> int:
 
 
 def render(diagnostic: Diagnostic, file: str) -> str:
-    """``file:line:column: message [CODE]``, and the hint on a line of its own.
+    """Returns a finding as ``file:line:column: message [CODE]``, with the hint on a line of its
+    own.
 
     The message of a warning or a note starts with its level. Nothing in the result can act upon a
     terminal.
@@ -172,7 +177,8 @@ def render(diagnostic: Diagnostic, file: str) -> str:
 
 
 def headline(diagnostic: Diagnostic, place: str) -> str:
-    """``place: message [CODE]``, the message of a warning or a note starting with its level."""
+    """Returns ``place: message [CODE]``; the message of a warning or a note starts with its
+    level."""
     prefix = "" if diagnostic.level == "error" else f"{diagnostic.level}: "
     return f"{printable(place)}: {prefix}{printable(diagnostic.message)} [{diagnostic.code}]"
 
@@ -184,18 +190,17 @@ _MOST_CANDIDATES = 2000
 
 
 def folded(word: str) -> str:
-    """Returns the word without regard to case, to `_`, `/` and blanks in place of `-`."""
+    """Returns a word in lower case with `-` in place of `_`, `/` and blanks, for comparison."""
     return re.sub(r"[\s_/-]+", "-", word.casefold())
 
 
 def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
-    """Returns the one candidate that can have been meant by ``word``, or None where that is not
-    certain.
+    """Returns the one candidate that ``word`` certainly stands for; None where that is not certain.
 
-    It differs in case or in the sign between words. ``closed``: the candidates are all words that
-    there are; then one letter may be wrong, missing, too many or at the place of its neighbour,
-    where no other candidate is as near. A sign or a letter before a word, as in ``_budget``, may
-    be there to put it out of use.
+    It differs in case or in the sign between words. ``closed``: there are no words but the
+    candidates; then one letter may be wrong, missing, too many or swapped with its neighbour, where
+    no other candidate is as near. A sign or a letter before a word, as in ``_budget``, may be there
+    to put it out of use.
     """
     if not 0 < len(word) <= _LONGEST_WORD:
         return None
@@ -207,7 +212,8 @@ def meant(word: str, candidates: Iterable[str], closed: bool) -> str | None:
 
 
 def _slip(one: str, other: str) -> bool:
-    """Whether two words differ by one letter, or by two neighbours in the other order."""
+    """Returns whether two words differ by one letter, or by two neighbouring letters in the other
+    order."""
     if abs(len(one) - len(other)) > 1:
         return False
     pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))

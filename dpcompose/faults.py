@@ -120,7 +120,7 @@ class Fault(NamedTuple):
 
 
 class Faults:
-    """Collects the faults of one source."""
+    """The faults found in one source, kept until all are known."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -136,11 +136,12 @@ class Faults:
 
     @property
     def full(self) -> bool:
-        """Whether there are so many that further ones are only counted: see `skip`."""
+        """Returns whether there are so many faults that further ones are only counted: see
+        `skip`."""
         return len(self._kept) >= _MOST_KEPT
 
     def skip(self) -> None:
-        """Count a fault that is not looked into, since it would not be listed."""
+        """Counts a fault that is not looked into, since it would not be listed."""
         self._dropped += 1
 
     def add(
@@ -160,7 +161,7 @@ class Faults:
         certain: bool = True,
         related: tuple[tuple[Path, bool, str], ...] = (),
     ) -> None:
-        """Record a fault; the arguments are the fields of `Fault`."""
+        """Records a fault; the arguments are the fields of `Fault`."""
         if self.full:
             self.skip()
             return
@@ -168,7 +169,7 @@ class Faults:
         self._kept.append(told._replace(label=label, fix=fix, certain=certain, related=related))
 
     def raise_if_any(self) -> None:
-        """Raise InvalidSpec with every fault found, if there is one."""
+        """Raises InvalidSpec with every fault found, if there is one."""
         if not self._kept:
             return
         placed = sorted(
@@ -182,6 +183,8 @@ class Faults:
         raise InvalidSpec(listed, self._source.name, self._source.lines)
 
     def _span(self, fault: Fault) -> Span:
+        """Returns the position of a fault in the file: of the value or key at its path, or of a
+        word in it."""
         span = self._source.span(fault.path, fault.key)
         if fault.offset is None or span.line != span.end_line:
             return span
@@ -197,17 +200,19 @@ class Faults:
         return Span(span.line, column, span.line, end)
 
     def _stands(self, replacement: Replacement) -> bool:
-        """Whether a text is there already."""
+        """Returns whether the text of a replacement is there already."""
         span = replacement.span
         line = self._source.lines[span.line - 1]
         there = line[span.column - 1 : span.end_column - 1] if span.line == span.end_line else None
         return there == replacement.text
 
     def _text(self, path: Path) -> str:
+        """Returns the text of the scalar at a path; "" for anything else."""
         tree = self._source.at(path)
         return tree if isinstance(tree, str) else ""
 
     def _diagnostic(self, fault: Fault, span: Span) -> Diagnostic:
+        """Returns a fault as a finding with its position, hint and fix."""
         hint, fix, label = fault.hint, self._fix(fault), fault.label
         if fault.wrong is not None:
             offer = _offer(fault.wrong, fault.legal, _WORDS_SHOWN if fault.closed else _NAMES_SHOWN)
@@ -217,7 +222,8 @@ class Faults:
         return Diagnostic(code, message, span, hint, "error", label, fix, related)
 
     def _fix(self, fault: Fault) -> Fix | None:
-        """Returns what to write instead; not where a text stands for several parts of the spec."""
+        """Returns what to write instead of a fault; None if nothing is known, or where a text
+        stands for several parts of the spec (an alias)."""
         if self._source.has_aliases:
             return None
         if fault.fix is not None:
@@ -244,7 +250,8 @@ class Faults:
 
 
 def _offer(wrong: str, legal: Collection[str | int], shown: int) -> str | None:
-    """`did you mean …?` and the legal names, as far as there are any."""
+    """Returns a hint: `did you mean …?` and the first `shown` of the legal names; None if there is
+    nothing to offer."""
     if not legal:
         return None
     # A reference with a block is compared as written; the candidates then hold blocks too.
@@ -264,5 +271,5 @@ def listing(names: Iterable[str | int], shown: int = _NAMES_SHOWN) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 block`, `2 blocks`."""
+    """Returns a count with its noun: `1 block`, `2 blocks`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

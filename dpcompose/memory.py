@@ -9,13 +9,14 @@ _FEW_OBJECTS = (20_000, 5, 5)
 
 
 def settle() -> None:
-    """From here on memory stays level: what becomes garbage is collected soon."""
+    """Sets the garbage collector to collect early, so that memory stays level from here on."""
     gc.set_threshold(*_FEW_OBJECTS)
 
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Collecting while a big tree grows walks it over and over, and finds nothing to free."""
+    """Turns the garbage collector off inside the `with` block: while a big tree grows it would walk
+    it over and over, and find nothing to free."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -52,22 +52,22 @@ def analyze(
     drawn: bool = False,
     accuracy: Number | None = None,
 ) -> Report:
-    """Certify one spec.
+    """Returns the report on one spec: its certified bound, with the reasoning, or why there is
+    none.
 
     `data` is the text of the spec, or the `Path` of its file; `name` is what to call it in
     messages, `limit` a budget to use in place of the spec's own. `deltas`, each in [0, 1), asks for
-    the least ε at each of them, and
-    `epsilons`, each ≥ 0, for the least δ, beside what the spec asks for. `risk`: where to state
-    what an attacker gains, for a spec that does not say. `default` are the budgets of a spec that
-    has none for differential privacy, all of which hold; `ceilings` are held against the bound
-    whatever budget there is. `audit` has the last word on the report of a valid
-    spec. `lines_above` counts the lines above the spec in a stream. The report's status says
-    whether there is a bound. `recheck` has the stand-alone checker go through the certificate
-    of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
+    the least ε at each of them, and `epsilons`, each ≥ 0, for the least δ, beside what the spec
+    asks for. `risk`: where to state what an attacker gains, for a spec that does not say. `default`
+    are the budgets of a spec that has none for differential privacy, all of which hold; `ceilings`
+    are held against the bound whatever budget there is. `audit` returns the report of a valid spec
+    as settings change it. `lines_above` counts the lines above the spec in a stream. The report's
+    status says whether there is a bound. `recheck` has the stand-alone checker go through the
+    certificate of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
     `certificate`: whether the report carries that certificate. `extent`: how much the report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
-    `drawn`: whether the report has what pictures of its curves need. `accuracy`: the chance,
-    such as 0.95, at which to say how far from the true answers the noise is at most.
+    `drawn`: whether the report has what pictures of its curves need. `accuracy`: the chance, such
+    as 0.95, at which to say how far from the true answers the noise is at most.
 
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
     ValueError where an argument is none of these.
@@ -200,7 +200,7 @@ _PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)
 
 
 def _of_a_path(data: bytes | str) -> tuple[Diagnostic, ...]:
-    """Returns what is wrong where a text is no spec but the path of one; nothing for any other
+    """Returns the finding that a text is no spec but the path of one; nothing for any other
     text."""
     if not isinstance(data, str) or not (_PATH.fullmatch(data) or isfile(data)):
         return ()
@@ -221,13 +221,16 @@ def text_of(data: bytes | str | PathLike[str], name: str | None) -> tuple[bytes 
 def numbers_of(
     name: str, given: Iterable[Number], below: int | None = None
 ) -> tuple[Fraction, ...]:
-    """Returns the numbers that a caller gives, each ≥ 0, and below a bound where there is one."""
+    """Returns the numbers that a caller gives as fractions; raises ValueError, with `name`, unless
+    each is ≥ 0 and below `below`."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{name}: a list of numbers is due, not {given!r}")
     return tuple(_number(name, each, below) for each in given)
 
 
 def _number(name: str, given: Number, below: int | None = None) -> Fraction:
+    """Returns a number that a caller gives as a fraction; raises TypeError or ValueError, with
+    `name`, unless it is ≥ 0 and below `below`."""
     if isinstance(given, bool) or not isinstance(given, Real | Decimal | str):
         raise TypeError(f"{name}: a number is due, not {given!r}")
     try:
@@ -241,7 +244,8 @@ def _number(name: str, given: Number, below: int | None = None) -> Fraction:
 
 
 def level_of(given: Number) -> Fraction:
-    """Returns the level of an interval: a chance, or a text in per cent such as `95%`."""
+    """Returns the level of an interval as a fraction, from a chance or a text in per cent such as
+    `95%`."""
     from dpcompose.core.mechanisms.accuracy import HIGHEST
 
     text = str(given).strip()
@@ -256,7 +260,7 @@ def level_of(given: Number) -> Fraction:
 
 
 def budget_of(limit: Limit | None) -> Budget | None:
-    """Returns the budget that a caller gives."""
+    """Returns the budget that a caller gives as a mapping or as a `Budget`; None for None."""
     if limit is None or isinstance(limit, Budget):
         return limit
     if not isinstance(limit, Mapping):
@@ -281,7 +285,7 @@ def analyze_file(
     recheck: bool = False,
     by_attribute: bool = False,
 ) -> Report:
-    """Certify the spec in a file; the rest is that of `analyze`.
+    """Returns the report on the spec in a file; the rest is that of `analyze`.
 
     Raises OSError where the file cannot be read, and Unproved where a recheck fails.
     """
@@ -297,11 +301,10 @@ def check(
     *,
     recheck: bool = False,
 ) -> bool:
-    """Whether a spec is valid, has a bound, and meets `limit` (default: its own budget).
+    """Returns whether a spec is valid, has a bound, and meets `limit` (default: its own budget).
 
-    `data` and `limit` are those of `analyze`. `recheck`: see there.
-    Raises ValueError where there is no budget to check against, or where the text is a path, and
-    Unproved where a recheck fails.
+    `data` and `limit` are those of `analyze`. `recheck`: see there. Raises ValueError where there
+    is no budget to check against, or where the text is a path, and Unproved where a recheck fails.
     """
     report = analyze(data, name, limit, recheck=recheck, extent="bound")
     if isinstance(data, str) and report.status == "invalid" and _of_a_path(data):

@@ -68,12 +68,13 @@ def real(path: str) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path is `folder` or in it; both without links in their names."""
+    """Returns whether a path is `folder` or in it; both without links in their names."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def strays(file: str, folder: str | None = None) -> str | None:
-    """Returns what is wrong with reading a file of others: where its links lead to; None: nothing.
+    """Returns why a file of others must not be read: its links lead out of its folder, or into
+    `.git`; None if it may be read.
 
     Links of a work tree stay in it and out of its `.git`. `folder`: where the file was found, which
     its links do not leave where there is no work tree around it.

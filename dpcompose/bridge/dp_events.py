@@ -71,10 +71,10 @@ _STATED = ("pure", "approx", "zcdp")
 
 
 class Leaf(NamedTuple):
-    """A mechanism: its kind and its other keys in a spec.
+    """One noise mechanism of an event tree: its kind and its other keys in a spec.
 
-    `moved`: its sensitivities for one row added (empty: it is not known) and for one replaced; none
-    for one without a sensitivity. `runs`: the mechanisms of one run of a selection.
+    `moved`: its sensitivities to one row added (empty: not known) and to one replaced; none for a
+    mechanism without a sensitivity. `runs`: the mechanisms of one run of a selection.
     """
 
     kind: str
@@ -83,7 +83,8 @@ class Leaf(NamedTuple):
     runs: tuple[Leaf, ...] = ()
 
     def values(self, relation: str, fixed: bool) -> dict[str, str]:
-        """Returns the keys and values of the entry; `fixed`: the size of the table is public."""
+        """Returns the keys and values of its entry in a spec that protects `relation`; `fixed`:
+        whether the size of the table is public."""
         found = {"notion" if self.kind in _STATED else "mechanism": self.kind}
         if self.runs:
             runs = [entry(each.values(relation, fixed)) for each in self.runs]
@@ -100,7 +101,8 @@ class Leaf(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What is released on one sample of the rows: its map, and each part with its count.
+    """What is released on one random sample of the rows: the map that samples, and each part with
+    its count.
 
     `of`: the number of rows drawn from, for a sample without replacement.
     """
@@ -111,7 +113,7 @@ class Drawn(NamedTuple):
 
     @property
     def repeats(self) -> bool:
-        """Returns whether something is released more than once on a draw, or on a part of it."""
+        """Returns whether something is released more than once on one draw, or on a part of it."""
         return any(
             count > 1 or (isinstance(part, Drawn) and part.repeats) for part, count in self.parts
         )
@@ -132,7 +134,8 @@ class EventReader:
         self._open: set[int] = set()
 
     def counts(self, item: Item) -> Counts:
-        """Returns how often each part of an event is released."""
+        """Returns the parts of an event (mechanisms and samples), each with how often it is
+        released."""
         own = id(item.value)
         self._seen += 1
         if own in self._open:
@@ -205,18 +208,19 @@ class EventReader:
         return self._one(item, self._leaf(called, item))
 
     def _want(self, relation: str, item: Item) -> None:
-        """Notes that an event is for a relation."""
+        """Notes that an event is meant for a neighbouring relation."""
         self.wants.setdefault(relation, _origin(item))
 
     def _one(self, item: Item, part: Part | None) -> Counts:
-        """Returns the counts of one part, and notes where it comes from."""
+        """Returns a part once, and notes which event it comes from; nothing for None."""
         if part is None:
             return {}
         self.origins.setdefault(part, []).append(_origin(item))
         return {part: 1}
 
     def _leaf(self, called: str, item: Item) -> Leaf | None:
-        """Returns the mechanism of an event; None for one that tells nothing."""
+        """Returns the mechanism of an event; None for an event that releases nothing. `called`: its
+        class."""
 
         def noise(field: str) -> str:
             """Returns the amount of noise."""
@@ -277,7 +281,8 @@ class EventReader:
         item.fail(f"the event {quoted(called)} is not known", f"{hint}Else {_STATE}")
 
     def _discrete_moves(self, item: Item) -> tuple[str, str]:
-        """Returns the sensitivities of discrete Gaussian noise."""
+        """Returns the sensitivities of discrete Gaussian noise, to one row added and to one
+        replaced."""
         moved, dimension = item.at("sensitivity").number(), item.find("dimension")
         known = dimension is not None and dimension.value is not None
         more = f", dimension: {dimension.integer()}" if dimension is not None and known else ""
@@ -285,7 +290,7 @@ class EventReader:
         return f"{{l2: {moved}{more}}}", f"{{l2: {twice}{more}}}"
 
     def _selection(self, item: Item) -> Leaf | None:
-        """Returns the best of a random number of runs."""
+        """Returns the selection of the best of a random number of runs."""
         inner, mean, shape = self.counts(item.at("event")), item.at("mean"), item.at("shape")
         if not inner:
             return None
@@ -309,7 +314,8 @@ class EventReader:
 
 
 def _below_sample(keys: tuple[tuple[str, str], ...], of: int | None, inner: Counts) -> Drawn | None:
-    """Returns what is released on a sample; None where that is nothing."""
+    """Returns what is released on a sample, `inner`, with the keys of the map that samples; None
+    where nothing is released."""
     return Drawn(keys, of, tuple(inner.items())) if inner else None
 
 
@@ -322,12 +328,12 @@ def is_event(item: Item) -> bool:
 
 
 def _origin(item: Item) -> str:
-    """Returns where an event stands, and its class."""
+    """Returns the path of an event and its class, for a comment."""
     return f"{item.path}: {class_of(item)}" if item.path else class_of(item)
 
 
 def class_of(item: Item) -> str:
-    """Returns the name of the class of an event, of which a file has the fields."""
+    """Returns the name of the class of an event; in a file it is known by its fields."""
     found = item.find("class_name")
     if found is None and not isinstance(item.value, Mapping):
         return type(item.value).__name__
@@ -359,8 +365,8 @@ def _names(item: Item) -> set[str]:
 
 
 def _relation(reader: EventReader, top: Item, given: str | None) -> tuple[str, str]:
-    """Returns the relation to protect, and who says so: the call, the file, or what the events
-    are for."""
+    """Returns the relation to protect, and who says so: the call (`given`), the file, or what the
+    events are for."""
     said = top.find("neighboring_relation")
     found = None
     if said is not None and said.value is not None:
@@ -421,7 +427,7 @@ def from_event(event: object, relation: str | None = None, deltas: Iterable[obje
 
 
 class _EventWriter(NamedTuple):
-    """Writes the parts of a normal form into a spec."""
+    """Writes the parts of an event tree (mechanisms and samples) into a spec."""
 
     spec: SpecText
     origins: dict[Part, list[str]]
@@ -430,8 +436,11 @@ class _EventWriter(NamedTuple):
     def write(
         self, counts: Mapping[Part, int], reads: str, fixed: bool, times: int = 0, inside: str = ""
     ) -> None:
-        """Writes what reads a dataset; `times`: how often a sample that it is was drawn, 0 for what
-        is no sample; `inside`: the path of its event."""
+        """Writes the parts that read the dataset `reads`, each as often as counted; `fixed`:
+        whether the size of that dataset is public.
+
+        `times`: how often it was drawn if it is a sample, else 0; `inside`: the path of its event.
+        """
         for part, count in counts.items():
             # Copy i of what reads a sample reads the i-th draw: more copies of one draw are lines.
             lines, each = (count, times) if times > 1 else (1, count)
@@ -450,7 +459,8 @@ class _EventWriter(NamedTuple):
     def _one(
         self, part: Part, count: int, reads: str, fixed: bool, origins: list[str], copy: str
     ) -> None:
-        """Writes `count` copies of one part."""
+        """Writes `count` copies of one part that reads the dataset `reads`; `fixed` as in `write`,
+        `copy`: words for the comment."""
         origin = f"from {places(origins)}{copy}"
         if isinstance(part, Drawn):
             shared = count == 1 and part.repeats

@@ -64,7 +64,8 @@ _UNITS = {
 
 
 class _Space(NamedTuple):
-    """What rows are: the relation of a distance of 1, and the public number of rows."""
+    """The input of a measurement: the neighbouring relation of an input distance of 1, and the
+    number of rows where that is public."""
 
     relation: str
     size: int | None
@@ -72,7 +73,7 @@ class _Space(NamedTuple):
 
 
 class _Moves(NamedTuple):
-    """How far one row moves an aggregate, where that is known: one that comes, one replaced.
+    """The sensitivity of an aggregate, where that is known: to one row added, and to one replaced.
 
     `whole`: the aggregate is of whole numbers, None where that is not known. `one_hot`: it is a
     histogram. `keyed`: its keys come from the rows.
@@ -102,7 +103,7 @@ def from_opendp(
 
 
 class _Reader:
-    """Reads a measurement into mechanisms and the space that they read."""
+    """Reads an OpenDP measurement; collects its mechanisms and what they read."""
 
     def __init__(self, deltas: list[str]) -> None:
         self.deltas = deltas
@@ -113,7 +114,8 @@ class _Reader:
         self.depth = 0
 
     def read(self, item: Item, prefix: tuple[Item, ...], whole: Item | None) -> None:
-        """Reads a measurement behind transformations; `whole`: what it is the last part of."""
+        """Reads a measurement that comes after the transformations `prefix`; `whole`: the chain of
+        which it is the last part."""
         whole, depth = whole or item, self.depth
         self.depth += 1
         if depth >= MOST_NESTED:
@@ -130,7 +132,7 @@ class _Reader:
         self.depth = depth
 
     def _read(self, item: Item, prefix: tuple[Item, ...], whole: Item) -> None:
-        """Reads a measurement by its constructor."""
+        """Reads a measurement by its constructor; `prefix` and `whole` as in `read`."""
         function, args = _constructor(item)
         given = None if not isinstance(item.value, Mapping) else item.value.get("__version__")
         self.version = self.version or (given if isinstance(given, str) else "")
@@ -158,7 +160,7 @@ class _Reader:
                 self._mechanism(item, function, args, prefix)
 
     def _enter(self, item: Item, args: Item) -> None:
-        """Notes the space of an input metric and a domain."""
+        """Notes the input of the measurement, from its metric and its domain."""
         metric = _called(args.at("input_metric"))
         if metric not in _METRICS:
             item.fail(
@@ -171,13 +173,15 @@ class _Reader:
         self._of(item, _Space(relation, size, metric in _NUMBERS))
 
     def _of(self, item: Item, space: _Space) -> None:
-        """Notes the space; raises if it is another than before."""
+        """Notes the input that a mechanism reads; raises Unconvertible if an earlier one reads
+        another."""
         if self.space not in (None, space):
             item.fail("the measurements are of different input metrics or sizes", "import each")
         self.space = space
 
     def _mechanism(self, item: Item, function: str, args: Item, prefix: tuple[Item, ...]) -> None:
-        """Reads a mechanism of a known family."""
+        """Reads a noise mechanism with the constructor `function`, which comes after the
+        transformations `prefix`."""
         if function in ("make_randomized_response_bool", "make_randomized_response"):
             if prefix:
                 item.fail("randomized response is of one row, and here it has transformations")
@@ -202,7 +206,7 @@ class _Reader:
         self.found.append((_title(functions), leaf, self._origin(item, functions)))
 
     def _origin(self, item: Item, functions: list[str]) -> str:
-        """Returns where a mechanism comes from."""
+        """Returns in words where a mechanism comes from, for a comment."""
         return f"from {item.path or 'the measurement'}: {', '.join(functions)}"
 
     def _moves(self, item: Item, steps: list[tuple[str, Item, Item]], args: Item) -> _Moves:
@@ -234,7 +238,11 @@ class _Reader:
     def _aggregate(
         self, function: str, own: Item, bounds: tuple[Fraction, Fraction] | None, dropped: bool
     ) -> _Moves:
-        """Returns how far one row moves an aggregate of rows."""
+        """Returns the sensitivity of the aggregate with the constructor `function`.
+
+        `own`: its arguments; `bounds`: of each row, None where unknown; `dropped`: some row may be
+        left out before it.
+        """
         one = Fraction(1)
         match function:
             case "make_count" | "make_count_distinct":
@@ -255,7 +263,8 @@ class _Reader:
         return _Moves(added, max(high - low, added if dropped else Fraction(0)), True)
 
     def _checked(self, item: Item, moves: _Moves, prefix: tuple[Item, ...]) -> _Moves:
-        """Returns how far one row moves an aggregate, where live transformations say more."""
+        """Returns the sensitivity `moves` of an aggregate, with what the live transformations
+        (`prefix`) know where the constructors do not say it."""
         assert self.space is not None
         # Of tables of one public size one row replaced is a symmetric distance of 2.
         sized = self.space.size is not None
@@ -276,7 +285,8 @@ class _Reader:
         return moves._replace(replaced=said) if bounded else moves._replace(added=said)
 
     def _leaf(self, item: Item, function: str, args: Item, moves: _Moves) -> Leaf:
-        """Returns a mechanism of noise."""
+        """Returns the entry of a noise mechanism; `function`: its constructor, `moves`: the
+        sensitivity of what it releases."""
         assert self.space is not None
         if function not in _NOISE:
             near = nearest(function, _NOISE)
@@ -368,7 +378,12 @@ class _Reader:
         )
 
     def text(self, contributions: int | None) -> str:
-        """Returns the text of a spec for the OpenDP measurement that was read."""
+        """Returns the YAML text of a spec for the measurement that was read.
+
+        `contributions`: how many rows a person has at most, so that all rows of one person are
+        protected; None protects the neighbours of the input metric. Raises Unconvertible where rows
+        cannot be counted so.
+        """
         space = self.space or _Space("unbounded", None)
         root: dict[str, str] = {}
         if contributions is not None and (space.relation != "unbounded" or contributions < 1):
@@ -399,8 +414,11 @@ class _Reader:
 
 
 def rows_of(spec: SpecText, root: Mapping[str, str], contributions: int | None) -> str:
-    """Adds the table that is read, and returns its name; of persons with several rows at most so
-    many of each."""
+    """Adds the dataset that the mechanisms read to `spec`, and returns its name; where a person has
+    several rows (`contributions`), also a cap on their number.
+
+    `root`: the keys of the dataset.
+    """
     if contributions is None:
         return spec.dataset("rows", root, "the input of all measurements")
     rows = spec.dataset("rows", {**root, "unit": "person"}, "the input; a person has several rows")
@@ -428,14 +446,15 @@ def _constructor(item: Item) -> tuple[str, Item]:
 
 
 def _called(item: Item) -> str:
-    """Returns the name of the constructor of a metric or a measure; of a type its text."""
+    """Returns the name of the constructor of a metric or a measure; for a type its text."""
     if isinstance(item.value, str):
         return item.text()
     return _constructor(item)[0]
 
 
 def _snake(text: str) -> str:
-    """Returns the constructor of a metric by how it is printed: `SymmetricDistance()`."""
+    """Returns the name of the constructor of a metric from its printed form, such as
+    `SymmetricDistance()`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.partition("(")[0]).lower()
 
 
@@ -451,7 +470,8 @@ def _steps(item: Item, depth: int = 0) -> list[tuple[str, Item, Item]]:
 
 
 def _domain(item: Item | None) -> tuple[str, Item] | None:
-    """Returns the constructor of a domain and its arguments; None where it is not told."""
+    """Returns the name of the constructor of a domain, and its arguments; None where it is not
+    known."""
     if item is None or item.value is None or isinstance(item.value, str):
         return None
     if not isinstance(item.value, Mapping) and not hasattr(item.value, "__opendp_dict__"):
@@ -467,7 +487,8 @@ def _size(item: Item | None) -> int | None:
 
 
 def _atoms(item: Item | None) -> Item | None:
-    """Returns the arguments of the domain of the atoms of a domain; None where it is not told."""
+    """Returns the arguments of the domain of the atoms (single values) of a domain; None where it
+    is not known."""
     for _ in range(MOST_NESTED):
         found = _domain(item)
         if found is None or found[0] == "atom_domain":
@@ -497,7 +518,8 @@ def _pair(item: Item) -> tuple[Fraction, Fraction]:
 
 
 def _is_whole(item: Item | None) -> bool | None:
-    """Returns whether the atoms of a domain are whole numbers; None where that is not told."""
+    """Returns whether the atoms (single values) of a domain are whole numbers; None where that is
+    not known."""
     atoms = _atoms(item)
     if atoms is not None:
         return _whole_type(atoms.find("T"))
@@ -507,12 +529,12 @@ def _is_whole(item: Item | None) -> bool | None:
 
 
 def _whole_type(item: Item | None) -> bool | None:
-    """Returns whether a type of OpenDP is one of whole numbers; None where it is not told."""
+    """Returns whether a type of OpenDP is one of whole numbers; None where that is not known."""
     text = "" if item is None else str(item.value)
     return None if not text or text == "None" else bool(re.fullmatch(r"[iu]\d+|[iu]size|int", text))
 
 
 def _title(functions: list[str]) -> str:
-    """Returns a name for a mechanism: what is aggregated."""
+    """Returns a name for a mechanism, by what the constructors `functions` aggregate."""
     made = functions[-2] if len(functions) > 1 else functions[-1]
     return made.removeprefix("make_").replace("_", " ")

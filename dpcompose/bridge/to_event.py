@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from dpcompose.bridge.dp_events import RELATIONS
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.core.change.maps.sample import AllRows, Sample
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -46,11 +47,7 @@ def to_event(spec: bytes | str, file: str = "<spec>") -> Event:
     relation = "zero-out" if goal.relation.leaves_nulls else str(goal.relation)
     if resolved.ledger:
         raise Unconvertible("adaptivity", "events have no parameters that are chosen on the way")
-    names = {
-        "unbounded": "ADD_OR_REMOVE_ONE",
-        "bounded": "REPLACE_ONE",
-        "zero-out": "REPLACE_SPECIAL",
-    }
+    names = {ours: theirs for theirs, ours in RELATIONS.items()}
     if relation not in names or goal.distance > 1:
         raise Unconvertible("protect", f"events have no word for {quoted(relation)} neighbours")
     if len(problem.roots) != 1:
@@ -60,7 +57,8 @@ def to_event(spec: bytes | str, file: str = "<spec>") -> Event:
 
 
 def _below(dataset: Dataset, relation: str) -> list[Event]:
-    """Returns the events of what reads a dataset, or samples of it."""
+    """Returns the events of all mechanisms that read a dataset, or samples of it; `relation`: the
+    protected one."""
     if dataset.partitions:
         raise Unconvertible(dataset.partitions[0].name, "events have no partitions", _WHAT)
     events = [_repeated(_released(each, relation), each.count) for each in dataset.mechanisms]
@@ -79,7 +77,8 @@ def _below(dataset: Dataset, relation: str) -> list[Event]:
 
 
 def _below_sample(dataset: Dataset, sample: Sample, relation: str) -> list[Event]:
-    """Returns the events of what reads a Poisson sample."""
+    """Returns the events of all mechanisms that read a Poisson sample; `relation`: the protected
+    one."""
     if relation == "bounded":
         raise Unconvertible(
             dataset.name, "dp_accounting counts Poisson samples for no row that is replaced"
@@ -113,7 +112,7 @@ def _released(mechanism: Mechanism, relation: str) -> Event:
 
 
 def _guaranteed(said: Guarantee, relation: str) -> Event | str:
-    """Returns the event of a guarantee, or why there is none."""
+    """Returns the event of a guarantee; a text says why there is none."""
     if said.noise is not None:
         return _noise(said.noise, said.shift, relation)
     match said.notion:
@@ -128,7 +127,8 @@ def _guaranteed(said: Guarantee, relation: str) -> Event | str:
 
 
 def _noise(noise: Family, shift: Fraction, relation: str) -> Event | str:
-    """Returns the event of a concrete mechanism, or why there is none."""
+    """Returns the event of a concrete mechanism; a text says why there is none. `shift`: its
+    sensitivity."""
     if isinstance(noise, RandomizedResponse) and type(noise) is RandomizedResponse:
         lie = noise.k / (exp_up(noise.odds) + noise.k - 1)
         return _event("RandomizedResponse", noise_parameter=_float_down(lie), num_buckets=noise.k)
@@ -178,24 +178,24 @@ def _noise(noise: Family, shift: Fraction, relation: str) -> Event | str:
 
 
 def _float_down(value: Fraction) -> float:
-    """Returns the nearest float for a number, but none whose decimal is above it."""
+    """Returns the nearest double whose decimal is not above a number."""
     found = float(value)
     return found if Fraction(repr(found)) <= value else math.nextafter(found, 0)
 
 
 def _float_up(value: Fraction) -> float:
-    """Returns the nearest float for a number, but none whose decimal is below it."""
+    """Returns the nearest double whose decimal is not below a number."""
     found = float(value)
     return found if Fraction(repr(found)) >= value else math.nextafter(found, math.inf)
 
 
 def _repeated(event: Event, count: int) -> Event:
-    """Returns the event of so many copies."""
+    """Returns the event of `count` copies of an event."""
     return event if count == 1 else _event("SelfComposed", event=event, count=count)
 
 
 def _composed(events: list[Event]) -> Event:
-    """Returns the event of all of them."""
+    """Returns the event that composes all of the events."""
     return events[0] if len(events) == 1 else _event("Composed", events=events)
 
 

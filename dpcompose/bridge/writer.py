@@ -53,18 +53,20 @@ class SpecText:
         self._numbers = Counter[str]()
 
     def dataset(self, title: str, values: Mapping[str, str], origin: str) -> str:
-        """Adds a dataset and returns its name: the title, with a number where it is taken."""
+        """Adds a dataset and returns its name: the title, with a number where it is taken.
+        `origin`: where it comes from, for a comment."""
         called = self._free(title, self._datasets, "_")
         self._datasets[called] = (f"{name(called)}: {entry(values)}", origin)
         return called
 
     def mechanism(self, title: str, values: Mapping[str, str], origin: str) -> None:
-        """Adds a mechanism, named by its title, with a number where that is taken."""
+        """Adds a mechanism, named by its title, with a number where that is taken. `origin`: where
+        it comes from, for a comment."""
         called = self._free(title, self._mechanisms, " ")
         self._mechanisms[called] = (f"- {entry({'name': name(called), **values})}", origin)
 
     def _free(self, title: str, taken: Mapping[str, object], sign: str) -> str:
-        """Returns a name that is not taken yet."""
+        """Returns a name that is not taken yet: `title`, or with `sign` and a number after it."""
         if len(taken) >= MOST_LINES:
             raise Unconvertible("", f"the spec would have more than {MOST_LINES} entries of a kind")
         called = title
@@ -100,15 +102,20 @@ class SpecText:
 
 
 def _line(text: str, origin: str) -> str:
-    """Returns a line with its comment, in which no text of strangers begins one of its own, such as
-    `# dpcompose: ignore[…]`."""
+    """Returns a line with the comment `origin`, in which no text of strangers begins a comment of
+    its own, such as `# dpcompose: ignore[…]`."""
     says = printable(origin).replace("#", "")
     says = says if len(says) <= _LONGEST else f"{says[:_LONGEST]}…"
     return f"{text}  # {says}" if says else text
 
 
 def known_relation(given: str, known: Mapping[str, str], path: str = "") -> str:
-    """Returns the name of a relation in specs; `known` has those of the source."""
+    """Returns the name in specs of a relation that a caller or a file gives; raises Unconvertible
+    for another word.
+
+    `known`: the name in specs by the name in the other format; `path`: where the word stands in the
+    file.
+    """
     if given in known.values():
         return given
     if given not in known:

@@ -13,9 +13,8 @@ import typer
 from dpcompose.cli import options as of
 from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
 from dpcompose.commands.exits import complain
-from dpcompose.commands.output import print_out
+from dpcompose.commands.output import guard, print_out
 from dpcompose.commands.outputs import Draft, SchemaOf, Shell
-from dpcompose.commands.streams import guard
 
 if TYPE_CHECKING:
     from dpcompose.commands.run import Run
@@ -174,7 +173,7 @@ def check(run: "Run") -> int:
 
         return watch(run, check)
     if run.ledger is not None:
-        from dpcompose.commands.join import join_ledger
+        from dpcompose.commands.ledger.total import join_ledger
 
         return join_ledger(run, run.ledger)
     from dpcompose.commands.analysis import analyze_files
@@ -213,7 +212,7 @@ def graph(run: "Run") -> int:
     Markdown that draws it, dot for Graphviz. A spec without a finite bound is drawn without a
     path, and the exit code is 1.
     """
-    from dpcompose.commands.graph import graph_of_file
+    from dpcompose.commands.one_spec import graph_of_file
 
     return graph_of_file(run)
 
@@ -255,7 +254,7 @@ def total(run: "Run") -> int:
     commit that removed or weakened a release is an error (DPC223). --as-of REV adds up the releases
     of a revision, under the present settings.
     """
-    from dpcompose.commands.total import total_of
+    from dpcompose.commands.ledger.total import total_of
 
     return total_of(run)
 
@@ -328,7 +327,7 @@ def fit(run: "Run") -> int:
     constant. Comments and layout stay. The budget of the options replaces that of the spec. The
     changes are printed on standard error; --format json prints them with the spec in one document.
     """
-    from dpcompose.commands.fit import fit_file
+    from dpcompose.commands.one_spec import fit_file
 
     return fit_file(run)
 
@@ -342,7 +341,7 @@ def savings(run: "Run") -> int:
     does not reach saves nothing. The noise is doubled as stated: a scale, σ, or the variance of
     Skellam noise.
     """
-    from dpcompose.commands.fit import savings_of_file
+    from dpcompose.commands.one_spec import savings_of_file
 
     return savings_of_file(run)
 

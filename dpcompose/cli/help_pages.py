@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -17,96 +19,14 @@ from dpcompose.render.layout import Style
 ANALYSE, PLAN, REVIEW, LEARN = "Analyse", "Plan", "Review", "Learn"
 _PANELS = (ANALYSE, PLAN, REVIEW, LEARN)
 
-#: Examples of each command: what is typed, and what it does.
-EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
-    "analyze": (
-        ("dpcompose analyze release.dp.yaml", "the bound, its theorem, and why it holds"),
-        ("dpcompose analyze --delta 1e-6 specs", "the ε at one δ, for a folder of specs"),
-    ),
-    "report": (
-        (
-            "dpcompose report specs/patterns/dp-sgd.yaml -o report.html",
-            "a page for those who decide",
-        ),
-        ("dpcompose report specs -o budgets.html", "many specs on one page, with an overview"),
-    ),
-    "check": (
-        ("dpcompose check specs --changed-since origin/main", "what a change touched"),
-        (
-            "dpcompose check specs --epsilon 2 --delta 1e-6 -o sarif=out.sarif",
-            "against a budget, with a report for code scanning",
-        ),
-    ),
-    "lsp": (
-        ("dpcompose lsp", "what an editor runs for YAML files"),
-        ("dpcompose lsp --max-seconds 20", "no analysis takes longer than that"),
-    ),
-    "graph": (
-        ("dpcompose graph release.dp.yaml", "a tree in the terminal"),
-        ("dpcompose graph --format svg -o pipeline.svg release.dp.yaml", "a picture"),
-    ),
-    "total": (
-        ("dpcompose total specs --epsilon 2 --delta 1e-6", "each population against a budget"),
-        ("dpcompose total --all a.dp.yaml b.dp.yaml", "two releases on the same people"),
-    ),
-    "fit": (
-        ("dpcompose fit release.dp.yaml --epsilon 1 -o planned.dp.yaml", "all at one scale"),
-        ("dpcompose fit release.dp.yaml --rho 0.5 --free total", "one mechanism, the rest fixed"),
-    ),
-    "import": (
-        ("dpcompose import event.json -o training.dp.yaml", "DpEvents of dp_accounting"),
-        ("dpcompose import --delta 1e-5 history.json | dpcompose analyze -", "an Opacus history"),
-    ),
-    "savings": (
-        ("dpcompose savings release.dp.yaml", "what costs most"),
-        ("dpcompose savings --delta 1e-6 --most 5 release.dp.yaml", "five, at one δ"),
-    ),
-    "diff": (
-        ("dpcompose diff old.dp.yaml new.dp.yaml", "two files"),
-        (
-            "dpcompose diff --against origin/main --fail-on increase specs",
-            "fails where a bound grew since a revision",
-        ),
-    ),
-    "accept": (
-        ("dpcompose accept specs", "writes assumptions.lock"),
-        ("dpcompose check specs --assumptions assumptions.lock", "fails on any other assumption"),
-    ),
-    "registry": (
-        ("dpcompose registry check deployments/*.yaml", "entries by themselves"),
-        (
-            "dpcompose registry check entry.yaml --spec release.dp.yaml",
-            "an entry, and the spec of its release",
-        ),
-    ),
-    "explain": (
-        ("dpcompose explain stated_on", "a word of the spec language"),
-        ("dpcompose explain IV.14", "an example of the paper, as a spec"),
-        ("dpcompose explain --site pages", "everything, as HTML"),
-    ),
-    "theorems": (
-        ("dpcompose theorems disjoint", "those about disjoint blocks"),
-        ("dpcompose theorems zcdp --format json", "those on zCDP, for programs"),
-    ),
-    "schema": (
-        ("dpcompose schema > dpcompose.schema.json", "for editors"),
-        ("dpcompose schema --draft 7", "for editors that know draft 7 only"),
-        ("dpcompose schema result", "what `analyze --format json` prints"),
-    ),
-    "examples": (
-        ("dpcompose examples", "the names of the specs that come with dpcompose"),
-        ("dpcompose examples survey | dpcompose analyze -", "one of them, analysed"),
-    ),
-    "init": (
-        ("dpcompose init release.dp.yaml", "a starter, with its schema beside it"),
-        ("dpcompose init --from training", "a copy of a template, or of any example"),
-        ("dpcompose init - | dpcompose analyze -", "looks at the starter alone"),
-    ),
-    "completion": (
-        ("dpcompose --install-completion", "in place, for your shell"),
-        ("dpcompose completion zsh > _dpcompose", "the script itself"),
-    ),
-}
+
+@cache
+def examples() -> dict[str, dict[str, str]]:
+    """Returns the examples of each command: what is typed, and what it does."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_name("examples.toml").read_text(encoding="utf-8"))
+
 
 #: The options on the short page of a command; a command that is not here shows all of its own.
 COMMON: dict[str, tuple[str, ...]] = {
@@ -155,7 +75,7 @@ def help_end(command: str | None, style: Style) -> str:
     from dpcompose.render.pages import panel
 
     if command is not None:
-        return panel("Examples", EXAMPLES[_FORMER.get(command, command)], style)
+        return panel("Examples", tuple(examples()[_FORMER.get(command, command)].items()), style)
     says = "the same for every command and format; with several files the largest code wins"
     return panel("Exit codes", EXIT_CODES, style, says)
 
@@ -186,7 +106,11 @@ def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
 
     style = style_for(None, Look())
     usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
-    rows = _commands_of(command, ctx) if name is None else _common_options(command, name)
+    if name is None:
+        shown = [(each, command.commands[each]) for each in command.list_commands(ctx)]
+        rows = [(typed, each.short_help) for typed, each in shown if not each.hidden]
+    else:
+        rows = _common_options(command, name)
     pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
     paragraphs = (command.help or "").split("\n\n")[:2]
     parts: list[Any] = [literal(f"Usage: {usage}", style, "strong")]
@@ -195,80 +119,56 @@ def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
         parts += ["", grid(pairs, style, ["fixed"])]
     if name is not None:
         parts.append("")
-        for typed, means in EXAMPLES.get(name, ()):
+        for typed, means in examples().get(name, {}).items():
             parts += [literal(typed, style), literal(f"    {means}", style, "weak")]
     more = "each command's -h says what it takes" if name is None else "--help says the rest"
     print_out(printed([*parts, "", literal(more, style, "weak")], style))
 
 
-def _commands_of(group: Any, ctx: Any) -> list[tuple[str, str]]:
-    """Returns the commands that are shown, each with what it does."""
-    shown = [(name, group.commands[name]) for name in group.list_commands(ctx)]
-    return [(name, each.short_help) for name, each in shown if not each.hidden]
-
-
 def _common_options(command: Any, name: str) -> list[tuple[str, str]]:
-    """Returns the options of the short page, as typed, each with its first sentence."""
-    wanted = COMMON.get(name)
-    return [
-        (
-            " ".join([", ".join(each.opts[:1] + each.opts[2:]), *_metavar(each)]),
-            _first_sentence(each.help) + _choices(each),
-        )
-        for each in command.params
-        if each.param_type_name == "option"
-        and (any(opt in wanted for opt in each.opts) if wanted else not each.hidden)
-    ]
+    """Returns the options of the short page, as typed, each with its first sentence and the words
+    that it takes."""
+    wanted, rows = COMMON.get(name), []
+    for each in command.params:
+        shown = any(opt in wanted for opt in each.opts) if wanted else not each.hidden
+        if each.param_type_name != "option" or not shown:
+            continue
+        typed = ", ".join(each.opts[:1] + each.opts[2:])
+        if each.metavar and not each.is_flag:
+            typed += f" {each.metavar}"
+        says = re.split(r"[;:] |\. ", " ".join(each.help.split()).rstrip("."))[0]
+        if isinstance(each.default, StrEnum):
+            says += f": {', '.join(type(each.default))}"
+        rows.append((typed, says))
+    return rows
 
 
-def _first_sentence(text: str) -> str:
-    """Returns a text up to its first full stop, colon or semicolon."""
-    return re.split(r"[;:] |\. ", " ".join(text.split()).rstrip("."))[0]
+class _Helpful:
+    """What has two help pages: with panels for `--help`, on one screen for `-h`."""
 
-
-def _choices(option: Any) -> str:
-    """Returns the words that an option takes, after a colon; nothing where it takes others."""
-    usual = option.default
-    return f": {', '.join(type(usual))}" if isinstance(usual, StrEnum) else ""
-
-
-def _metavar(option: Any) -> list[str]:
-    """Returns what an option takes, as one word; [] for a flag or where the words are many."""
-    return [option.metavar] if option.metavar and not option.is_flag else []
-
-
-class HelpfulCommand(TyperCommand):
-    """A command whose help has panels, and examples at its end."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Parses arguments, and notes which help page they ask for."""
         ctx.meta[_SHORT] = "-h" in args
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, args)  # type: ignore[misc]
 
-    def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Prints the help page of the command."""
+    def format_help(self: Any, ctx: Any, _formatter: Any) -> None:
+        """Prints the help page of the command, or of the program."""
         show = _print_short_help if ctx.meta.get(_SHORT) else _print_help
-        show(self, ctx, self.name)
+        show(self, ctx, None if isinstance(self, TyperGroup) else self.name)
 
 
-class Commands(TyperGroup):
+class HelpfulCommand(_Helpful, TyperCommand):
+    """A command with two help pages."""
+
+
+class Commands(_Helpful, TyperGroup):
     """The group of all commands, which handles bad calls and interrupts for each of them."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses arguments, and notes which help page they ask for."""
-        ctx.meta[_SHORT] = "-h" in args
-        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Returns the names of the commands, grouped by panel."""
         names = super().list_commands(ctx)
         panels = {name: getattr(self.commands[name], "rich_help_panel", None) for name in names}
         return sorted(names, key=lambda name: _PANELS.index(panels[name] or LEARN))
-
-    def format_help(self, ctx: Any, _formatter: Any) -> None:
-        """Prints the help page of the program."""
-        show = _print_short_help if ctx.meta.get(_SHORT) else _print_help
-        show(self, ctx, None)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; a bad call and Ctrl-C end it with an exit code, without a traceback."""

@@ -8,15 +8,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from getpass import getuser
 
-from dpcompose.commands.calendar_day import given_day
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read, valid_source
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.gather import Complaints
+from dpcompose.commands.inputs import STANDARD_INPUT, valid_source
 from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.commands.policies import accepted_in
 from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
-from dpcompose.errors import InvalidSpec, printable, quoted
+from dpcompose.errors import printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
 from dpcompose.source import Source, documents
 
@@ -29,30 +28,22 @@ def accept_files(run: Run) -> ExitCode:
     output = run.path or ""
     if STANDARD_INPUT in run.files:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")
-    specs: dict[str, list[tuple[int, Source]]] = {}
-    code = ExitCode.FINE
-    for item in run.gathering().items():
-        if isinstance(item, NoFile):
-            complain(item.says)
-            code = max(code, ExitCode.USAGE)
-            continue
-        refuse_overwrite([output], [item])
-        try:
-            specs[item] = [
-                (part.number or 1, valid_source(part.data, item, part.lines_before))
-                for part in documents(read(item))
-            ]
-        except Unreadable as error:
-            complain(str(error))
-            code = max(code, ExitCode.USAGE)
-        except InvalidSpec as error:
-            complain_of(error)
-            code = max(code, ExitCode.INVALID)
-    if code is not ExitCode.FINE:
+
+    def sources(file: str, data: bytes) -> tuple[str, list[tuple[int, Source]]]:
+        """Returns a file with its specs by their numbers. Raises InvalidSpec."""
+        refuse_overwrite([output], [file])
+        return file, [
+            (part.number or 1, valid_source(part.data, file, part.lines_before))
+            for part in documents(data)
+        ]
+
+    complaints = Complaints()
+    specs = dict(complaints.results(run.gathering().items(), sources))
+    if complaints.code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
-        return code
+        return complaints.code
     today = datetime.now(UTC).date().isoformat()
-    by, on = _person(run.person), given_day(run.day) or today
+    by, on = _person(run.person), run.date or today
     with _by_turns(output):
         accepted = updated(_old(output), specs, by, on)
         text = written(accepted)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
-from dpcompose.commands.calendar_day import given_day
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, is_terminal
 from dpcompose.commands.output import style_for, to_standard_output
 from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
+from dpcompose.commands.policies import show_settings
 from dpcompose.commands.progress import waiting_stream
 from dpcompose.commands.run import Run
-from dpcompose.commands.show_settings import show_settings
-from dpcompose.commands.summary import Tally
+from dpcompose.faults import plural
 from dpcompose.render import CHECKERS, RENDERERS, Format
 from dpcompose.render.headlines import outcome
 from dpcompose.render.layout import Style
 from dpcompose.render.problems import NO_SPEC
-from dpcompose.report import Extent, Report
+from dpcompose.report import Extent, LeftOut, Report
 
 #: Formats for readers who do not see standard error, which so contain unread files.
 _FOR_CI = (Format.SARIF, Format.GITHUB, Format.JUNIT, Format.MARKDOWN)
@@ -104,7 +104,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
 def write_page(run: Run) -> ExitCode:
     """Runs `report`, and returns its exit code. Raises BadCall."""
     run = replace(run, form=Format.HTML)
-    if sys.stdout.isatty() and to_standard_output(_outputs(run)[0].path):
+    if is_terminal(sys.stdout) and to_standard_output(_outputs(run)[0].path):
         raise BadCall("a page is for a browser: name its file, as in -o report.html")
     return analyze_files(run)
 
@@ -142,7 +142,7 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
     renderer = (CHECKERS if checking else RENDERERS)[output.form]
     style = style_for(output.path, run.look, run.site)
     if output.form is Format.LABEL:
-        style = style._replace(day=given_day(run.day))
+        style = style._replace(day=run.date)
     if output.form is Format.REGISTRY and run.registry_from is not None:
         from dpcompose.commands.check_entries import with_prose_of
 
@@ -187,3 +187,47 @@ def _bounds(reports: Iterable[Report], style: Style, named: bool, run: Run) -> I
         yield from render(specs, style, named, *asked, run.bare, run.risk)
     except NoNumber as error:
         raise BadCall(str(error)) from error
+
+
+class Tally:
+    """Counts reports as they pass; `outcome` gives the result of a report in a word or two."""
+
+    __slots__ = ("_left_out", "_outcome", "_seen")
+
+    def __init__(self, outcome: Callable[[Report], str]) -> None:
+        self._outcome = outcome
+        self._seen: Counter[str] = Counter()
+        self._left_out = LeftOut()
+
+    def counted(self, reports: Iterable[Report]) -> Iterator[Report]:
+        """Yields the same reports, and counts them; unread or left-out files are no specs."""
+        for report in reports:
+            self._left_out = report.left_out or self._left_out
+            if report.status not in NO_SPEC:
+                self._seen[self._outcome(report)] += 1
+            yield report
+
+    def line(self, unchanged: int = 0, always: bool = False, counted: bool = False) -> str | None:
+        """Returns `3 specs: 2 certified, 1 invalid; …`; None where there is nothing to sum up.
+
+        `unchanged`: the number of files that were not analysed since they are as they were.
+        `always`: whether a single spec is summed up too. `counted`: whether the output counts the
+        specs already, so that only the rest is said.
+        """
+        count, out = self._seen.total(), self._left_out
+        if count + out.unread < 2 and not (out.untold or unchanged or always):
+            return None
+        parts = [f"{number} {name}" for name, number in self._seen.items()]
+        said = (
+            [] if counted else [f"{plural(count, 'spec')}{': ' if parts else ''}{', '.join(parts)}"]
+        )
+        if unchanged:
+            said.append(f"{plural(unchanged, 'file')} unchanged")
+        if out.summary:
+            said.append(out.summary)
+        return "; ".join(said) or None
+
+    @property
+    def untold(self) -> bool:
+        """Returns whether something was left out that only the count mentions."""
+        return self._left_out.untold > 0

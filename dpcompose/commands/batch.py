@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -11,18 +12,25 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
+from dpcompose.commands.gather import Complaints, Gathering
+from dpcompose.commands.inputs import (
+    STANDARD_INPUT,
+    Input,
+    NoFile,
+    Unreadable,
+    name_of_file,
+    read,
+    without_quotes,
+)
 from dpcompose.commands.output import refuse_overwrite
 from dpcompose.commands.outputs import By
 from dpcompose.commands.policies import audited
-from dpcompose.commands.progress import Progress, Waiting
+from dpcompose.commands.progress import Progress
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
 from dpcompose.memory import settle
-from dpcompose.policy.setting_values import OFF
-from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.policy.settings import OFF, BadSettings, Settings
 from dpcompose.render.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
 from dpcompose.report.findings import BudgetsSeen
@@ -59,13 +67,6 @@ class FileTask(NamedTuple):
     paged: bool = False
 
 
-class Input(NamedTuple):
-    """A file to read, or one with the content that was read already."""
-
-    file: str
-    data: bytes | None = None
-
-
 @dataclass(slots=True)
 class Outcome:
     """The result of one file: reports, lines for standard error, and its worst exit code.
@@ -92,7 +93,7 @@ class Faulty(Exception):
 
 @dataclass(slots=True)
 class Batch:
-    """Analyses files; `code` is the worst exit code so far, `unread` counts files without a report.
+    """Analyses files; `unread` counts those without a report.
 
     `jobs`: the number of processes. `written`: files that the results go to, which must not be
     among those that are read. `watched`: the stream where progress is shown. `past`: files that are
@@ -105,10 +106,9 @@ class Batch:
     watched: TextIO | None
     past: Past | None
     unchanged: int = field(default=0, init=False)
-    code: ExitCode = field(default=ExitCode.FINE, init=False)
+    complaints: Complaints = field(default_factory=Complaints, init=False)
     unread: int = field(default=0, init=False)
     _fault: Exception | None = field(default=None, init=False)
-    _said: set[str] = field(default_factory=set, init=False)
     _budgets: BudgetsSeen = field(default_factory=BudgetsSeen, init=False)
 
     def reports(self, gathering: Gathering) -> Generator[Report]:
@@ -124,38 +124,29 @@ class Batch:
             items = list(items)
             total = len(items)
         alone = gathering.single
-        progress = Progress(total, None if alone else self.watched)
-        apart = (
-            self.task.run.resources.is_limited
-        )  # then processes are forked, and no thread may draw
-        waiting = Waiting("analysing", self.watched if alone and not apart else None)
-        outcomes, done = self._outcomes(items), 0
-        waiting.__enter__()
-        try:
-            for outcome in outcomes:
-                waiting.clear()
-                done += 1
-                if done == 2:  # a single spec ends before there is much garbage
+        # With limits processes are forked, and no thread may draw.
+        unseen = alone and self.task.run.resources.is_limited
+        stream = None if unseen else self.watched
+        progress = (
+            Progress(stream, says="analysing") if alone else Progress(stream, total, unit="specs")
+        )
+        with closing(self._outcomes(items)) as outcomes, progress:
+            for done, outcome in enumerate(outcomes):
+                if done == 1:  # a single spec ends before there is much garbage
                     settle()
                 progress.step()
-                if outcome.complaints or outcome.fault:
+                if alone or outcome.complaints or outcome.fault:
                     progress.clear()
+                self.complaints.worse(outcome.code)
                 for each in outcome.complaints:
-                    if each not in self._said:  # many specs can have the same settings
-                        complain(each)
-                        self._said.add(each)
-                self.code = max(self.code, outcome.code)
+                    self.complaints.worse(outcome.code, each)
                 self._fault = self._fault or outcome.fault
                 yield from map(self._beside_others, outcome.reports)
                 if not outcome.reports:
                     yield self._unread_report(outcome)
-        finally:
-            outcomes.close()  # it ends the other processes
-            progress.clear()
-            waiting.clear()
         found = gathering.left_out._replace(unread=self.unread)
         if self.task.run.strict and found.untold:
-            self.code = max(self.code, ExitCode.USAGE)
+            self.complaints.worse(ExitCode.USAGE)
         if found.summary:
             yield counted(found, self.task.run.strict)
 
@@ -181,7 +172,7 @@ class Batch:
             return report
         found = found._replace(level=cast(Level, level))
         if settings.fails(found.level):
-            self.code = max(self.code, ExitCode.FAILED)
+            self.complaints.worse(ExitCode.FAILED)
         return replace(report, findings=(*report.findings, found))
 
     def _unread_report(self, outcome: Outcome) -> Report:
@@ -199,40 +190,40 @@ class Batch:
             return ExitCode.FAULT
         if self._fault is not None:
             raise self._fault
-        return self.code
+        return self.complaints.code
 
     def _outcomes(self, items: Iterable[str | NoFile]) -> Generator[Outcome]:
         """Yields the result of each file, by one process or several."""
         inputs = (self._input_of(item) for item in items)
-        specs, apart = 0, self.task.run.resources.is_limited
-        if apart:
+        specs, task = 0, self.task
+        if task.run.resources.is_limited:
             warm_up()
         while specs < 2:  # a single readable spec is reported in full
             given = next(inputs, None)
             if given is None:
                 return
-            if apart:
-                (outcome,) = self._spread(self.task, [given], apart)
-            else:
-                outcome = _examine_file(self.task, given)
-            specs += len(outcome.reports)
-            yield outcome
-        task = self.task._replace(extent=self.task.of_many)
-        if self.jobs == 1 and not apart:
-            yield from (_examine_file(task, each) for each in inputs)
-        else:
-            yield from self._spread(task, inputs, apart)
+            for outcome in self._results(task, [given], 1):
+                specs += len(outcome.reports)
+                yield outcome
+        yield from self._results(task._replace(extent=task.of_many), inputs, self.jobs)
 
-    def _spread(
-        self, task: FileTask, inputs: Iterable[Input | Outcome], apart: bool
+    def _results(
+        self, task: FileTask, inputs: Iterable[Input | Outcome], jobs: int
     ) -> Iterator[Outcome]:
-        """Yields the results of files by several processes, some done here unless `apart`."""
-        from dpcompose.commands.parallel.pool import spread
-        from dpcompose.commands.parallel.workers import Ending
-
+        """Yields the results of files by so many processes; by others alone where limits are set,
+        and by this one alone for a single job without limits."""
         most, work = task.run.resources, partial(examine_for_sending, task)
-        ending = Ending(most.patience, partial(outcome_of_ended, most)) if apart else None
-        return spread(inputs, work, self.jobs, ending, apart)
+        if most.is_limited:
+            from dpcompose.commands.parallel.pool import AT_HAND
+            from dpcompose.commands.parallel.workers import Ending, results_of_workers
+
+            ending = Ending(most.patience, partial(outcome_of_ended, most))
+            return results_of_workers(inputs, work, jobs, ending, AT_HAND)
+        if jobs == 1:
+            return (_examine_file(task, each) for each in inputs)
+        from dpcompose.commands.parallel.pool import spread
+
+        return spread(inputs, work, jobs)
 
     def _input_of(self, item: str | NoFile) -> Input | Outcome:
         """Returns what a process is to read: standard input is read here. Raises BadCall."""

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from dpcompose.bridge.registry_check import RegistryEntry, asked_deltas, check_entry, compare
 from dpcompose.bridge.registry_entries import read_entry
-from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain, complain_of
-from dpcompose.commands.fit import run_on_file, single_document
+from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain_of
+from dpcompose.commands.gather import Complaints
 from dpcompose.commands.inputs import (
     STANDARD_INPUT,
     Unreadable,
@@ -17,6 +17,7 @@ from dpcompose.commands.inputs import (
     read,
     valid_source,
 )
+from dpcompose.commands.one_spec import run_on_file, single_document
 from dpcompose.commands.output import refuse_overwrite, style_for
 from dpcompose.commands.outputs import Output, RegistryFormat, Rendering, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_within
@@ -64,16 +65,17 @@ def _check(run: Run, analysed: Callable[[Iterable[Fraction]], Report] | None) ->
     """
     outputs = outputs_of(run.output, RegistryFormat(run.form))
     refuse_overwrite([each.path for each in outputs], run.files)
-    code, found = ExitCode.FINE, list[RegistryEntry | InvalidSpec]()
-    for file in run.files:
+
+    def found_in(file: str, data: bytes) -> RegistryEntry | InvalidSpec:
+        """Returns an entry with what was found about it, or its faults."""
         try:
-            found.append(check_entry(_source(file, run.name(file))))
-        except Unreadable as error:
-            complain(str(error))
-            code = max(code, ExitCode.USAGE)
+            return check_entry(_source(data, run.name(file)))
         except InvalidSpec as error:
-            found.append(error)
-            code = ExitCode.INVALID
+            complaints.worse(ExitCode.INVALID)
+            return error
+
+    complaints = Complaints()
+    found = list(complaints.results(run.files, found_in))
     checked = [each for each in found if isinstance(each, RegistryEntry)]
     if analysed is not None and checked:
         spec = analysed(list(dict.fromkeys(asked_deltas(checked))))
@@ -81,16 +83,16 @@ def _check(run: Run, analysed: Callable[[Iterable[Fraction]], Report] | None) ->
             compare(entry, spec, spec.file)
     least = LEVELS.index((run.fail_on or FailOn.ERROR).value)
     if any(LEVELS.index(each.level) >= least for entry in checked for each in entry.found):
-        code = max(code, ExitCode.FAILED)
+        complaints.worse(ExitCode.FAILED)
     renderings = [_rendering(each, run) for each in outputs]
     write_outputs(map(_report, found), outputs, renderings)
+    code = complaints.code
     return ExitCode.FINE if run.exit_zero and code is ExitCode.FAILED else code
 
 
-def _source(file: str, name: str) -> Source:
-    """Returns an entry that has the fields of one. Raises Unreadable, or InvalidSpec, which quotes
-    nothing of a file that is no entry."""
-    data = read(file)
+def _source(data: bytes, name: str) -> Source:
+    """Returns an entry that has the fields of one. Raises InvalidSpec, which quotes nothing of what
+    is no entry."""
     try:
         return read_entry(data, name)
     except InvalidSpec as error:
@@ -131,7 +133,7 @@ def _rendering(output: Output[RegistryFormat], run: Run) -> Rendering[Report]:
 def with_prose_of(file: str) -> Renderer:
     """Returns a renderer of entries that keep the prose of the one in a file. Raises BadCall."""
     try:
-        old = _source(file, name_of_file(file)).value
+        old = _source(read(file), name_of_file(file)).value
     except Unreadable as error:
         raise BadCall(str(error)) from error
     except InvalidSpec as error:

@@ -9,15 +9,21 @@ from itertools import zip_longest
 
 from dpcompose.commands.bounds import TooMuch, limit_finding
 from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, name_of_file, read, without_quotes
+from dpcompose.commands.gather import Complaints, Gathering
+from dpcompose.commands.inputs import (
+    STANDARD_INPUT,
+    NoFile,
+    Unreadable,
+    name_of_file,
+    read,
+    without_quotes,
+)
 from dpcompose.commands.output import refuse_overwrite, style_for
 from dpcompose.commands.outputs import DiffFormat, Output, Rendering, outputs_of, write_outputs
 from dpcompose.commands.parallel.workers import run_each_within
-from dpcompose.commands.policies import Policies, Revision, audited
+from dpcompose.commands.policies import Policies, Revision, audited, toml
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
-from dpcompose.commands.show_settings import toml
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import (
     EVENTS,
@@ -36,9 +42,9 @@ from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
 
 
-@dataclass(slots=True)
-class Comparison:
-    """Compares two versions of specs one after the other; `code` is the worst exit code so far.
+@dataclass(slots=True, kw_only=True)
+class Comparison(Complaints):
+    """Compares two versions of specs one after the other.
 
     `policies`: the settings that apply to each spec. `failing`: the events that are failures.
     `before`: the settings files of the revision. `left_out`: counts what is left out, once all is
@@ -49,20 +55,17 @@ class Comparison:
     policies: Policies
     failing: Container[Event]
     before: Revision | None = None
-    code: ExitCode = field(default=ExitCode.FINE, init=False)
     left_out: LeftOut = field(default_factory=LeftOut, init=False)
-    _unread: int = field(default=0, init=False)
-    _said: set[str] = field(default_factory=set, init=False)
 
     def of_two(self, old: str, new: str) -> Iterator[Change | Invalid]:
         """Yields the changes from one file to another."""
         try:
             before, after = read(old), read(new)
         except Unreadable as error:
-            self._unreadable(error)
+            self.worse(ExitCode.USAGE, str(error))
         else:
             yield from self._changes((name_of_file(old), before), (name_of_file(new), after))
-        self.left_out = LeftOut(self._unread)
+        self.left_out = LeftOut(self.unread)
 
     def since(
         self, past: Past, gathering: Gathering, written: Sequence[str | None]
@@ -74,7 +77,7 @@ class Comparison:
         told: set[str] = set()
         for file in gathering.items():
             if isinstance(file, NoFile):
-                self._unreadable(file.says)
+                self.worse(ExitCode.USAGE, file.says)
                 continue
             refuse_overwrite(written, [file])
             try:
@@ -85,19 +88,19 @@ class Comparison:
                     told.add(pair.key)
                 after = None if pair.new is None else (pair.new, read(pair.new))
             except Unreadable as error:
-                self._unreadable(error)
+                self.worse(ExitCode.USAGE, str(error))
                 continue
             if pair.old is None and gathering.named and not self.run.allow_new:
                 hint = "--allow-new compares it with nothing"
-                self._unreadable(f"{file} is not in {past.revision} ({hint})")
+                self.worse(ExitCode.USAGE, f"{file} is not in {past.revision} ({hint})")
                 continue
             before = None if pair.old is None else (pair.old, pair.data or b"")
             if before is not None and after is not None and not is_spec(before[1]):
                 before = None  # it was there, but was no spec
             yield from self._changes(before, after, f"@{past.revision}")
-        self.left_out = gathering.left_out._replace(unread=self._unread)
+        self.left_out = gathering.left_out._replace(unread=self.unread)
         if self.run.strict and self.left_out.untold:
-            self.code = max(self.code, ExitCode.USAGE)
+            self.worse(ExitCode.USAGE)
 
     def _changes(
         self, old: tuple[str, bytes] | None, new: tuple[str, bytes] | None, when: str = ""
@@ -112,9 +115,7 @@ class Comparison:
             settings = self.policies.of(given[0])
             told = self._settings((old or given)[0], given[0])
         except BadSettings as error:
-            if str(error) not in self._said:  # many specs can have the same settings
-                self._unreadable(error)
-                self._said.add(str(error))
+            self.worse(ExitCode.USAGE, str(error))
             return
         wanted = () if settings.delta is None else (settings.delta,)
         terms = SameTerms(
@@ -163,21 +164,15 @@ class Comparison:
     ) -> Change | Invalid:
         """Returns a change with its settings and failing events, and updates the exit code."""
         if isinstance(found, Invalid):
-            self.code = max(self.code, ExitCode.INVALID)
+            self.worse(ExitCode.INVALID)
             return found
         found = replace(found, settings=told)
         found = replace(found, failing=tuple(e for e in found.events if e in self.failing))
         broken = any(settings.fails(each.level) for each in found.findings)
         unbounded = found.new is not None and found.new.status == "no-guarantee"
         if broken or unbounded or found.failing:
-            self.code = max(self.code, ExitCode.FAILED)
+            self.worse(ExitCode.FAILED)
         return found
-
-    def _unreadable(self, message: object) -> None:
-        """Reports a file that cannot be compared, and updates the exit code."""
-        complain(str(message))
-        self._unread += 1
-        self.code = max(self.code, ExitCode.USAGE)
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
@@ -219,7 +214,7 @@ def diff_files(run: Run) -> ExitCode:
         refuse_overwrite(written, files)
     increase = ["increase"] if run.fail_on_increase else []
     events, level = _failing([*run.events, *increase])
-    comparison = Comparison(run, replace(run, fail_on=level).policies, events)
+    comparison = Comparison(run=run, policies=replace(run, fail_on=level).policies, failing=events)
     if against is None:
         found = comparison.of_two(files[0], files[1])
     else:

@@ -6,6 +6,7 @@ import os
 import sys
 from enum import IntEnum, StrEnum
 from shutil import get_terminal_size
+from typing import TextIO
 
 from dpcompose.errors import InvalidSpec, printable
 from dpcompose.render.layout import Style, transliterated
@@ -44,12 +45,20 @@ def complain_of(error: InvalidSpec) -> None:
     complain_lines(refusal(error, for_complaints()))
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Returns whether a stream is a terminal; it may be missing or closed."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
 def for_complaints() -> Style:
     """Returns the style of standard error: the terminal's width, colours and characters."""
     stream = sys.stderr
     if stream is None:
         return Style(100)
-    terminal = stream.isatty()
+    terminal = is_terminal(stream)
     width = get_terminal_size((100, 24)).columns if terminal else 100
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return Style(width, terminal and not plain, stream.encoding or "utf-8")

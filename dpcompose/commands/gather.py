@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from itertools import chain
+from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.globs import is_entered, is_met, is_pattern, matches, parts_below, split
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, is_yaml, name_of_file, read
-from dpcompose.commands.once import Once
+from dpcompose.commands.exits import ExitCode, complain, complain_of
+from dpcompose.commands.inputs import (
+    STANDARD_INPUT,
+    Input,
+    NoFile,
+    Unreadable,
+    fault_without_quotes,
+    is_yaml,
+    name_of_file,
+    read,
+)
+from dpcompose.errors import InvalidSpec
 from dpcompose.places import GIT, is_below, real, strays, work_tree
+from dpcompose.policy.settings import BadSettings
 from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
@@ -23,15 +36,108 @@ from dpcompose.source import is_spec
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
 
+_Result = TypeVar("_Result")
+
+_PATTERN = frozenset("*?[")
+_NO_SPECS_IN = frozenset({"node_modules"})  # nor in folders whose name starts with a dot
+
+
+def is_pattern(name: str) -> bool:
+    """Returns whether a name has wildcards.
+
+    A file with that very name does not change this: whoever adds it could otherwise have a pattern
+    mean that file alone.
+    """
+    return not _PATTERN.isdisjoint(name) and "\0" not in name
+
+
+def is_entered(folder: str) -> bool:
+    """Returns whether a folder of this name is searched if one above it is named."""
+    return folder[0] != "." and folder not in _NO_SPECS_IN
+
+
+def split(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """Returns (folder before the first part with a wildcard, the parts from that one on)."""
+    parts = Path(pattern).parts
+    start = next((n for n, part in enumerate(parts) if not _PATTERN.isdisjoint(part)), len(parts))
+    return os.path.join("", *parts[:start]), parts[start:]
+
+
+def parts_below(path: tuple[str, ...], pattern: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Returns the parts of a path below what matches a pattern; None if nothing of it matches."""
+    if not pattern or not path:
+        return None if pattern else path
+    if pattern[0] == "**":
+        found = parts_below(path, pattern[1:])
+        deeper = found is None and len(path) > 1 and path[0][0] != "."
+        return parts_below(path[1:], pattern) if deeper else found
+    if path[0][0] == "." and path[0] != pattern[0]:
+        return None
+    return parts_below(path[1:], pattern[1:]) if fnmatchcase(path[0], pattern[0]) else None
+
+
+def matches(pattern: str) -> list[str]:
+    """Returns the paths that match a pattern, sorted; `**` does not follow links.
+
+    As in a shell, names that start with a dot match no wildcard. A file that is called like the
+    pattern is among them.
+    """
+    path = Path(pattern)
+    literal = set(path.parts)
+    try:
+        found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+        names = {
+            str(each)
+            for each in found
+            if not any(part[0] == "." and part not in literal for part in each.parts)
+        }
+        return sorted(names | ({str(path)} if os.path.lexists(path) else set()))
+    except (OSError, ValueError, NotImplementedError):
+        return []
+
+
+def is_met(path: Sequence[str]) -> bool:
+    """Returns whether all folders on a path below a named folder are searched."""
+    return all(map(is_entered, path[:-1]))
+
+
+@dataclass(slots=True)
+class Once:
+    """The files that were met so far, stored compactly since there may be very many."""
+
+    _seen: dict[int, set[int]] = field(default_factory=dict, init=False)
+    _paths: set[str] = field(default_factory=set, init=False)
+
+    def first(self, file: str) -> bool:
+        """Returns whether a file is met for the first time; always true for pipes and devices."""
+        try:
+            found = os.stat(file)
+        except (OSError, ValueError):  # it cannot be read, which is reported once
+            return self._is_new(self._paths, os.path.abspath(file))
+        if not stat.S_ISREG(found.st_mode):
+            return True
+        if not found.st_ino:  # a file system without inode numbers
+            return self._is_new(self._paths, os.path.realpath(file))
+        return self._is_new(self._seen.setdefault(found.st_dev, set()), found.st_ino)
+
+    def first_named(self, name: str) -> bool:
+        """Returns whether a name is met for the first time, where names identify files."""
+        return self._is_new(self._paths, name)
+
+    def has_named(self, name: str) -> bool:
+        """Returns whether a name was met before."""
+        return name in self._paths
+
+    @staticmethod
+    def _is_new(seen: set[Any], key: object) -> bool:
+        """Adds a key to a set and returns whether it is new."""
+        before = len(seen)
+        seen.add(key)
+        return len(seen) > before
+
+
 _LONGEST_NAME = 2**16  # bytes of a name in a list of files
 _MOST_NAMES = 20  # names kept of what is left out
-
-
-class NoFile(NamedTuple):
-    """An argument that gives no file, and why."""
-
-    name: str
-    says: str
 
 
 @dataclass(slots=True)
@@ -189,48 +295,35 @@ class Gathering:
         if (why := strays(os.path.join(folder, os.curdir))) is not None:
             yield NoFile(folder, f"cannot read {folder}: {why}")
             return
-        # No link is followed below the folder, so that nothing leads out. Each folder comes with
-        # whether it is searched; in one that is not, specs are only counted.
-        waiting = [(folder, True)]
+        # No link is followed below the folder, so that nothing leads out. Each entry comes with
+        # whether its folder is searched; in one that is not, specs are only counted.
+        waiting = [(folder, "folder", True)]
         while waiting:
-            path, entered = waiting.pop()
-            if path and not os.path.basename(path):  # a spec, which `_met` marks by a separator
-                yield from self._spec_or_unreadable(path[:-1], top)
-                continue
-            try:
-                entries = _entries(path or os.curdir)
-            except OSError as error:
-                name = path or os.curdir
-                yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
-                continue
-            if not entries and path != folder and _has_submodules(path):
-                self._skip("absent", path)
-            waiting += reversed([*self._met(path, entries, entered, top)])
-
-    def _met(
-        self, folder: str, entries: Sequence[tuple[str, str]], entered: bool, top: str
-    ) -> Iterator[tuple[str, bool]]:
-        """Yields the subfolders to search and the specs of a folder, which end with a separator."""
-        for name, kind in entries:
-            path = os.path.join(folder, name)
+            path, kind, entered = waiting.pop()
             if kind == "folder":
-                if name != GIT:
-                    yield path, entered and is_entered(name)
+                try:
+                    entries = _entries(path or os.curdir)
+                except OSError as error:
+                    name = path or os.curdir
+                    yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
+                    continue
+                if not entries and path != folder and _has_submodules(path):
+                    self._skip("absent", path)
+                for name, kind in reversed(entries):
+                    searched = entered and (kind != "folder" or is_entered(name))
+                    if is_yaml(name) if kind == "file" else name != GIT:
+                        waiting.append((os.path.join(path, name), kind, searched))
             elif not entered:
-                if kind == "file" and is_yaml(name) and self._may_be_spec(path):
+                if kind == "file" and self._may_be_spec(path):
                     self._skip("hidden", path)
             elif _is_left_out(kind, path, top):
                 self._skip(kind, path)
-            elif kind == "file" and is_yaml(name):
-                yield path + os.sep, True
-
-    def _spec_or_unreadable(self, path: str, top: str) -> Iterator[str | NoFile]:
-        """Yields a YAML file if it is a spec, or a problem if it cannot be read."""
-        kept = self._file_unless_outside(path, top)
-        if isinstance(kept, NoFile) or self._may_be_spec(path):
-            yield kept
-        else:
-            self._skip("skipped", path)
+            elif kind == "file":
+                kept = self._file_unless_outside(path, top)
+                if isinstance(kept, NoFile) or self._may_be_spec(path):
+                    yield kept
+                else:
+                    self._skip("skipped", path)
 
     def _may_be_spec(self, path: str) -> bool:
         """Returns whether a file is a spec, or has a problem that reading it will report."""
@@ -346,3 +439,49 @@ def _has_submodules(folder: str) -> bool:
     """Returns whether the work tree has submodules, so that an empty folder may be one of them."""
     top = work_tree(folder)
     return top is not None and os.path.lexists(os.path.join(top, ".gitmodules"))
+
+
+@dataclass(slots=True)
+class Complaints:
+    """What goes wrong with the files of a command: it is printed, and gives the exit code.
+
+    `code`: the worst one so far. `unread`: how many complaints there were.
+    """
+
+    code: ExitCode = ExitCode.FINE
+    unread: int = 0
+    _said: set[str] = field(default_factory=set, init=False)
+
+    def worse(self, code: ExitCode, says: str | None = None) -> None:
+        """Records an exit code, and prints why, once: many specs can have the same settings."""
+        self.code = max(self.code, code)
+        if says is not None and says not in self._said:
+            self._said.add(says)
+            self.unread += 1
+            complain(says)
+
+    def results(
+        self,
+        items: Iterable[str | NoFile | Input],
+        work: Callable[[str, bytes], _Result],
+        name: Callable[[str], str] = name_of_file,
+    ) -> Iterator[_Result]:
+        """Yields what `work` makes of each file and its content, where it can.
+
+        `name`: what a file is called in messages.
+        """
+        for item in items:
+            file, data = item if isinstance(item, Input) else (item, None)
+            try:
+                data = read(file) if data is None else data
+                assert isinstance(file, str)
+                result = work(file, data)
+            except (Unreadable, BadSettings) as error:
+                self.worse(ExitCode.USAGE, str(error))
+            except InvalidSpec as error:
+                complain_of(fault_without_quotes(error, data or b""))
+                self.worse(ExitCode.INVALID)
+            except TooMuch as error:
+                self.worse(ExitCode.INVALID, f"{name(str(file))}: {error}")
+            else:
+                yield result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.places import strays
@@ -24,6 +24,20 @@ class Unreadable(Exception):
     """A file cannot be read; the message names it and the reason."""
 
 
+class NoFile(NamedTuple):
+    """An argument that gives no file, and why."""
+
+    name: str
+    says: str
+
+
+class Input(NamedTuple):
+    """A file to read, or one with the content that was read already."""
+
+    file: str
+    data: bytes | None = None
+
+
 def is_yaml(name: str) -> bool:
     """Returns whether a file name ends in `.yaml` or `.yml`, in upper or lower case."""
     return name.lower().endswith((".yaml", ".yml"))
@@ -34,11 +48,13 @@ def name_of_file(file: str) -> str:
     return "<stdin>" if file == STANDARD_INPUT else file
 
 
-def read(file: str) -> bytes:
+def read(file: str | NoFile) -> bytes:
     """Returns the bytes of a file, at most one more than the limit, by which the size is refused.
 
-    Raises Unreadable.
+    Raises Unreadable, also for an argument that gives no file.
     """
+    if isinstance(file, NoFile):
+        raise Unreadable(file.says)
     try:
         if file != STANDARD_INPUT:
             if (why := strays(file)) is not None:

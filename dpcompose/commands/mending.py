@@ -6,8 +6,14 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, for_complaints
-from dpcompose.commands.gather import NoFile
+from dpcompose.commands.exits import (
+    BadCall,
+    ExitCode,
+    complain,
+    complain_lines,
+    for_complaints,
+    is_terminal,
+)
 from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.replace import Unwritable, replaced
 from dpcompose.commands.run import Run
@@ -30,10 +36,9 @@ def mend(run: Run, past: Past | None) -> ExitCode:
         raise BadCall("--fix takes files: standard input (-) cannot be written to, nor read twice")
     found: dict[str, tuple[bytes, Corrected]] = {}
     for item in run.gathering().items():
-        if isinstance(item, NoFile) or item in found:
-            continue
         with suppress(Unreadable):  # the analysis reports it
             data = read(item)
+            assert isinstance(item, str)
             if past is not None and past.has(item, data):
                 continue
             change = corrected(data)
@@ -58,11 +63,7 @@ def mend(run: Run, past: Past | None) -> ExitCode:
 
 def _agreed(what: str) -> bool:
     """Returns whether a person at the terminal agrees to write the corrections."""
-    try:
-        asked = sys.stdin.isatty() and sys.stderr.isatty()
-    except (AttributeError, ValueError):  # a stream is missing, or closed
-        asked = False
-    if not asked:
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         complain(f"nothing is written: --fix --yes makes the {what}")
         return False
     sys.stderr.write(f"Make the {what}? [y/N] ")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from typing import Literal, NamedTuple, TextIO
+from io import StringIO, TextIOWrapper
+from typing import Literal, NamedTuple, NoReturn, TextIO
 
-from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.streams import unprintable
-from dpcompose.render.layout import Style, transliterated
+from dpcompose.commands.exits import BadCall, ExitCode, complain, is_terminal
+from dpcompose.render.layout import STAND_IN, Style, transliterated
 from dpcompose.render.logs import Inert
 
 #: Columns: the least that is accepted, the width of a pipe or a file, and the most.
@@ -45,7 +45,7 @@ def style_for(path: str | None, look: Look, site: str = "") -> Style:
     """
     stream = sys.stdout
     printed = to_standard_output(path) and stream is not None
-    terminal = printed and _is_terminal(stream)
+    terminal = printed and is_terminal(stream)
     colour = _coloured(look.color, terminal) if printed else look.color is Color.ALWAYS
     return Style(
         width=look.width if look.width is not None else max(NARROWEST, _columns(terminal)),
@@ -78,14 +78,6 @@ def _coloured(color: Color, terminal: bool) -> bool:
     return terminal and os.environ.get("TERM") != "dumb"
 
 
-def _is_terminal(stream: TextIO) -> bool:
-    """Returns whether a stream is a terminal."""
-    try:
-        return stream.isatty()
-    except ValueError:  # the stream is closed
-        return False
-
-
 def deliver(pieces: Iterable[str], path: str | None, raw: bool = False) -> None:
     """Prints each piece as it comes, or writes all of them to the file at `path` (not `-`).
 
@@ -115,40 +107,29 @@ def deliver_all(
         for _, piece in pieces:
             _print(piece)
         return
-    from dpcompose.commands.replace import Unwritable, Write, replaced
+    from dpcompose.commands.replace import Unwritable, replaced
 
+    unread: SystemExit | None = None  # nobody reads standard output any more: the files go on
     try:
         with replaced(files) as writers:
             waiting = iter(writers)
-            printing = _Printing()
-            ways: list[Write] = [
-                printing if to_standard_output(path) else next(waiting) for path in paths
-            ]
+            ways = [None if to_standard_output(path) else next(waiting) for path in paths]
             for number, piece in pieces:
-                ways[number](piece)
+                write = ways[number]
+                if write is not None:
+                    write(piece)
+                elif unread is None:
+                    try:
+                        _print(piece)
+                    except SystemExit as end:
+                        if end.code != ExitCode.NO_READER:
+                            raise
+                        unread = end
     except Unwritable as error:
         complain(str(error))
         raise SystemExit(ExitCode.USAGE) from error
-    if printing.unread is not None:
-        raise printing.unread
-
-
-class _Printing:
-    """A writer to standard output that lets other outputs go on when nobody reads it any more."""
-
-    def __init__(self) -> None:
-        self.unread: SystemExit | None = None
-
-    def __call__(self, piece: str) -> None:
-        """Prints a piece, unless nobody reads standard output any more."""
-        if self.unread is not None:
-            return
-        try:
-            _print(piece)
-        except SystemExit as end:
-            if end.code != ExitCode.NO_READER:
-                raise
-            self.unread = end
+    if unread is not None:
+        raise unread
 
 
 def to_standard_output(path: str | None) -> bool:
@@ -162,15 +143,10 @@ def print_out(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Writes text to standard output at once. Raises SystemExit where that fails."""
-    stream = sys.stdout
-    if stream is None:
-        unprintable(None)
-    try:
-        stream.write(transliterated(text, stream.encoding or "utf-8"))
-        stream.flush()
-    except OSError as error:
-        unprintable(stream, error)
+    """Writes text to standard output at once; the stream that `guard` made ends the run where that
+    fails."""
+    sys.stdout.write(transliterated(text, sys.stdout.encoding or "utf-8"))
+    sys.stdout.flush()
 
 
 def refuse_overwrite(paths: Iterable[str | None], files: Iterable[str]) -> None:
@@ -182,3 +158,85 @@ def refuse_overwrite(paths: Iterable[str | None], files: Iterable[str]) -> None:
             with suppress(OSError, ValueError):  # ValueError: a null byte in the name
                 if os.path.isfile(str(path)) and os.path.samefile(str(path), file):
                     raise BadCall(f"--output {path} would overwrite a spec")
+
+
+def unprintable(stream: TextIO | None, error: OSError | None = None) -> NoReturn:
+    """Ends the run, since standard output does not take what is printed, or is closed (None)."""
+    why = "it is closed"
+    if stream is not None and error is not None:
+        _abandon(stream, error)
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(ExitCode.NO_READER) from error
+        why = error.strerror or str(error)
+    complain(f"cannot write to standard output: {why}")
+    raise SystemExit(ExitCode.USAGE)
+
+
+def guard() -> None:
+    """Replaces the standard streams, so that failed writes end the run, also those of help texts.
+
+    A failed write to standard error is ignored, and nothing
+    there is a command for a log, which typer may repeat from a bad call. Both streams take every
+    character.
+    """
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    elif type(sys.stdout) is TextIOWrapper:
+        sys.stdout = _Guarded(sys.stdout, unprintable)
+    if type(sys.stderr) is TextIOWrapper:
+        sys.stderr = _Guarded(sys.stderr, _abandon, Inert())
+
+
+class _Guarded(TextIOWrapper):
+    """A copy of the stream `over` that calls `fail` when a write fails.
+
+    `inert`: a function applied to everything that is written.
+    """
+
+    def __init__(
+        self,
+        over: TextIOWrapper,
+        fail: Callable[[TextIO, OSError], object],
+        inert: Callable[[str], str] | None = None,
+    ) -> None:
+        self._fail = fail
+        self._inert = inert
+        super().__init__(
+            over.buffer,
+            over.encoding,
+            STAND_IN,
+            line_buffering=over.line_buffering,
+            write_through=over.write_through,
+        )
+
+    def write(self, text: str) -> int:
+        """Writes a text and returns its length, also where that failed and `fail` returned."""
+        try:
+            super().write(text if self._inert is None else self._inert(text))
+            return len(text)
+        except OSError as error:
+            self._fail(self, error)
+            return len(text)
+
+    def flush(self) -> None:
+        """Writes what is buffered; `fail` is called where that fails."""
+        try:
+            super().flush()
+        except OSError as error:
+            self._fail(self, error)
+
+
+class _Closed(StringIO):
+    """A standard output that does not exist: a write to it ends the run."""
+
+    def write(self, _text: str) -> int:
+        """Ends the run."""
+        unprintable(None)
+
+
+def _abandon(stream: TextIO, _error: OSError) -> None:
+    """Redirects a stream to nowhere, so that Python does not fail on buffered text at exit."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -9,6 +9,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
+from dpcompose.commands.exits import is_terminal
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -16,57 +18,26 @@ _PATIENCE, _PAUSE = 0.5, 0.1  # seconds until the bar appears, and between updat
 
 
 class Progress:
-    """A bar for how many of `total` items are done. Without a stream nothing is shown."""
+    """A context that shows how many steps of some work are done. Without a stream nothing is shown.
 
-    __slots__ = ("_bar", "_done", "_next", "_stream", "_total")
-
-    def __init__(self, total: int, stream: TextIO | None) -> None:
-        self._total = total
-        self._stream = stream
-        self._done = 0
-        self._next = time.monotonic() + _PATIENCE
-        self._bar: Bar | None = None
-
-    def step(self) -> None:
-        """Counts one more finished item, and draws the bar if it is time."""
-        self._done += 1
-        if self._stream is None or time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _PAUSE
-        try:
-            if self._bar is None:
-                self._bar = _bar(self._total, self._stream)
-                self._bar.start()
-            self._bar.update(self._bar.task_ids[0], completed=self._done, refresh=True)
-        except OSError:
-            self._stream = self._bar = None
-
-    def clear(self) -> None:
-        """Removes the bar, before something else is printed and at the end."""
-        if self._bar is not None:
-            with suppress(OSError):
-                self._bar.stop()
-            self._bar = None
-
-
-class Waiting:
-    """A context that shows one long piece of work (`says`) and how many steps of it are done.
-
-    A thread draws it, since nothing else does meanwhile; no process may be forked then. Without a
-    stream nothing is shown.
+    `total`: the number of steps, each of which may draw the bar. Without it a thread draws what the
+    work is (`says`) and the steps (`unit`), since nothing else does meanwhile; no process may be
+    forked then.
     """
 
-    __slots__ = ("_done", "_over", "_says", "_stream", "_thread", "_unit")
-
-    def __init__(self, says: str, stream: TextIO | None, unit: str = "") -> None:
-        self._says, self._unit, self._stream = says, unit, stream
+    def __init__(
+        self, stream: TextIO | None, total: int | None = None, says: str = "", unit: str = ""
+    ) -> None:
+        self._stream, self._total, self._says, self._unit = stream, total, says, unit
         self._done = 0
+        self._next = time.monotonic() + _PATIENCE
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._bar: Bar | None = None
 
-    def __enter__(self) -> Waiting:
-        if self._stream is not None:
-            self._thread = threading.Thread(target=self._draw, args=(self._stream,), daemon=True)
+    def __enter__(self) -> Progress:
+        if self._stream is not None and self._total is None:
+            self._thread = threading.Thread(target=self._draw_until_over, daemon=True)
             self._thread.start()
         return self
 
@@ -74,8 +45,11 @@ class Waiting:
         self.clear()
 
     def step(self) -> None:
-        """Counts one more step."""
+        """Counts one more step, and draws the bar if it is time."""
         self._done += 1
+        if self._total is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _PAUSE
+            self._draw()
 
     def clear(self) -> None:
         """Removes the bar, before something else is printed and at the end."""
@@ -83,23 +57,31 @@ class Waiting:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        if self._bar is not None:
+            with suppress(OSError):
+                self._bar.stop()
+            self._bar = None
 
-    def _draw(self, stream: TextIO) -> None:
+    def _draw(self) -> None:
+        """Draws the bar; a failure to do so must not be printed in its place."""
+        if self._stream is None:
+            return
+        try:
+            if self._bar is None:
+                self._bar = _bar(self._total, self._stream, self._unit, self._says)
+                self._bar.start()
+            self._bar.update(self._bar.task_ids[0], completed=self._done, refresh=True)
+        except (OSError, ValueError, MemoryError):
+            self._stream = self._bar = None
+
+    def _draw_until_over(self) -> None:
         """Draws the bar until the work is over; runs in a thread."""
-        # A failure to draw must not be printed in place of the bar.
-        with suppress(OSError, ValueError, MemoryError):
-            if self._over.wait(_PATIENCE):
-                return
-            bar = _bar(None, stream, self._unit, self._says)
-            bar.start()
-            try:
-                while not self._over.wait(_PAUSE):
-                    bar.update(bar.task_ids[0], completed=self._done, refresh=True)
-            finally:
-                bar.stop()
+        if not self._over.wait(_PATIENCE):
+            while not self._over.wait(_PAUSE):
+                self._draw()
 
 
-def _bar(total: int | None, stream: TextIO, unit: str = "specs", says: str = "") -> Bar:
+def _bar(total: int | None, stream: TextIO, unit: str, says: str) -> Bar:
     """Returns a bar of rich that disappears at its end and draws in no thread.
 
     Processes are forked from this one. `unit`: what is counted, empty where nothing is.
@@ -134,12 +116,5 @@ def waiting_stream(prints: bool) -> TextIO | None:
 
     None also while a terminal shows results (`prints`).
     """
-    stream = sys.stderr
-    try:
-        if stream is None or not stream.isatty() or os.environ.get("TERM") in ("dumb", None):
-            return None
-        if prints and sys.stdout is not None and sys.stdout.isatty():
-            return None
-    except ValueError:  # the stream is closed
-        return None
-    return stream
+    watched = is_terminal(sys.stderr) and os.environ.get("TERM") not in ("dumb", None)
+    return sys.stderr if watched and not (prints and is_terminal(sys.stdout)) else None

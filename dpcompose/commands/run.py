@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +18,7 @@ from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
 from dpcompose.commands.outputs import By, FilterKind, Origin
 from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.errors import quoted
 from dpcompose.render import Format
 
 if TYPE_CHECKING:  # what reads specs is imported by the commands that do
@@ -183,6 +186,22 @@ class Run:
             raise BadCall(f"--width {self.width}: at most {MOST_COLUMNS} columns make sense")
         look = Look(self.color, self.width, whole=self.whole, plot=self.plot)
         return look._replace(detail="brief" if self.brief else "full" if self.full else "usual")
+
+    @property
+    def date(self) -> str | None:
+        """Returns the day of --on, or else that of SOURCE_DATE_EPOCH in UTC, or None without
+        both."""
+        if self.day is not None:
+            with suppress(ValueError):
+                if date.fromisoformat(self.day).isoformat() == self.day:
+                    return self.day
+            says = f"--on {quoted(self.day)}: a day of the calendar is due, such as 2026-03-31"
+            raise BadCall(says)
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        try:
+            return datetime.fromtimestamp(int(epoch), UTC).date().isoformat() if epoch else None
+        except (ValueError, OverflowError, OSError) as error:
+            raise BadCall(f"SOURCE_DATE_EPOCH is {quoted(epoch)}, no seconds since 1970") from error
 
     def name(self, file: str) -> str:
         """Returns what a file is called in reports; standard input as the call names it."""

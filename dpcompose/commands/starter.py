@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import ChainMap
+from pathlib import Path
 from textwrap import wrap
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
@@ -18,41 +19,10 @@ from dpcompose.places import examples as library
 #: The schema that the modeline of the starter names, in the same folder.
 SCHEMA_FILE = "dpcompose.schema.json"
 
-STARTER = f"""\
-# yaml-language-server: $schema={SCHEMA_FILE}
-#
-# What is computed from sensitive data, and what it must protect.
-#
-#   dpcompose analyze FILE   the tightest bound, the theorem that gives it, and why
-#   dpcompose check FILE     the same against the budget below; exit code 1 if it is over
-dpcompose: 1                # the version of the spec language
-title: Weekly figures of two clinics
 
-# What one person may change, and the release must hide: `unbounded` (one row added or removed),
-# `bounded` (one row replaced), `user` (all rows of one person).
-protect: unbounded
-
-# Sensitive tables have no `from`. The others are made from them by a `map`, or split in blocks.
-datasets:
-  visits: {{}}
-  adults: {{from: visits, map: filter}}
-  clinic:
-    from: visits
-    partition: {{by: value, blocks: [north, south]}}   # by the value of a row: disjoint
-
-# What is released. `stated_on` is the table whose neighbours a guarantee speaks of, if it is not
-# the one that is read. Numbers are exact: 0.1 is one tenth, and 1/3 is a third.
-mechanisms:
-  - {{name: all visits, reads: visits, notion: pure, epsilon: 0.5}}
-  # A visit is in one block only, so that all blocks together cost what one does.
-  - {{name: visits by clinic, reads: clinic.*, notion: pure, epsilon: 0.3}}
-  # A mechanism described by its noise: Laplace of this scale, where one row changes the result by
-  # at most 1. It costs 1/5.
-  - {{name: adults, reads: adults, mechanism: laplace, scale: 5, sensitivity: 1}}
-
-# 0.5 + 0.3 + 0.2 = 1. A budget may be {{epsilon: 1, delta: 1e-6}}, {{rho: 0.5}} or {{mu: 1}} too.
-budget: {{epsilon: 1}}
-"""
+def starter() -> str:
+    """Returns the text of the starter spec."""
+    return Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
 
 
 def write_starter(file: str, force: bool, name: str | None = None) -> None:
@@ -62,7 +32,7 @@ def write_starter(file: str, force: bool, name: str | None = None) -> None:
     An existing schema is not replaced. Raises BadCall for an unknown name and if the file exists
     and `force` is not set, and SystemExit if it cannot be written.
     """
-    text = STARTER if name is None else _copied(example(name))
+    text = starter() if name is None else _copied(example(name))
     if to_standard_output(file):
         print_out(text)
         return

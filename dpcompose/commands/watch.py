@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.globs import is_entered, is_pattern, split
+from dpcompose.commands.exits import BadCall, ExitCode, complain, is_terminal
+from dpcompose.commands.gather import is_entered, is_pattern, split
 from dpcompose.commands.inputs import STANDARD_INPUT, is_yaml
 from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
@@ -52,7 +52,7 @@ def watch(run: Run, command: Callable[[Run], int]) -> ExitCode:
 def _clear_terminal() -> None:
     """Clears the terminal; what goes elsewhere is kept."""
     stream = sys.stdout
-    if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
+    if is_terminal(stream) and os.environ.get("TERM") != "dumb":
         stream.write(_CLEAR)
         stream.flush()
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):
-    """A theorem or a rule does not apply; the message says why, in the words that people read."""
+    """Raised where a theorem or a rule does not apply; the message says why, in words for
+    people."""
 
 
 #: Returns where a hypothesis holds of a subject, and raises `Refused` where it does not.
@@ -24,7 +25,7 @@ Test = Callable[[Any], object]
 
 
 class Role(StrEnum):
-    """The roles of an entry, from the most special to the most general."""
+    """What a theorem of the book is used for, from the most special use to the most general one."""
 
     WORST_BLOCK = "the worst block, by guarantees on the blocks"
     WORST_BLOCK_COMMON = "the worst block, by guarantees on the whole table"
@@ -78,8 +79,8 @@ class Hypothesis(NamedTuple):
     test: Test | None = None
 
     def refusal(self, subject: Any) -> str | None:
-        """Returns why it does not hold of a subject; None where it does, or where nothing checks
-        it."""
+        """Returns why the condition does not hold of `subject`; None where it does, or where
+        nothing checks it."""
         if self.test is None:
             return None
         try:
@@ -100,9 +101,10 @@ def checked(
     why: str,
     how: Literal["checked", "declared"] = "checked",
 ) -> Hypothesis:
-    """Returns the hypothesis that `holds` of a subject of a kind is true.
+    """Returns the hypothesis that `holds` is true of what it is checked on, which is of a `kind`.
 
-    `why`: the reason that is given where it is not, a format string for the subject.
+    `says`: the condition in words; `why`: the reason that is given where it is not met, a format
+    string for the subject.
     """
 
     def refuse_unless(subject: Any) -> None:
@@ -113,12 +115,13 @@ def checked(
 
 
 class Use(NamedTuple):
-    """A role of an entry, and when the entry is used in it.
+    """One use of a theorem: its role, and when it applies in it.
 
-    `on`: on what; None for what other code asks for by role alone. `hypotheses`: what has to hold
-    there beside the hypotheses of the entry. `run`: the bound for a subject, by the entry's own
-    function; None where only the right to a step is at stake. `told`: readers look for it, so that
-    they are told why it does not hold. `methods`: the methods of a bound that it justifies.
+    `on`: the kind of subject; None for what other code asks for by role alone. `hypotheses`: what
+    has to hold there beside the hypotheses of the theorem. `run`: computes the bound for a subject
+    by the theorem's own function; None where only the right to a step is at stake. `told`: readers
+    look for it, so that they are told why it does not hold. `methods`: the methods of a bound that
+    it justifies.
     """
 
     role: Role
@@ -176,12 +179,12 @@ class Theorem(NamedTuple):
     words: tuple[str, ...] = ()
 
     def checks(self, use: Use) -> tuple[Hypothesis, ...]:
-        """Returns the hypotheses that are checked in a use, in the order in which they are."""
+        """Returns the hypotheses that are checked in a use, in the order of checking."""
         return tuple(each for each in (*use.hypotheses, *self.hypotheses) if each.test is not None)
 
     def how(self, hypothesis: Hypothesis) -> str:
-        """Returns how a hypothesis stands: checked, declared, or (of what is not used) stated
-        only."""
+        """Returns how a condition of the theorem stands: checked, declared, or (of what is not
+        used) stated only."""
         if hypothesis.how == "checked" and self.for_readers and not self.uses:
             return "stated"
         return hypothesis.how
@@ -207,11 +210,12 @@ def theorem(
     uses: tuple[Use, ...] = (),
     routes: tuple[str, ...] = (),
 ) -> Callable[[_Bound], _Bound]:
-    """Returns the function that enters an entry with its bound, and returns the bound.
+    """Returns the function that enters a theorem with its bound into the book, and returns the
+    bound.
 
     The bound is a function, or None for an entry that is cited and computes nothing. `hypotheses`:
-    those that are checked. `place`: empty for the theorem of that number. Raises ValueError if the
-    id is taken.
+    those that are checked; other parameters: see `Theorem`. `place`: empty for the theorem of that
+    number. Raises ValueError if the id is taken.
     """
     entry = Theorem(
         identifier,

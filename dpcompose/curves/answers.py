@@ -50,8 +50,11 @@ _APART = Fraction(1, 10**8)
 def epsilon_at(
     composition: Curve, delta: Fraction, effort: EvaluationEffort = BEST
 ) -> Certified | None:
-    """Returns the least ε ≥ 0 at which the composition is (ε, δ)-DP; None where no finite one is
-    known."""
+    """Returns the least certified ε ≥ 0 at which the composition is (ε, δ)-DP, where `delta` is δ;
+    None where no finite one is known.
+
+    `effort`: how much work may be done for it.
+    """
     if delta >= 1:
         return Certified(ZERO, ZERO)
     composition = _settled(composition)
@@ -72,7 +75,11 @@ def epsilon_at(
 
 
 def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = BEST) -> Certified:
-    """Returns the least δ at which the composition is (ε, δ)-DP, for ε ≥ 0."""
+    """Returns the least certified δ at which the composition is (ε, δ)-DP, where `epsilon` ≥ 0 is
+    ε.
+
+    `effort`: how much work may be done for it.
+    """
     composition = _settled(composition)
     parts = _gathered(composition.parts)
     bound = greatest_sum(parts.all_parts(composition.gaussian))
@@ -92,11 +99,11 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
 
 
 def _settled(composition: Curve) -> Curve:
-    """Returns an equal composition, with the chance at which points give everything away counted in
-    `no_failure`.
+    """Returns an equal composition in which the chance that stated (ε, δ) points give everything
+    away has moved from the parts to `no_failure`.
 
-    (ε, δ) with all δ ≥ d is to give all away with chance d, and else (ε, (δ-d)/(1-d)): the two
-    orders of the tables alike.
+    A part whose points (ε, δ) all have δ ≥ d gives everything away with chance d, and else has the
+    points (ε, (δ-d)/(1-d)): the same in both orders of the tables.
     """
     parts: list[tuple[Part, int]] = []
     no_failure = composition.no_failure
@@ -114,18 +121,21 @@ def _settled(composition: Curve) -> Curve:
 
 
 class _Gathered(NamedTuple):
-    """The parts of a composition: responses by ε with their counts, and the others."""
+    """The parts of a composition, sorted: how many randomized responses there are of each ε, and
+    all other parts with their counts."""
 
     responses: dict[Fraction, int]
     others: tuple[tuple[Part, int], ...]
 
     def all_parts(self, gaussian: Fraction = ZERO) -> Curve:
-        """Returns all parts as one curve, with Σμ² of a Gaussian."""
+        """Returns all parts as one curve; `gaussian`: Σμ² of the Gaussian parts, which is added."""
         responses = tuple((Response(epsilon), n) for epsilon, n in self.responses.items())
         return Curve(responses + self.others, gaussian)
 
 
 def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
+    """Returns the parts, each with its count, sorted into responses and others; equal parts are
+    counted together."""
     responses: dict[Fraction, int] = {}
     others: dict[Part, int] = {}
     for part, count in parts:
@@ -140,13 +150,15 @@ def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
 
 
 def _fewer(parts: _Gathered) -> tuple[_Gathered, bool]:
-    """Fewer parts that dominate them, where they are very many, and whether they are."""
+    """Returns fewer parts that dominate the given ones where these are very many, else the given
+    ones; and whether anything was replaced."""
     whole = parts.all_parts().parts
     return (_gathered(merged(whole)), True) if is_merged(whole) else (parts, False)
 
 
 def _left(composition: Curve, delta: Fraction) -> Fraction | None:
-    """Returns the δ that is left for the finite losses; None where less than nothing is."""
+    """Returns what the chances of total failure leave of δ for the finite losses; None where they
+    exceed δ."""
     left = composition.left(delta)
     return left if left >= 0 else None
 
@@ -158,6 +170,11 @@ def _epsilon(
     bound: Fraction | None,
     effort: EvaluationEffort = BEST,
 ) -> Certified | None:
+    """Returns the least ε at δ by the first method that can give one: a closed form, the vertical
+    line, or a grid.
+
+    `gaussian`: Σμ² of the Gaussian parts; `bound`: an ε that is known to hold, None for none.
+    """
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
         return known
@@ -175,7 +192,7 @@ def _epsilon(
 
 
 def _log_below(delta: Fraction) -> float:
-    """ln δ, rounded down."""
+    """Returns ln δ, rounded down."""
     log_delta = log_of(delta)
     return log_delta - 4e-16 * abs(log_delta) - 1e-300
 
@@ -187,6 +204,8 @@ def _epsilon_of_few(
     bound: Fraction | None,
     effort: EvaluationEffort,
 ) -> Certified | None:
+    """Returns the least ε at δ of so few parts that a grid can hold them; the parameters are those
+    of `_epsilon`."""
     if not parts.others:
         if not parts.responses:
             return gaussian_epsilon(gaussian, delta)
@@ -221,7 +240,8 @@ def _epsilon_of_few(
 def _epsilon_by_any_way(
     composition: Curve, delta: Fraction, effort: EvaluationEffort
 ) -> Certified | None:
-    """Returns `epsilon_at`, or less by Rényi divergences where parts lose by being composed."""
+    """Returns `epsilon_at`, or the ε by Rényi divergences where that is less: it can be where the
+    curve of a part is larger than that of any mechanism it stands for."""
     found = epsilon_at(composition, delta, _alone(effort))
     if not all(is_tight(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
@@ -232,12 +252,14 @@ def _epsilon_by_any_way(
 
 
 def _alone(effort: EvaluationEffort) -> EvaluationEffort:
-    """For a composition of which one point decides, so that it needs no grids to share."""
+    """Returns the same effort for a composition that is asked about once, so that no grid need be
+    kept for further questions."""
     return ROUGH if effort.rough else BEST
 
 
 def _delta_by_any_way(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
-    """Returns `delta_at`, or less by Rényi divergences where parts lose by being composed."""
+    """Returns `delta_at`, or the δ by Rényi divergences where that is less: it can be where the
+    curve of a part is larger than that of any mechanism it stands for."""
     found = delta_at(composition, epsilon, _alone(effort))
     if not all(is_tight(part) for part, _ in composition.parts):
         with suppress(*BEYOND_DOUBLES):
@@ -254,6 +276,8 @@ def _epsilon_on_grid(
     bound: Fraction | None,
     effort: EvaluationEffort,
 ) -> Certified | None:
+    """Returns the least ε at δ by loss distributions on a grid; the parameters are those of
+    `_epsilon`."""
     # numpy is needed from here on only.
     from dpcompose.curves.backends.lattice.engine import (
         least_epsilon,
@@ -287,7 +311,8 @@ def _epsilon_on_grid(
 
 
 def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
-    """Returns the one part there is, if there is one alone."""
+    """Returns the only part of a composition, if it has just one part, once and without Gaussian;
+    else None."""
     if gaussian or parts.responses or len(parts.others) != 1:
         return None
     [(part, count)] = parts.others
@@ -297,6 +322,11 @@ def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
 def _delta(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort = BEST
 ) -> Certified:
+    """Returns the least δ at ε by the first method that can give one: a closed form, the vertical
+    line, or a grid.
+
+    `gaussian`: Σμ² of the Gaussian parts.
+    """
     only = _only(parts, gaussian)
     if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
         return known
@@ -314,6 +344,8 @@ def _delta(
 def _delta_of_few(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
 ) -> Certified:
+    """Returns the least δ at ε of so few parts that a grid can hold them; `gaussian`: Σμ² of the
+    Gaussian parts."""
     if not parts.others:
         if not parts.responses:
             return gaussian_delta(gaussian, epsilon)
@@ -345,6 +377,8 @@ def _delta_of_few(
 def _delta_on_grid(
     parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
 ) -> Certified:
+    """Returns the least δ at ε by loss distributions on a grid; `gaussian`: Σμ² of the Gaussian
+    parts."""
     from dpcompose.curves.backends.lattice.engine import (
         Result,
         least_log_delta,
@@ -376,7 +410,7 @@ def _delta_on_grid(
 
 
 def _exp(log: float, *, up: bool) -> Fraction:
-    """e^log for log ≤ 0, on the stated side."""
+    """Returns e^log for log ≤ 0, rounded up where `up`, else down."""
     if log == -math.inf:
         return ZERO
     if log < -MAX_EXPONENT and not up:

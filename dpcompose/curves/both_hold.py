@@ -38,11 +38,13 @@ MOST_STEPS = 64
 
 
 def of_several_kinds(options: Sequence[Curve]) -> bool:
-    """Whether curves of different forms hold; pairs and points are one form, which holds them."""
+    """Returns whether curves of different forms hold for one mechanism; (ε, δ) points count as one
+    form, since one curve holds them all."""
     return len(set(map(_form, options))) > 1
 
 
 def _form(curve: Curve) -> object:
+    """Returns a key that is equal for curves of one form."""
     part = curve.part
     if curve.no_failure != 1 or isinstance(part, Points):
         return Points
@@ -50,7 +52,8 @@ def _form(curve: Curve) -> object:
 
 
 def least_curve(options: Sequence[Curve]) -> Curve | None:
-    """Returns several bounds of one loss as one curve; None if nothing is known."""
+    """Returns several bounds of one privacy loss as one curve, the least at each ε; None if nothing
+    is known."""
     found, top, _ = _looked_at(options)
     chords = [ends for ends in pairwise(_corners(found)) if top < _POINTS * (ends[1] - ends[0])]
     if len(chords) <= _MOST_CHORDS:
@@ -64,8 +67,8 @@ def least_curve(options: Sequence[Curve]) -> Curve | None:
 
 
 def over_steps(options: Sequence[Curve], steps: int) -> Curve | None:
-    """Returns several bounds of the loss of one step as one curve of so many; None if nothing is
-    known."""
+    """Returns several bounds of the loss of one step as one curve for tables that are `steps` steps
+    apart; None if nothing is known."""
     from dpcompose.curves.backends.lattice import powers
 
     if steps > MOST_STEPS:
@@ -96,7 +99,8 @@ def over_steps(options: Sequence[Curve], steps: int) -> Curve | None:
 def _looked_at(
     options: Sequence[Curve],
 ) -> tuple[dict[Fraction, Fraction], Fraction, Fraction | None]:
-    """Returns the least δ at some ε, up to which of them all is looked at, and an ε without a δ."""
+    """Returns the least δ at each of some ε; the ε up to which all options are looked at; and an ε
+    with δ = 0, None if there is none."""
     top, pure = _reach(options)
     places = {top * n / _POINTS for n in range(_POINTS + 1)}
     for each in options:
@@ -112,6 +116,8 @@ def _looked_at(
 
 
 def _option_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> Curve | None:
+    """Returns the curve of some points (ε, δ), ascending; None if less than two of them say
+    anything."""
     falling: list[tuple[Fraction, Fraction]] = []
     for epsilon, delta in points:
         if delta < 1 and (not falling or delta < falling[-1][1]):
@@ -120,7 +126,8 @@ def _option_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> Curve | No
 
 
 def _reach(options: Sequence[Curve]) -> tuple[Fraction, Fraction | None]:
-    """Up to which ε the curve is looked at, and at which there is no δ any more, if at one."""
+    """Returns the ε up to which the curve is looked at, and the least ε at which δ is 0, None if
+    there is none."""
     pure = min((each for each in map(_pure, options) if each is not None), default=None)
     top = _LEAST_EPSILON
     least = _least_delta(options, top)
@@ -133,7 +140,8 @@ def _reach(options: Sequence[Curve]) -> tuple[Fraction, Fraction | None]:
 
 
 def _corners(found: dict[Fraction, Fraction]) -> list[Fraction]:
-    """Returns where the least convex curve bends, about."""
+    """Returns about the ε at which the least convex curve below the points `found` (δ by ε)
+    bends."""
     kept: list[tuple[float, float, Fraction]] = []
     for epsilon, delta in sorted(found.items()):
         x, y = math.exp(min(epsilon, Fraction(_MOST_EPSILON))), float(delta)
@@ -147,7 +155,7 @@ def _corners(found: dict[Fraction, Fraction]) -> list[Fraction]:
 
 
 def _least_delta(options: Sequence[Curve], epsilon: Fraction) -> Fraction:
-    """Returns the least δ at an ε that some option gives, rounded up."""
+    """Returns the least δ at ε that some option gives, rounded up."""
     found = [ONE]
     for each in options:
         if isinstance(each.part, Concentrated | Renyi):
@@ -158,7 +166,7 @@ def _least_delta(options: Sequence[Curve], epsilon: Fraction) -> Fraction:
 
 
 def _pure(curve: Curve) -> Fraction | None:
-    """Returns the ε at δ = 0 of what has one in closed form."""
+    """Returns the ε at δ = 0 of a curve that has one in closed form; else None."""
     if curve.no_failure != 1 or curve.gaussian:
         return None
     match curve.part:

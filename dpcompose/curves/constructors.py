@@ -25,13 +25,14 @@ from dpcompose.curves.rounding.written import Number, count_of, number_of
 
 
 def gaussian(sigma: Number, sensitivity: Number = 1) -> Curve:
-    """Returns the curve of normal noise of standard deviation `sigma`; the sensitivity is in L2."""
+    """Returns the curve of normal noise of standard deviation `sigma`; `sensitivity` is in the L2
+    norm."""
     return Curve((), (number_of(sensitivity, "a sensitivity") / _noise(sigma, "sigma")) ** 2)
 
 
 def laplace(scale: Number, sensitivity: Number = 1) -> Curve:
-    """Returns the curve of Laplace noise of density e^(-|x|/scale)/(2·scale); the sensitivity is
-    in L1."""
+    """Returns the curve of Laplace noise of density e^(-|x|/scale)/(2·scale); `sensitivity` is in
+    the L1 norm."""
     shift = number_of(sensitivity, "a sensitivity") / _noise(scale, "scale")
     return _one(LaplaceLoss(shift)) if shift else Curve()
 
@@ -43,14 +44,15 @@ def geometric(scale: Number, sensitivity: int = 1) -> Curve:
 
 
 def discrete_gaussian(sigma: Number, sensitivity: int = 1) -> Curve:
-    """Returns the curve of discrete Gaussian noise, mass proportional to e^(-n²/(2·sigma²)), in
-    L1."""
+    """Returns the curve of discrete Gaussian noise, mass proportional to e^(-n²/(2·sigma²));
+    `sensitivity` is in the L1 norm."""
     steps = count_of(sensitivity, "a sensitivity", 0)
     return _one(DiscreteGaussianLoss(steps, _noise(sigma, "sigma") ** 2)) if steps else Curve()
 
 
 def skellam(variance: Number, sensitivity: int = 1) -> Curve:
-    """Returns the curve of the difference of two Poisson counts of mean variance/2 each, in L1."""
+    """Returns the curve of the difference of two Poisson counts of mean variance/2 each, as noise;
+    `sensitivity` is in the L1 norm."""
     steps, noise = count_of(sensitivity, "a sensitivity", 0), _noise(variance, "variance")
     if noise < LEAST_VARIANCE:
         raise ValueError(f"variance is at least {LEAST_VARIANCE}")
@@ -58,15 +60,15 @@ def skellam(variance: Number, sensitivity: int = 1) -> Curve:
 
 
 def exponential(epsilon: Number) -> Curve:
-    """Returns the curve of a mechanism of bounded range `epsilon`, as the exponential mechanism
-    is."""
+    """Returns the curve of every mechanism of bounded range `epsilon`, such as the exponential
+    mechanism."""
     value = number_of(epsilon, "ε")
     return _one(BoundedRange(value)) if value else Curve()
 
 
 def randomized_response(epsilon: Number, values: int = 2) -> Curve:
-    """Returns the curve of one answer, kept with odds of e^epsilon to 1 against each other
-    value."""
+    """Returns the curve of randomized response over `values` values: the true one comes out with
+    odds of e^epsilon to 1 against each other one."""
     odds, k = number_of(epsilon, "ε"), count_of(values, "values", 2)
     return _one(KaryResponse(k, odds)) if odds else Curve()
 
@@ -106,8 +108,8 @@ def rdp(points: Iterable[tuple[Number, Number]]) -> Curve:
 
 
 def profile(points: Iterable[tuple[Number, Number]]) -> Curve:
-    """Returns a curve that dominates every mechanism that is (ε, δ)-DP for each (ε, δ) of
-    `points`."""
+    """Returns a curve that dominates every mechanism that is (ε, δ)-DP for each (ε, δ) of `points`,
+    which are on its privacy profile or above."""
     least: dict[Fraction, Fraction] = {}
     for epsilon, delta in points:
         at, value = number_of(epsilon, "ε"), number_of(delta, "δ", 1)
@@ -122,13 +124,14 @@ def profile(points: Iterable[tuple[Number, Number]]) -> Curve:
 
 
 def compose(*curves: Curve | Iterable[Curve]) -> Curve:
-    """Returns the curve of several mechanisms on the same data, adaptively chosen in a fixed
-    order. They are given one by one, or in a list."""
+    """Returns the curve of several mechanisms on the same data, adaptively chosen in a fixed order;
+    given one by one, or in a list."""
     return Curve().compose(*_curves_of(curves))
 
 
 def _curves_of(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
-    """Returns curves that are given one by one or in lists. Raises TypeError for anything else."""
+    """Returns a flat list of curves that were given one by one or in lists; raises TypeError for
+    anything else."""
     found: list[Curve] = []
     for each in given:
         found += [each] if isinstance(each, Curve) else each if isinstance(each, Iterable) else []
@@ -138,7 +141,8 @@ def _curves_of(given: Sequence[Curve | Iterable[Curve]]) -> list[Curve]:
 
 
 def maximum(*given: Curve | Iterable[Curve]) -> Curve:
-    """Returns the curve of one of several mechanisms, whichever: at each ε the greatest δ."""
+    """Returns the curve of a mechanism that is one of several, whichever: at each ε the greatest
+    δ."""
     curves = tuple(_curves_of(given))
     if not curves:
         raise ValueError("a maximum is of one curve at least")
@@ -150,6 +154,7 @@ def _one(part: Part) -> Curve:
 
 
 def _noise(given: Number, name: str) -> Fraction:
+    """Returns a parameter of noise as a fraction; raises ValueError unless it is above 0."""
     value = number_of(given, name)
     if not value or not math.isfinite(value):
         raise ValueError(f"{name} is above 0")

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 
 class MechanismLoss(ABC):
-    """The loss of a concrete mechanism moved by some distance: a part known by its distribution.
+    """The privacy loss of a concrete mechanism, such as Laplace noise, whose output moves by some
+    distance: a part known by its distribution.
 
     Both orders of the two tables have the same profile.
     """
@@ -41,16 +42,17 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def masses(self, step: Fraction) -> Masses:
-        """Returns a law on multiples of `step` whose curve is at least the profile at every real
-        ε."""
+        """Returns a privacy loss distribution on multiples of `step` whose curve is at least the
+        profile at every real ε."""
 
     @abstractmethod
     def cumulant(self) -> Cumulant:
-        """K without what `quadratic` tells of it."""
+        """Returns K(s) = s·D_(1+s), with D the Rényi divergence, without the term that `quadratic`
+        gives."""
 
     @abstractmethod
     def quadratic(self) -> Fraction:
-        """Returns the exact ρ with which K(s) contains ρ·s·(1+s)."""
+        """Returns the exact ρ for which K(s) contains the term ρ·s·(1+s)."""
 
     @abstractmethod
     def greatest(self) -> Fraction | None:
@@ -58,66 +60,73 @@ class MechanismLoss(ABC):
 
     @abstractmethod
     def rho(self) -> Fraction:
-        """Returns the least ρ known, rounded up."""
+        """Returns the least ρ known for which the mechanism is ρ-zCDP, rounded up."""
 
     @abstractmethod
     def mu(self) -> Fraction | None:
-        """Returns the least μ known, rounded up; None if none is known."""
+        """Returns the least μ known for which the mechanism is μ-GDP, rounded up; None if none is
+        known."""
 
     def transforms(self) -> type[Transforms] | None:
-        """Returns the kind of transforms that E e^(sL) is one of; None where there is none."""
+        """Returns the class that computes the moment generating function E e^(sL) of such losses;
+        None where there is none."""
         return None
 
     def least_epsilon(self, delta: Fraction) -> Certified | None:
-        """Returns the least ε at 0 < δ < 1 of one such loss by itself, where there is a formula."""
+        """Returns the least ε at 0 < δ < 1 of this mechanism run once, by a formula; None where
+        there is no formula."""
         return None
 
     def least_delta(self, epsilon: Fraction) -> Certified | None:
-        """Returns the least δ at ε ≥ 0, less than the greatest loss, likewise."""
+        """Returns the least δ at ε ≥ 0, less than the greatest loss, of this mechanism run once, by
+        a formula; None where there is no formula."""
         return None
 
     @abstractmethod
     def natural_step(self) -> Fraction | None:
-        """Returns the widest grid through 0 on which all losses lie; None if there is none of
-        use."""
+        """Returns the step of the widest grid through 0 on which all losses lie; None if there is
+        none of use."""
 
     @abstractmethod
     def anchor(self) -> Fraction | None:
-        """Returns a number on whose grid the atoms of the loss lie; None if there is none of
-        use."""
+        """Returns a number of which the single losses with a chance above 0 are multiples; None if
+        there is none of use."""
 
     @abstractmethod
     def spread(self) -> float:
-        """About the standard deviation of the loss; for choosing a grid, not for a bound."""
+        """Returns about the standard deviation of the loss; for choosing a grid, not for a
+        bound."""
 
     @abstractmethod
     def line(self) -> Fraction | None:
-        """Its shift, where a loss moved by a+b dominates those moved by a and by b together.
+        """Returns the distance by which the output moves, where a move by a+b dominates the moves
+        by a and by b together; None where that is not known.
 
-        So it is for noise with monotone likelihood ratios, since the shifts along a path of tables
-        add, without loss, to one shift. None where that is not known.
+        So it is for noise with monotone likelihood ratios, since the moves along a path of tables
+        add, without loss, to one move.
         """
 
     @abstractmethod
     def with_shift(self, shift: Fraction) -> MechanismLoss:
-        """Returns the loss that differs in its shift alone."""
+        """Returns the loss of the same mechanism whose output moves by `shift`."""
 
     @abstractmethod
     def coarse(self, bits: int) -> Part:
-        """Returns a loss that dominates it and has parameters of so many bits; or its ρ, as
-        zCDP."""
+        """Returns a loss that dominates this one and has parameters of at most `bits` bits; or its
+        ρ, as zCDP."""
 
     @abstractmethod
     def dominates(self, other: MechanismLoss) -> bool:
-        """Whether it is known to be at least as bad as another one that has no `line`."""
+        """Returns whether this loss is known to be at least as bad as `other`, which has no
+        `line`."""
 
     @abstractmethod
     def attained(self) -> bool:
-        """Whether the mechanism has just this profile, not one below it."""
+        """Returns whether the mechanism has just this profile, not one below it."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Returns the loss in a few words."""
+        """Returns the loss in a few words, for reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,8 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """A mechanism that is (ε, δ)-DP for each of these pairs, both orders; sorted by ε."""
+    """A mechanism that is (ε, δ)-DP for each of these pairs, in both orders of the tables; sorted
+    by ε."""
 
     points: tuple[tuple[Fraction, Fraction], ...]
 
@@ -161,12 +171,13 @@ class Renyi:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A composition read through a secret random sample, amplified once (theory, section 7).
+    """A composition behind a secret random sample: privacy amplification, applied once to all that
+    reads the sample (theory, section 7).
 
     `replace`: False, Poisson sampling with chance `rate`, for one row added or removed; True, a
-    sample of fixed size without replacement (`rate` = m/n), for one row replaced.
-    `side`: with Poisson sampling, "removed" the pair ((1-q)Q+qP, Q), "added" the pair
-    (P, (1-q)P+qQ) with P the base's first table, "both" a pair that dominates the two.
+    sample of fixed size without replacement (`rate` = m/n), for one row replaced. `side`: with
+    Poisson sampling, "removed" the pair ((1-q)Q+qP, Q), "added" the pair (P, (1-q)P+qQ) with P the
+    base's first table, "both" a pair that dominates the two.
     """
 
     rate: Fraction
@@ -191,11 +202,11 @@ class Allocated:
 
 @dataclass(frozen=True, slots=True)
 class MixtureOfDraws:
-    """Mechanisms that read a sample which holds a part of the change, each part with its chance, or
-    none of it.
+    """Mechanisms that read a sample which holds some part of the change, or none of it, at random.
 
     Both tables are sampled alike; telling which part is drawn makes the loss no smaller, so that δ
-    is Σ chance·δ of that part at every ε ≥ 0. `ways`: the chance of each part, and what it loses.
+    is Σ chance·δ of that part at every ε ≥ 0. `ways`: for each part its chance, and the curve of
+    what it loses.
     """
 
     ways: tuple[tuple[Fraction, Curve], ...]
@@ -203,10 +214,10 @@ class MixtureOfDraws:
 
 @dataclass(frozen=True, slots=True)
 class PoissonReplaceOne:
-    """A composition read through a secret Poisson sample of rate `rate`, for one row replaced.
+    """A composition behind a secret Poisson sample of rate `rate`, for one row replaced.
 
-    `once`: what one of the two rows makes of the loss at the sample, there or not there; `both`:
-    the other row in its place, None where nothing is known. `exchange` has the curve.
+    `once`: the curve at the sample for one row there or not there; `both`: for one row replaced by
+    the other, None where nothing is known. `backends.lattice.exchange` has the formulas.
     """
 
     rate: Fraction
@@ -216,13 +227,14 @@ class PoissonReplaceOne:
 
 @dataclass(frozen=True, slots=True)
 class PoissonGroup:
-    """A composition read through a secret Poisson sample of rate `rate`, for several rows at once.
+    """A composition behind a secret Poisson sample of rate `rate`, for several rows at once.
 
-    `once`: what one row more in the sample loses, two rows more, …, or so many as `numbers` says,
-    all rows last; fewer count as the next of these. `replaced` of the rows are replaced, and the
-    others are in one of the two tables: `one_sided`, all in the same one, which is the first where
-    `side` is "removed", the second where "added". `both`: one row replaced in the sample, two, …,
-    where that is known too. `sampled_rows` has the curve.
+    `once`: the curve at the sample for one row more, two rows more, …, or for the numbers of rows
+    in `numbers`, the last of which is all rows; other numbers count as the next greater of these.
+    `replaced` of the rows are replaced, and the others are in one of the two tables: `one_sided`,
+    all in the same one, which is the first where `side` is "removed", the second where "added".
+    `both`: the curves for one row replaced in the sample, two, …, where they are known too.
+    `backends.lattice.sampled_rows` has the formulas.
     """
 
     rate: Fraction
@@ -235,14 +247,15 @@ class PoissonGroup:
 
     @property
     def counted(self) -> tuple[int, ...]:
-        """Returns how many rows each of `once` is of."""
+        """Returns for each curve of `once` for how many rows it holds."""
         return self.numbers or tuple(range(1, len(self.once) + 1))
 
     def splits(self) -> list[tuple[int, int]]:
-        """Returns how many rows either of the tables may have that the other one has not.
+        """Returns the pairs (rows only in the first table, rows only in the second) that have to be
+        looked at.
 
-        Of many rows each number counts as the next that is told apart, so that more rows, or ways
-        that are told apart less finely, never lose less.
+        Of many rows each number counts as the next one of a short list, so that more rows, or a
+        shorter list, never lose less.
         """
         most, fewest = self.counted[-1], self.replaced
         if self.one_sided or most == fewest:
@@ -257,8 +270,8 @@ class PoissonGroup:
         return sorted(way for way in ways if not any(way != x and _within(way, x) for x in ways))
 
     def chances(self, rows: int) -> list[Fraction]:
-        """Returns the chances that of so many rows none is drawn, and as many as each of `once`
-        is of."""
+        """Returns the chances that, of `rows` rows, none is drawn, and as many as each curve of
+        `once` holds for."""
         if not rows:
             return [Fraction(1)]
         numbers = [*(n for n in self.counted if n < rows), rows]
@@ -272,7 +285,8 @@ _ALL_WAYS = 16
 
 
 def _counted_numbers(most: int) -> Iterator[int]:
-    """The numbers of rows that are told apart, up to `most`, which is one of them."""
+    """Yields the numbers of rows up to `most` for which curves are kept apart, ascending; `most` is
+    one of them."""
     number = 0
     while number < most:
         yield number
@@ -281,20 +295,21 @@ def _counted_numbers(most: int) -> Iterator[int]:
 
 
 def _counted_as(rows: int, most: int) -> int:
-    """Returns the least number that is told apart and not below so many rows."""
+    """Returns the least number of `_counted_numbers(most)` that is at least `rows`."""
     return next(number for number in _counted_numbers(most) if number >= rows)
 
 
 def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Returns whether both numbers of `one` are at most those of `other`."""
     return one[0] <= other[0] and one[1] <= other[1]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplacedRows:
-    """A composition that reads a sample of one public size, for several rows replaced at once.
+    """A composition behind a sample of fixed, public size, for several rows replaced at once.
 
-    `chances` that none of them is drawn, one, …; `once`: what one row replaced in the sample loses,
-    two, …. `replaced_rows` has the curve.
+    `chances`: that none of the rows is drawn, one, …; `once`: the curves for one row replaced in
+    the sample, two, …. `backends.lattice.replaced_rows` has the formulas.
     """
 
     chances: tuple[Fraction, ...]
@@ -303,8 +318,8 @@ class ReplacedRows:
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """A composition at group distance `steps` ≥ 2: each (ε, δ) becomes
-    (steps·ε, δ·(e^(steps·ε)-1)/(e^ε-1)), and the least is taken."""
+    """A composition for tables that are `steps` ≥ 2 steps apart (group privacy): each (ε, δ) of the
+    base becomes (steps·ε, δ·(e^(steps·ε)-1)/(e^ε-1)), and the least is taken."""
 
     base: Curve
     steps: int
@@ -312,7 +327,8 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
-    """One of several compositions, whichever: at each ε the greatest of their profiles.
+    """A mechanism that is one of several compositions, whichever: at each ε the greatest of their
+    profiles.
 
     That is a profile too, as it is convex in e^ε (Zhu, Dong and Wang 2022, Proposition 8).
     """
@@ -338,7 +354,7 @@ Part = (
 
 
 def leans(part: Part) -> bool:
-    """Whether the loss depends on which of the two tables has the rows."""
+    """Returns whether the loss depends on which of the two tables has the rows."""
     match part:
         case Sampled(_, base, replace, side):
             return not replace and (side != "both" or any(leans(each) for each, _ in base.parts))
@@ -365,6 +381,7 @@ def direction(curve: Curve) -> str | None:
 
 
 def _base_of(part: Part) -> tuple[Curve, ...]:
+    """Returns the curves inside a part, such as that of what is sampled; none for a plain part."""
     match part:
         case Sampled() | Grouped():
             return (part.base,)
@@ -374,7 +391,8 @@ def _base_of(part: Part) -> tuple[Curve, ...]:
 
 
 def is_tight(part: Part) -> bool:
-    """Whether some pair of tables loses just what a part says, so that it loses none composed."""
+    """Returns whether some mechanism loses just what the part says, so that the part keeps its
+    worst loss under composition."""
     return not isinstance(part, Concentrated) and (
         not isinstance(part, MechanismLoss) or part.attained()
     )
@@ -385,33 +403,35 @@ def curve_of(
     gaussian: Fraction = Fraction(0),
     no_failure: Fraction = Fraction(1),
 ) -> Curve:
-    """Returns the curve of one part, or of none."""
+    """Returns the curve of one part, or of none, with a Gaussian of Σμ² = `gaussian` and the chance
+    `no_failure` that nothing gives everything away."""
     return Curve(() if part is None else ((part, 1),), gaussian, no_failure)
 
 
 class Backends(Protocol):
-    """The functions that answer for curves: `dpcompose.curves.evaluate`."""
+    """The functions that compute the numbers of a curve: `dpcompose.curves.evaluate`."""
 
     def epsilon_of(self, curve: Curve, delta: Fraction, /) -> Certified | None:
-        """Returns the least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
+        """Returns the least ε at δ, 0 ≤ δ ≤ 1; None where no finite one is known."""
 
     def delta_of(self, curve: Curve, epsilon: Fraction, /) -> Certified:
         """Returns the least δ at ε ≥ 0."""
 
     def rho_of(self, curve: Curve, /) -> Certified | None:
-        """Returns the least ρ that is known."""
+        """Returns the least ρ known for which the curve is ρ-zCDP; None where none is known."""
 
     def misses_of(self, curve: Curve, rate: Fraction, /) -> Certified:
-        """Returns the least rate of misses at a rate of false alarms."""
+        """Returns the least rate of misses (type II errors) of a test with a `rate` of false alarms
+        (type I errors)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A pair of worst-case output distributions, as independent parts with their numbers.
+    """A dominating pair of output distributions, as independent parts with their counts.
 
     `gaussian`: Σμ² of all Gaussian parts, whose composition is exactly one Gaussian with μ the
-    root. `stay`: the chance that no outcome gives everything away, Π(1-δ_i) of the stated δ_i.
-    The profile is 1 - stay + stay·(profile of the rest).
+    root. `no_failure`: the chance that no outcome gives everything away, Π(1-δ_i) of the stated
+    δ_i. The profile is 1 - no_failure + no_failure·(profile of the rest).
 
     Curves are made by the functions of `dpcompose.curves` and combined by the methods below. All
     numbers may be written as `Fraction`, `int`, text (`"256/60000"`) or float, which is read as the
@@ -426,7 +446,7 @@ class Curve:
 
     @property
     def part(self) -> Part | None:
-        """Returns the only part that is no Gaussian; None if there is none."""
+        """Returns the only part that is not Gaussian; None if there is none."""
         if not self.parts:
             return None
         ((part, count),) = self.parts
@@ -434,13 +454,13 @@ class Curve:
         return part
 
     def left(self, delta: Fraction) -> Fraction:
-        """Returns what the stated δ's leave of δ for the rest; below 0 where that is less than
-        nothing."""
+        """Returns what the stated δ_i leave of `delta` for the rest; below 0 where they exceed
+        it."""
         return 1 - (1 - delta) / self.no_failure if self.no_failure > 0 else Fraction(-1)
 
     def compose(self, *others: Curve) -> Curve:
-        """Returns the curve of this and other mechanisms on the same data (Zhu, Dong and Wang
-        2022, 10)."""
+        """Returns the curve of this mechanism and others on the same data, adaptively chosen (Zhu,
+        Dong and Wang 2022, Theorem 10)."""
         parts: dict[Part, int] = {}
         for each in (self, *others):
             for part, count in each.parts:
@@ -452,7 +472,7 @@ class Curve:
         return Curve(tuple(parts.items()), gaussian, no_failure)
 
     def repeat(self, times: int) -> Curve:
-        """Returns the curve of so many runs of the mechanism, adaptively chosen."""
+        """Returns the curve of `times` runs of the mechanism, adaptively chosen."""
         times = count_of(times, "times", 0)
         if not times:
             return Curve()
@@ -476,7 +496,7 @@ class Curve:
         return Curve(((part, 1),))
 
     def allocate(self, steps: int) -> Curve:
-        """Returns the curve of so many steps with Gaussian noise in each, in one of which, drawn
+        """Returns the curve of `steps` steps with Gaussian noise in each, in one of which, drawn
         uniformly and in secret, a row that is added or removed takes part (balls in bins).
 
         Raises ValueError for a curve that is not Gaussian.
@@ -537,7 +557,8 @@ class Curve:
         return Certified(sqrt_up(square), None, exact, how="the squares of μ add up")
 
     def trade_off(self, alpha: Number) -> Certified:
-        """Returns the least rate of misses of a test with a rate `alpha` of false alarms: f(α).
+        """Returns the least rate of misses (type II errors) of any test with a rate `alpha` of
+        false alarms (type I errors): f(α).
 
         The other way round from an ε: what is certified is the lower bound, `lower`, which is also
         the number as a float.
@@ -546,11 +567,12 @@ class Curve:
 
 
 class Certified(NamedTuple):
-    """A number that lies between two: `upper` is certified, `lower` None where not known.
+    """A number between two bounds: `upper` is certified, `lower` None where not known.
 
-    `exact`: no discretisation, the certified number is the best one up to rounding; else `grid` is
-    the width of the pessimistic grid used, if there was one. `how`: the route to it, in words.
-    `floor`: whether `lower` is the certified side, as for a rate of misses.
+    `exact`: whether the certified number is the best one up to rounding, without any
+    discretisation; else `grid` is the width of the pessimistic grid used, if there was one. `how`:
+    the route to it, in words. `floor`: whether `lower` is the certified side, as for a rate of
+    misses.
     """
 
     upper: Fraction
@@ -565,14 +587,14 @@ class Certified(NamedTuple):
         return f"Certified({'≥' if self.floor else '≤'} {float(self)!r}{by})"
 
     def __float__(self) -> float:
-        """Returns the certified side, rounded to the safe side."""
+        """Returns the certified bound, rounded to the safe side."""
         if self.floor:
             return -float_up(-(self.lower or Fraction(0)))
         return float_up(self.upper)
 
 
 class EvaluationEffort(NamedTuple):
-    """The work done for an answer, which is certified in any case.
+    """How much work may be done for a number, which is certified in any case.
 
     `shared`: on grids that many questions about the same parts share. `rough`: on one coarse grid
     alone, to see soon what cannot decide. `side`: of a δ, the one order of the tables that is asked

@@ -1,4 +1,5 @@
-"""What curves answer: the least bound of all routes, with the name of the one that gives it."""
+"""The numbers of a curve: the least bound of all routes, with the name of the route that gives
+it."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from dpcompose.curves.trade_off import Divergences, TradeOff
 
 
 def preload() -> None:
-    """Load the arrays that nearly every ε at a δ needs: numpy, with the memory of its threads."""
+    """Loads numpy, which nearly every ε at a δ needs, and the memory of its threads."""
     import dpcompose.curves.backends.lattice.normal  # noqa: F401
 
 
 def epsilon_of(curve: Curve, delta: Fraction) -> Certified | None:
-    """Returns the least ε at 0 ≤ δ ≤ 1; None where no finite one is known."""
+    """Returns the least ε at δ, 0 ≤ δ ≤ 1; None where no finite one is known."""
     return _best(curve, Point(delta=delta))
 
 
@@ -26,6 +27,8 @@ def delta_of(curve: Curve, epsilon: Fraction) -> Certified:
 
 
 def _best(curve: Curve, point: Point) -> Certified | None:
+    """Returns the number at a chosen δ or ε by the best route; None where no finite one is
+    known."""
     best = least_route(main_routes(curve, point))
     if best.value is None:
         return None
@@ -34,7 +37,8 @@ def _best(curve: Curve, point: Point) -> Certified | None:
 
 
 def rho_of(curve: Curve) -> Certified | None:
-    """Returns the least ρ that is known: ρ adds up; None where a part is not known to be zCDP."""
+    """Returns the sum of the least ρ known for each part; None where a part is not known to be
+    zCDP."""
     total = curve.gaussian / 2
     for part, count in curve.parts:
         rho = zcdp_of(part)
@@ -45,10 +49,12 @@ def rho_of(curve: Curve) -> Certified | None:
 
 
 def misses_of(curve: Curve, rate: Fraction) -> Certified:
-    """Returns the least rate of misses at a rate of false alarms; the certified side is `lower`."""
+    """Returns the least rate of misses of a test with a `rate` of false alarms; the certified side
+    is `lower`."""
     others = (Divergences(curve),) if in_renyi_terms(curve) else ()
 
     def delta(epsilon: Fraction, _: int) -> Fraction:
+        """Returns δ at ε, the same for both orders of the tables."""
         found = _best(curve, Point(epsilon=epsilon, many=True))
         return Fraction(1) if found is None else found.upper
 

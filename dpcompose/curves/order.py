@@ -10,10 +10,10 @@ from typing import Any
 
 
 def rank(value: Any) -> tuple[Any, ...]:
-    """Returns a key by which values of any kinds are sorted, the same in every run; never a text of
-    them, since numbers may be too long for one.
+    """Returns a key by which values of mixed kinds are sorted, the same in every run.
 
-    For None, numbers, texts and names of an enumeration, and tuples and dataclasses of these.
+    For None, numbers, texts, enumerations, and tuples and dataclasses of these. Values are not
+    turned into text, since numbers may be too long for that.
     """
     match value:
         case None:
@@ -33,4 +33,5 @@ def rank(value: Any) -> tuple[Any, ...]:
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
+    """Returns the names of the fields of a dataclass."""
     return tuple(each.name for each in dataclasses.fields(kind))

@@ -1,7 +1,8 @@
 """The routes from a composition to an ε at a δ, or to a δ at an ε (theory, section 6).
 
-Every route is sound; the least value wins. `main` routes are those that can win, the others are
-computed for the reader.
+A route is one way of computing the number, such as loss distributions or Rényi divergences. Every
+route is sound; the least value wins. `main` routes are those that can win, the others are computed
+for the reader.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MOST_REMEMBERED = 16
 
 
 class RouteName(StrEnum):
-    """The name of a route."""
+    """The name of a route, that is of one way to compute a bound."""
 
     OPTIMAL = "optimal composition"
     GAUSSIAN = "exact Gaussian"
@@ -56,7 +57,7 @@ COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED))
 
 
 class RouteBound(NamedTuple):
-    """The bound that a route gives: `value` is ε or δ, rounded up, None if nothing finite.
+    """The bound by one route: `value` is ε or δ, rounded up, None if nothing finite.
 
     `bracket`: where it comes from loss distributions, how they were computed.
     """
@@ -67,11 +68,12 @@ class RouteBound(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A question: the least ε at `delta`, or the least δ at `epsilon`; the other is None.
+    """What is asked of a composition: the least ε at `delta`, or the least δ at `epsilon`; the
+    other is None.
 
-    `many`: whether it is one of very many about the same patterns. `order`: of a δ, only the table
-    with a row that comes or goes against the one without it ("with"), or the reverse ("without");
-    None: both.
+    `many`: whether it is one of very many questions about the same parts. `order`: of a δ, only the
+    table with a row that comes or goes against the one without it ("with"), or the reverse
+    ("without"); None: both.
     """
 
     delta: Fraction | None = None
@@ -81,7 +83,7 @@ class Point(NamedTuple):
 
     @property
     def chosen_number(self) -> Fraction:
-        """Returns the chosen number."""
+        """Returns the δ or ε that is given, whichever it is."""
         given = self.delta if self.delta is not None else self.epsilon
         assert given is not None
         return given
@@ -92,14 +94,15 @@ Routes = Callable[[Curve, Point], list[RouteBound]]
 
 
 def is_stated(composition: Curve) -> bool:
-    """Only stated pure and approximate guarantees, whose worst mechanisms are known."""
+    """Returns whether all parts are stated ε- or (ε, δ)-guarantees, whose worst mechanisms are
+    known."""
     return not composition.gaussian and all(
         isinstance(part, Response | PureSteps) for part, _ in composition.parts
     )
 
 
 def _pure(part: Part) -> Fraction | None:
-    """Returns the ε of a stated guarantee."""
+    """Returns the ε of a stated guarantee; None for any other part."""
     match part:
         case Response(epsilon):
             return epsilon
@@ -110,14 +113,15 @@ def _pure(part: Part) -> Fraction | None:
 
 
 def in_renyi_terms(composition: Curve) -> bool:
-    """Whether what is known is a Rényi curve alone, whose conversion is already the best known."""
+    """Returns whether all that is known is a Rényi curve, whose conversion is already the best
+    known."""
     return bool(composition.parts) and all(
         isinstance(part, Concentrated | Renyi) for part, _ in composition.parts
     )
 
 
 def realised(composition: Curve) -> bool:
-    """Whether some mechanism with just these guarantees has just this profile."""
+    """Returns whether some mechanism with just these guarantees has just this profile."""
     return all(
         part.attained() if isinstance(part, MechanismLoss) else isinstance(part, Response)
         for part, _ in composition.parts
@@ -125,7 +129,7 @@ def realised(composition: Curve) -> bool:
 
 
 def _remembered(routes: Routes) -> Routes:
-    """Caches the answers to small questions: many specs of one house are alike."""
+    """Returns the function with a cache for small compositions, since many specs are alike."""
     known = lru_cache(maxsize=256)(routes)
 
     @wraps(routes)
@@ -138,7 +142,7 @@ def _remembered(routes: Routes) -> Routes:
 
 @_remembered
 def main_routes(composition: Curve, point: Point) -> list[RouteBound]:
-    """Returns the routes one of which gives the least value."""
+    """Returns the bounds of the routes one of which gives the least value at a point."""
     found = []
     only_renyi = in_renyi_terms(composition)
     if not only_renyi or composition.gaussian:
@@ -158,6 +162,7 @@ def least_route(found: list[RouteBound]) -> RouteBound:
 
 
 def _profile(composition: Curve, point: Point) -> RouteBound:
+    """Returns the bound by privacy loss distributions, or by a closed form where there is one."""
     if not composition.parts and composition.gaussian:
         rule = RouteName.GAUSSIAN
     elif is_stated(composition):
@@ -176,6 +181,7 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
 
 
 def _effort(composition: Curve, point: Point) -> EvaluationEffort:
+    """Returns how much work the question is worth."""
     effort = SHARED if point.many else BEST
     if point.order is None or (side := direction(composition)) is None:
         return effort
@@ -188,6 +194,7 @@ _EXCHANGED = {"removed": "added", "added": "removed"}
 
 
 def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> Certified | None:
+    """Returns the certified number by privacy loss distributions; None where there is none."""
     from dpcompose.curves.answers import delta_at, epsilon_at
 
     bracket: Certified | None
@@ -208,7 +215,8 @@ def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> C
 
 
 def _shortened(bracket: Certified) -> Certified:
-    """Rounds up to the digits on which machines agree: transforms differ in the last ones."""
+    """Returns the number rounded up to the digits on which machines agree: transforms differ in the
+    last ones."""
     upper = Fraction(decimal_up(bracket.upper, DIGITS))
     lower = bracket.lower
     if lower is not None:
@@ -218,8 +226,8 @@ def _shortened(bracket: Certified) -> Certified:
 
 
 def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
-    """Returns the route, or with the value of the best one before where only the digits that are
-    kept differ."""
+    """Returns the route; it gets the value of the best route in `before` where it is better only by
+    the digits that rounding left."""
     best = least_route(before).value if before else None
     if best is None or route.value is None:
         return route
@@ -229,6 +237,7 @@ def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
 
 
 def _renyi(composition: Curve, point: Point) -> RouteBound | None:
+    """Returns the bound by Rényi divergences; None where they give none."""
     from dpcompose.curves.backends.renyi import renyi_curves as renyi
 
     parts = composition.parts
@@ -247,21 +256,22 @@ def _renyi(composition: Curve, point: Point) -> RouteBound | None:
 
 
 def quick_bound(composition: Curve, point: Point) -> Fraction | None:
-    """Returns a bound that takes little time; None if there is none."""
+    """Returns a bound at a point that takes little time; None if there is none."""
     found = _renyi(composition, point)
     return None if found is None else found.value
 
 
 @lru_cache(maxsize=256)  # a spec is often analysed with small changes
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
-    """Returns a bound that takes some more time, and is about as low as any; None if there is
-    none."""
+    """Returns a bound at a point that takes somewhat more time, and is about as low as any; None if
+    there is none."""
     known = quick_bound(composition, point)
     found = None if in_renyi_terms(composition) else _bracket_at(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper
 
 
 def _stated(composition: Curve) -> list[tuple[Fraction, Fraction, int]]:
+    """Returns the stated guarantees as (ε, δ, count)."""
     zero = Fraction(0)
     stated = [
         (epsilon, zero, n) for part, n in composition.parts if (epsilon := _pure(part)) is not None
@@ -272,7 +282,8 @@ def _stated(composition: Curve) -> list[tuple[Fraction, Fraction, int]]:
 
 
 def basic_bound(composition: Curve, point: Point) -> Fraction | None:
-    """Σε at a δ, if the δ's allow it; the mass of δ at an ε, if that is at least Σε."""
+    """Returns Σε at a δ, if the δ_i allow it; at an ε of at least Σε, the total of the δ_i; else
+    None."""
     if not is_stated(composition):
         return None
 
@@ -287,7 +298,8 @@ def basic_bound(composition: Curve, point: Point) -> Fraction | None:
 
 @_remembered
 def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
-    """Other sound bounds at a δ, which people know; the best route is hardly ever among them."""
+    """Returns the bounds at a δ by other, well-known routes, for comparison; the best bound is
+    hardly ever among them."""
     if point.delta is None or not composition.parts or not is_stated(composition):
         return []
     if len(composition.parts) > MOST_IN_ALL:

@@ -36,13 +36,13 @@ _SAME = Fraction(1, 10**8)
 
 
 class Divergences(NamedTuple):
-    """The Rényi divergences of a change, beside its profile."""
+    """The Rényi divergences between the tables of one change, in addition to its profile."""
 
     composition: Curve
 
     def power(self, rate: Fraction) -> Fraction:
-        """Returns the most hits: all where everything is given away, which is never a false
-        alarm."""
+        """Returns the highest hit rate at a `rate` of false alarms; an outcome that gives
+        everything away always hits, and is never a false alarm."""
         no_failure = self.composition.no_failure
         if rate >= no_failure:
             return ONE
@@ -53,7 +53,7 @@ class Divergences(NamedTuple):
         )
 
     def advantage(self) -> Fraction:
-        """Returns the most that hits are above false alarms."""
+        """Returns by how much the hit rate can at most exceed the rate of false alarms."""
         no_failure = self.composition.no_failure
         return 1 - no_failure + no_failure * Fraction(most_advantage(self._curve))
 
@@ -68,7 +68,7 @@ Profile = Callable[[Fraction, int], Fraction]
 
 @dataclass(slots=True)
 class TradeOff:
-    """The curve by certified profiles.
+    """The trade-off curve of tests (false alarms against hits), from certified privacy profiles.
 
     `profiles`: one for each change that may be the worst. `others`: what is known of the only
     change besides. `corners`: ε's at which profiles are known to bend, where the best ε may lie
@@ -87,15 +87,17 @@ class TradeOff:
     _greatest: list[int] = field(default_factory=list, repr=False)
 
     def delta(self, epsilon: Fraction, order: int = 1) -> Fraction:
-        """Returns the least δ that is certified at `epsilon` ≥ 0."""
+        """Returns the least δ that is certified at `epsilon` ≥ 0; `order`: 1 or -1, the order of
+        the tables."""
         return max(self._delta(each, epsilon, order) for each in range(len(self.profiles)))
 
     def greatest(self, epsilon: Fraction, order: int = 1) -> Fraction:
-        """Returns the greatest δ at `epsilon` of the profiles that were the greatest at some other
-        ε."""
+        """Returns the greatest δ at `epsilon` of those profiles that were the greatest at some
+        other ε."""
         return max(self._delta(each, epsilon, order) for each in self._greatest)
 
     def _delta(self, which: int, epsilon: Fraction, order: int = 1) -> Fraction:
+        """Returns the δ at `epsilon` of the profile number `which`."""
         key = which, epsilon, order if self.directed else 1
         if key not in self._known:
             found = min(ONE, self.profiles[which](epsilon, order))
@@ -106,23 +108,25 @@ class TradeOff:
 
     @property
     def advantage(self) -> Fraction:
-        """Returns the most that hits can be above false alarms: δ(0), the total variation."""
+        """Returns by how much the hit rate can at most exceed the rate of false alarms: δ(0), the
+        total variation."""
         return self.delta(ZERO)
 
     def power(self, rate: Fraction) -> Fraction:
-        """Returns the most hits at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate), rounded
-        up."""
+        """Returns the highest hit rate at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate),
+        rounded up."""
         if rate not in self._powers:
             self._powers[rate] = self._power(max(rate, _LEAST_RATE))
         return self._powers[rate]
 
     def success(self, baseline: Fraction) -> Fraction:
-        """Returns the most hits where the guess is right of the table without the person's data
-        with chance `baseline`: as `power`, or less where the orders of the tables differ."""
+        """Returns the highest hit rate where a guess is right with chance `baseline` without the
+        person's data: as `power`, or less where the orders of the tables differ."""
         both = self.power(baseline)
         return both if self.one_order is None else min(both, self.one_order.power(baseline))
 
     def _power(self, rate: Fraction) -> Fraction:
+        """Returns the highest hit rate at a `rate` of false alarms, by the best ε."""
         most = min([ONE, *(each.power(rate) for each in self.others)])
         while True:
             self._include(ZERO)
@@ -137,8 +141,8 @@ class TradeOff:
         return max(rate, min(ONE, rate + self.advantage, shorten(found, up=True)))
 
     def _best(self, rate: Fraction) -> float:
-        """Returns about the ε that says most at a rate of false alarms: y = ε for one order of the
-        tables, y = -ε for the other one; the bound is convex in e^y."""
+        """Returns about the ε that gives the best bound at a `rate` of false alarms: y = ε for one
+        order of the tables, y = -ε for the other one; the bound is convex in e^y."""
         from statistics import NormalDist  # takes its time, and few ask
 
         known: dict[float, float] = {}
@@ -161,7 +165,8 @@ class TradeOff:
         return min(known, key=known.__getitem__)
 
     def _include(self, epsilon: Fraction) -> bool:
-        """Count the greatest profile at `epsilon` among those that matter; whether it is new."""
+        """Counts the profile that is greatest at `epsilon` among those that matter; returns whether
+        it is a new one."""
         which = max(range(len(self.profiles)), key=lambda each: self._delta(each, epsilon))
         known = self.greatest(epsilon) if self._greatest else -ONE
         if self._delta(which, epsilon) <= known * (1 + _SAME):
@@ -170,8 +175,8 @@ class TradeOff:
         return True
 
     def at(self, epsilon: Fraction, rate: Fraction, side: int) -> Fraction:
-        """Returns the bound on the hits that δ at `epsilon` gives; side 1: δ + e^ε·rate, side -1:
-        the other bound.
+        """Returns the bound on the hit rate that δ at `epsilon` gives, for `side` 1 δ + e^ε·rate,
+        for -1 the other bound.
 
         Rounded up; it can be above 1, and then says nothing.
         """

@@ -140,7 +140,10 @@ def whole_book() -> Mapping[str, Theorem]:
 
 
 def _theorem(identifier: str, data: dict[str, Any], known: Mapping[str, Hypothesis]) -> Theorem:
-    """Returns the theorem of that id, its texts those of the file; `known`: hypotheses by name."""
+    """Returns the `Theorem` with this id, with the texts of its entry in `theorems.yaml` (`data`).
+
+    `known`: all hypotheses by name.
+    """
     own = BOOK.get(identifier)
     worded = () if own is None else (each for each in own.hypotheses if each.says)
     known = {**known, **{each.name: each for each in worded}}

@@ -49,7 +49,12 @@ def advised(
     everything: bool = False,
     delta: Fraction | None = None,
 ) -> Report:
-    """Returns the report with advice that would lower its number; unchanged if it has no number."""
+    """Returns the report with advice that would lower its number; unchanged if it has no number.
+
+    `data`: the text of the spec, `name`: what to call it; `lines_above`: the lines of its file
+    above it. `everything`: also tries what takes long. `delta`: lower the ε there; None: at the δ
+    of the budget or of the spec.
+    """
     if report.status not in ("ok", "no-guarantee"):
         return report
     source = load(data, name, lines_above)
@@ -164,7 +169,8 @@ def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None)
 
 
 def _effort(problem: Problem, at_delta: bool) -> int:
-    """Returns an estimate of the cost of one analysis (1: the least), by the losses to compose."""
+    """Returns an estimate of the cost of one analysis (1: the least), by the losses to compose;
+    `at_delta`: whether an ε at a δ is computed."""
     mechanisms = list(problem.mechanisms())
     datasets = list(problem.datasets())
     cost = 1 + len(mechanisms) // 20 + len(datasets) // 20

@@ -554,7 +554,8 @@ def _amount(bound: Bound) -> Fraction:
 
 
 def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(0)) -> Direction:
-    """Returns in which direction a number moved; None counts as larger than every number."""
+    """Returns in which direction a number moved; None counts as larger than every number, and a
+    difference of at most `slack` as none."""
     if old is None or new is None:
         return "same" if old is new else "increased" if new is None else "decreased"
     if abs(new - old) <= slack * old:

@@ -256,7 +256,8 @@ class _Search:
         return f"no scale of {names} keeps the budget; the rest alone is too much{spent}"
 
     def _candidate(self, low: Fraction | None, high: Fraction | None) -> Fraction:
-        """Returns a scale to try next, between the largest that fits and the least that fails."""
+        """Returns a scale to try next, between the largest that fits (`low`) and the least larger
+        one that fails (`high`)."""
         guess = self._guess()
         if guess is not None:
             if low is not None and guess <= low:
@@ -311,7 +312,8 @@ class _Search:
         )
 
     def _line(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """Returns where the budget is spent if the value is linear between two scales, or None."""
+        """Returns the scale at which the budget is spent if the value is linear between two scales;
+        None if that is of no use."""
         below, above = self.value(low), self.value(high)
         if below is None or above is None or above <= below:
             return None
@@ -320,7 +322,7 @@ class _Search:
 
 
 def _next(scale: Fraction) -> Fraction:
-    """Returns the next larger number with as many digits as scales are written with."""
+    """Returns the next larger number with as many digits as scales have."""
     down = rounded_down(scale, _DIGITS)
     size = Fraction(10) ** (len(str(int(down))) if down >= 1 else 0)
     while size > down:

@@ -26,7 +26,8 @@ from dpcompose.report.wording import listing
 
 @dataclass(slots=True, eq=False)
 class Island:
-    """Roots that specs share, so that facts about them hold together.
+    """Roots (datasets that are given, not made) that several specs share, so that facts about them
+    hold together.
 
     `apart`: what parts declare of their roots, by their places in `roots`. `contested`: the parts
     whose declaration another part that reads one of these roots does not make, so that it is not
@@ -72,7 +73,8 @@ class MergedSolver(Solver):
             self._islands.append(island)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """Returns the summed worst losses of all islands, and the answer of each root."""
+        """Returns the summed worst losses of all islands, and for each root its place, its worst
+        change and the bound there."""
         found = [island._joint(accountant) for island in self._islands]
         loss = accountant.algebra.add(each for each, _ in found)
         return loss, [answer for _, answers in found for answer in answers]
@@ -305,7 +307,8 @@ def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: st
 def _copy_without_children(
     old: Dataset, place: tuple[int, ...], names: Names | None, prefix: str
 ) -> Dataset:
-    """Returns a copy of a dataset with its mechanisms, without what is made from it."""
+    """Returns a copy of a dataset with its mechanisms, without what is made from it; the other
+    parameters are those of `copied`."""
     mechanisms = [*old.mechanisms]
     if names is not None:
         mechanisms = [
@@ -325,7 +328,7 @@ def _copy_without_children(
 def _split(
     old: Partition, classes: list[BlockClass], place: tuple[int, ...] = (), prefix: str = ""
 ) -> Partition:
-    """Returns a partition with other classes of blocks."""
+    """Returns a partition with other classes of blocks; `place` and `prefix` as in `copied`."""
     return Partition(
         prefix + old.name,
         (*place, *old.path),

@@ -39,7 +39,8 @@ class Unscalable(DpcomposeError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number of a mechanism as written at `path`; `noise`: scaling divides it."""
+    """A number of a mechanism that can be scaled, with its text and the `path` at which it stands;
+    `noise`: it is an amount of noise, which scaling divides."""
 
     path: Path
     text: str
@@ -58,7 +59,8 @@ def parameters(source: Source) -> dict[str, tuple[Parameter, ...]]:
 
 
 def _of_mechanism(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
-    """Yields the parameters of all guarantees of a mechanism."""
+    """Yields the parameters of all guarantees of a mechanism; `entry`: its mapping in the spec,
+    which stands at `path`."""
     several = entry.get("guarantees")
     if isinstance(several, list):
         for index, each in enumerate(several):
@@ -100,7 +102,8 @@ def _stated(entry: dict[str, Value], path: Path) -> Iterator[Parameter]:
 
 
 def _scalars(value: Value, path: Path, noise: bool) -> Iterator[Parameter]:
-    """Yields a number, or one for each block or order."""
+    """Yields the parameter at `path`: one number, or one for each block or order of a mapping or
+    list; `noise`: it is an amount of noise."""
     if isinstance(value, str):
         yield Parameter(path, value, noise)
     elif isinstance(value, dict):

@@ -113,12 +113,13 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class TotalAsked:
-    """What is asked of a total: a budget, and where to state ε. `apart`: names mean nothing.
+    """What is asked of a total: a budget, and where to state ε. `apart`: equal names in two specs
+    do not mean the same.
 
     `limit`: None for the one that the releases name. `fixed`: why all parameters were fixed before
     the first output; None: they may have been chosen along the way, but where every spec says that
     they were not. `filter`: the notion in which the budget is then counted, None for the usual one.
-    `rest`: whether to say what one more mechanism may have. `over_time`: whether to tell the record
+    `rest`: whether to say what one more mechanism may have. `over_time`: whether to give the record
     after each release, in their order. `part`: of a ledger that is added up, of which the record
     alone matters. `since`: a revision whose releases are held against those of now.
     """
@@ -147,7 +148,8 @@ def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
 
 
 def _with_labels(releases: Sequence[Release]) -> Iterator[Release]:
-    """Yields the releases with different labels: that of a spec given twice gets a number."""
+    """Yields the releases with distinct labels: the second release of one name gets a number after
+    it."""
     seen: Counter[str] = Counter()
     for each in releases:
         seen[each.label] += 1
@@ -352,7 +354,8 @@ def _alone(
 ) -> Iterator[tuple[str, Bound | None]]:
     """Yields each release's label with its own bound, None if not finite.
 
-    `notion`: the sum that a filter in this notion counts is meant instead of the bound.
+    `notion`: where given, the loss that a filter in this notion counts is meant instead of the
+    bound.
     """
     for each in releases:
         problem = each.resolved.problem
@@ -496,7 +499,11 @@ def _remaining_of_all(held: Sequence[Counted], steps: int) -> Remaining:
 def _largest_parameter(
     notion: Notion, counted: Notion, amount: Fraction, steps: int
 ) -> Fraction | None:
-    """Returns the largest parameter in `notion` that is counted as at most `amount`."""
+    """Returns the largest parameter in `notion` of a mechanism that counts as at most `amount` in
+    the notion `counted`; None if there is none.
+
+    `steps`: how many of its neighbours' steps are protected together.
+    """
     if counted not in CONVERTS[notion]:
         return None
     if counted is notion:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,7 +13,6 @@ from dpcompose.policy.accepted import Accepted
 from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATION, RELATION
 from dpcompose.policy.ignores import apply_ignores
 from dpcompose.policy.kinds import declarations
-from dpcompose.policy.real_reasons import FEWEST, says_something
 from dpcompose.policy.settings import Settings
 from dpcompose.report import Report, relation_words
 from dpcompose.report.wording import number
@@ -148,3 +149,32 @@ def _declaration_findings(source: Source, settings: Settings) -> Iterator[Diagno
 def _by(key: str, settings: Settings) -> str:
     """Returns the hint that names the setting."""
     return f"required by `{key}` of {settings.origin(key)}"
+
+
+#: So many different words are the fewest of a reason.
+FEWEST = 3
+_LETTERS = re.compile(r"[^\W\d_]+")
+#: What is written where a reason is still missing, or is refused.
+_PLACEHOLDERS = frozenset(
+    "todo tbd tba tbc fixme xxx wip hack placeholder reason because none null nil na nope "
+    "lorem ipsum dolor foo bar baz qux asdf".split()
+)
+#: Scripts without spaces between words, by the first word of the names of their letters.
+_UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"})
+
+
+def says_something(reason: str) -> bool:
+    """Returns whether a reason has three different words of two letters, other than placeholders.
+
+    Where words have no spaces between them, two letters count as one.
+    """
+    text = unicodedata.normalize("NFKC", reason).casefold()
+    words = {word for run in _LETTERS.findall(text) for word in _words(run)}
+    return len({word for word in words if len(set(word)) > 1} - _PLACEHOLDERS) >= FEWEST
+
+
+def _words(run: str) -> list[str]:
+    """Returns the words in a run of letters."""
+    if unicodedata.name(run[0], "").partition(" ")[0] in _UNSPACED:
+        return [run[i : i + 2] for i in range(0, len(run) - 1, 2)]
+    return [run]

@@ -1,4 +1,4 @@
-"""Settings files: those around a spec, and what each of them says for that spec."""
+"""Settings files around a spec, what each says for it, and the variables of the environment."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from dpcompose.errors import printable
+from dpcompose.errors import nearest, printable, quoted
 from dpcompose.places import real, some_above, strays
-from dpcompose.policy.setting_values import BadSettings, a_switch, refuse_unknown_keys
-from dpcompose.policy.settings import FIELDS, Layer, layer
+from dpcompose.policy.settings import (
+    FIELDS,
+    VARIABLES,
+    BadSettings,
+    Layer,
+    Said,
+    a_switch,
+    layer,
+    refuse_unknown_keys,
+)
 
 OWN, SHARED = "dpcompose.toml", "pyproject.toml"
 _TABLE = "dpcompose"
@@ -227,3 +235,46 @@ def _expression(path: str) -> str:
     for part in re.split(r"(\*\*/|\*\*|\*|\?)", path):
         found += parts.get(part, re.escape(part))
     return found
+
+
+_PREFIX = "DPCOMPOSE_"
+_TABLES = ("budget", "max-budget", "total-budget", "severity")
+_ONE = ("require-delta", "require-population", "fail-on", "advise", "site")
+#: Variables that are no settings of a spec.
+_OTHERS = ("jobs", "isolated")
+
+
+def from_environment(environment: Mapping[str, str]) -> Layer | None:
+    """Returns the settings in the environment, None without any. Raises BadSettings.
+
+    Lists are written `a,b`, tables `epsilon=2,delta=1e-6`; an empty variable counts as none.
+    """
+    said: dict[str, Said] = {}
+    for name in sorted(environment):
+        text = environment[name].strip()
+        if not name.startswith(_PREFIX) or not text:
+            continue
+        key = name.removeprefix(_PREFIX).lower().replace("_", "-")
+        if key in FIELDS:
+            value, shown = _value(key, text, printable(name)), printable(name)
+            said.update(layer({key: value}, "the environment", shown).said)
+        elif key not in _OTHERS and (near := nearest(key, FIELDS)) is not None:
+            meant = _PREFIX + near.upper().replace("-", "_")
+            raise BadSettings(f"{printable(name)}: unknown setting; did you mean {meant}?")
+    return Layer(said, VARIABLES) if said else None
+
+
+def _value(key: str, text: str, variable: str) -> object:
+    """Returns the value of a variable: a text, a list or a table. Raises BadSettings."""
+    if key in _ONE:
+        return text
+    parts = [each.strip() for each in text.split(",") if each.strip()]
+    if key not in _TABLES:
+        return parts
+    table: dict[str, str] = {}
+    for each in parts:
+        name, _, value = (part.strip() for part in each.partition("="))
+        if name in table:
+            raise BadSettings(f"{variable}: {quoted(name)} stands there twice")
+        table[name] = value
+    return table

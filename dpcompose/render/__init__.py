@@ -52,7 +52,8 @@ _ELSEWHERE = {
 
 
 def _renderer(form: Format, checking: bool) -> Renderer:
-    """Returns the renderer of a format; `checking`: whether an unmet budget is a problem."""
+    """Returns the function that renders reports in a format; `checking`: whether an unmet budget is
+    an error, as in the command `check`."""
     module, function = _ELSEWHERE.get(form, (form.value, "render"))
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:

@@ -13,7 +13,8 @@ from dpcompose.report import Report
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields the lines of each report: its findings, then its result."""
+    """Yields the lines of each report: its findings, then its result. `checking`: whether an unmet
+    budget is an error, as in the command `check`."""
     for report in reports:
         found = problems(report, checking)
         lines = [_line(each, report, style) for each in found]

@@ -56,7 +56,8 @@ _LINK_ID = re.compile(r"\x1b\]8;id=[^;\x1b]*;")
 
 
 def literal(text: str, style: Style, how: str = "") -> Text:
-    """Returns a text as it is, safe for a terminal, in the colour of a meaning (`how`)."""
+    """Returns a text exactly as it is, with no markup read in it and safe for a terminal; `how`:
+    the meaning that colours it."""
     return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
 
 
@@ -123,7 +124,7 @@ def grid(
 
 
 def ruled(name: str, style: Style, says: str = "") -> RenderableType:
-    """Returns a heading across the page below an empty line, with a few words on its section."""
+    """Returns a heading across the page below an empty line; `says`: a few words on its section."""
     title = literal(f"{name} ", style, "heading")
     if says:
         title.append_text(literal(f" {says} ", style, "weak"))

@@ -210,7 +210,8 @@ def in_markdown(report: Report) -> str:
 
 
 def questions(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
-    """Returns the headings, and the cells of each row; the first row is the protected change."""
+    """Returns the headings, and the cells of each row, of the table of questions about columns; the
+    first row is the protected change. `full`: with all names."""
     asked = report.attributes
     named: list[tuple[str, Learnt | Report]] = [(each.name, each) for each in asked]
     named.insert(0, (f"protected: {sentence(report.protects)}", report))
@@ -243,7 +244,7 @@ def _first_number(found: Learnt | Report) -> str:
 
 
 def _success(which: int, found: Learnt | Report) -> str:
-    """Returns the attack success at the baseline with the given index, in per cent."""
+    """Returns the attack success at the baseline number `which`, in per cent."""
     rates = () if found.risk is None else found.risk.success[which : which + 1]
     return "".join(f"≤ {per_cent(success)}" for _, success in rates)
 

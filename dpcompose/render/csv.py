@@ -24,7 +24,11 @@ _FORMULAS = ("=", "+", "-", "@")
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields a heading, then the lines of each report: one without a mechanism if it costs none."""
+    """Yields the heading of the table, then a line for each mechanism of each report; one line for
+    a report without costs.
+
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
     head = ",".join(COLUMNS) + "\n"
     for report in reports:
         wrong = checking and any(each.level == "error" for each in problems(report, checking))

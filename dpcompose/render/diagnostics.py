@@ -33,7 +33,8 @@ def refusal(error: InvalidSpec, style: Style) -> str:
 def print_findings(
     findings: Iterable[Diagnostic], file: str, lines: Sequence[str], style: Style
 ) -> list[RenderableType]:
-    """Returns the findings as renderables, equal ones at several places together."""
+    """Returns the findings about a file as renderables, with its source lines; equal ones at
+    several places together."""
     alike: dict[object, list[Diagnostic]] = {}
     for each in findings:
         key = (each.code, each.level, each.message, each.hint, each.label)

@@ -307,7 +307,8 @@ def _changed_places(change: Change, full: bool) -> list[tuple[str, ...]]:
 
 
 def _merged(was: str, now: str) -> str:
-    """Returns two sentences as one: `at most 20 → 30 rows` where only numbers differ."""
+    """Returns the sentences of before (`was`) and `now` as one: `at most 20 → 30 rows` where only
+    numbers differ."""
     if _shape(was) != _shape(now):
         return f"{was} → {now}"
     before = iter(_WORDS.findall(was))

@@ -29,14 +29,16 @@ class Mark(NamedTuple):
 
 
 class _Window(NamedTuple):
-    """The part of a line that is shown; `columns`: where its characters from `first` on start."""
+    """The part of a source line that fits the page; `columns`: on which column each character from
+    `first` on starts."""
 
     text: str
     first: int
     columns: list[int]
 
     def between(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the columns from one character to another, as far as shown, at least one wide."""
+        """Returns the columns, counted from 0, of the characters from `start` to `end` as far as
+        they are shown; at least one column wide."""
         last = len(self.columns) - 1
         left = self.columns[min(max(start - self.first, 0), last)]
         right = self.columns[min(max(end - self.first, 0), last)]
@@ -50,7 +52,8 @@ class _Window(NamedTuple):
 def _window(
     line: str, start: int, end: int, room: int, style: Style, most_before: int | None = None
 ) -> _Window:
-    """Returns the part of a line around the characters from `start` to `end` that fits `room`.
+    """Returns the part of a line around the characters from `start` to `end` that fits `room`
+    columns.
 
     `most_before`: at most so many columns are shown before them; None for as many as fit.
     """
@@ -76,12 +79,12 @@ def _window(
 
 
 def _forms(line: str, start: int, end: int, style: Style) -> list[str]:
-    """Returns the characters of a line as the output can carry them."""
+    """Returns each character from `start` to `end` of a line as the output can print it."""
     return [style.plain(char) for char in line[start:end]]
 
 
 def _taken(forms: Iterable[str], room: int) -> list[str]:
-    """Returns the first forms that fit so many columns."""
+    """Returns the first forms that fit `room` columns."""
     taken: list[str] = []
     for form in forms:
         room -= cell_len(form)
@@ -92,7 +95,8 @@ def _taken(forms: Iterable[str], room: int) -> list[str]:
 
 
 def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
-    """Returns a window of these characters, with dots where the line is cut."""
+    """Returns the window with these characters, with dots where the line is cut; `forms`: the
+    marked ones as printed, `first`: the number of the first one."""
     columns = [cell_len(before)]
     for form in forms:
         columns.append(columns[-1] + cell_len(form))
@@ -111,7 +115,8 @@ class Gutter:
         self.room = max(_LEAST, style.width - self.wide - 4)
 
     def line(self, sign: str, number: int | None = None, how: str = "frame") -> Text:
-        """Returns the margin of a line: ` 5 | `, or the same without a number."""
+        """Returns the margin of a line: ` 5 | ` with `sign` after the number, or the same without a
+        number; `how`: its colour."""
         shown = "" if number is None else str(number)
         return Text.assemble((f" {shown:>{self.wide}} {self._style.plain(sign)} ", how))
 
@@ -148,7 +153,8 @@ def excerpt(
 def _marked(
     line: str, number: int, marks: list[Mark], gutter: Gutter, how: str, style: Style
 ) -> Iterator[RenderableType]:
-    """Yields one source line, its marks, and the labels that do not fit beside them."""
+    """Yields one source line, its marks, and the labels that do not fit beside them; `how`: the
+    colour of the main marks."""
     ordered = sorted(marks, key=lambda mark: mark.span.column)
     main = next((mark for mark in ordered if mark.main), ordered[0])
     start, end = _stretch(main.span, line)
@@ -252,7 +258,8 @@ def _changed(lines: Sequence[str], replacements: list[Replacement]) -> Changed:
 def corrected(
     lines: Sequence[str], fix: Fix, gutter: Gutter, style: Style, everything: bool = False
 ) -> Iterator[Text]:
-    """Yields the lines that a fix changes, before and after, only the first ones of many."""
+    """Yields the lines that a fix changes, before and after; only the first ones of many, unless
+    `everything`."""
     shift, most = 0, None if everything else _MOST_LINES
     for index, each in enumerate(changes(lines, fix.replacements)):
         if index == _MOST_CHANGES and not everything:

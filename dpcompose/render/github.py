@@ -20,7 +20,11 @@ _COMMANDS: dict[Level, str] = {"error": "error", "warning": "warning", "note": "
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields a line for each problem; those that GitHub would not show are text of the log."""
+    """Yields a workflow command for each problem; those that GitHub would not show are plain lines
+    of the log.
+
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
     seen: Counter[Level] = Counter()
     for report in reports:
         lines = []

@@ -77,10 +77,11 @@ class _Text(NamedTuple):
 
 @dataclass(slots=True)
 class _PlacedNode:
-    """A node with its lines, the labels of the edge to it, and where it stands.
+    """A node of the pipeline as it is drawn: the lines in its box, the labels of the edge to it,
+    and its position.
 
-    `before`: the map on the edge; `after`: the change that arrives. `middle`: its height on the
-    page.
+    `before`: the labels above the edge (the map); `after`: those below it (the change that
+    arrives). `middle`: the height of its centre on the page.
     """
 
     node: PipelineNode
@@ -110,7 +111,8 @@ class _PlacedNode:
 
     @property
     def reach(self) -> float:
-        """Returns the room above and below its middle that it takes, with the labels."""
+        """Returns how far the node extends above its middle, and as far below, in pixels, with the
+        labels of its edge."""
         beside = max(len(self.before), len(self.after)) * _STEP + 6
         return max(self.height / 2, beside if self.before or self.after else 0)
 
@@ -170,7 +172,8 @@ def _placed_nodes(report: Report) -> list[_PlacedNode]:
 
 
 def _lines(text: str, look: str, size: float, room: float) -> list[_Text]:
-    """Returns a text as at most two lines of a box; none for an empty text."""
+    """Returns a text as at most two lines of a box, `room` wide; none for an empty text. `look`:
+    the CSS class, `size`: of the font."""
     bold = look != "weak"
     lines = wrapped(text, size, room, 2, bold) if text else []
     return [_Text(each, look, size, bold) for each in lines]
@@ -190,7 +193,7 @@ def _columns(drawn: Sequence[_PlacedNode]) -> list[float]:
 
 
 def _placed(drawn: list[_PlacedNode], below: Mapping[int | None, list[int]], top: float) -> float:
-    """Sets the height of each node on the page, and returns where the last one ends.
+    """Sets the height of each node on the page from `top` on, and returns where the last one ends.
 
     Each node stands in the middle of what is below it, in a band of its own.
     """
@@ -220,7 +223,7 @@ def _placed(drawn: list[_PlacedNode], below: Mapping[int | None, list[int]], top
 def _lower(
     drawn: list[_PlacedNode], below: Mapping[int | None, list[int]], index: int, by: float
 ) -> None:
-    """Moves a node and all below it further down the page."""
+    """Moves a node and all below it further down the page by `by` pixels."""
     stack = [index]
     while stack:
         each = stack.pop()

@@ -1,4 +1,8 @@
-"""A report's result in one line or a few words, for all formats without room for more."""
+"""A report's result in one line or a few words, for all formats without room for more.
+
+The headline number of a report is the one that its panel, the frame at the top of the printed
+report, shows first: an ε at a chosen δ, or the bound.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,8 @@ from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
 
 
 def outcome(report: Report, checking: bool) -> str:
-    """Returns a spec's result in words for a count; `checking`: whether its budget decides."""
+    """Returns in words how a spec ends, for counts such as `2 over budget`; `checking`: whether its
+    budget decides."""
     if checking and (report.status == "ok" or report.verdict is not None):
         if report.verdict is None:
             return "without a budget"
@@ -82,7 +87,8 @@ def neighbours(report: Report) -> str:
 
 
 def requested_number(report: Report) -> At | None:
-    """Returns the number at the budget's δ, else at the first chosen point with one, else None."""
+    """Returns the number at the budget's δ, else the first number at a chosen δ or ε; None without
+    any."""
     verdict = report.verdict
     if verdict is not None and verdict.at is not None and not verdict.of_adversary:
         return verdict.at
@@ -91,9 +97,9 @@ def requested_number(report: Report) -> At | None:
 
 
 def in_few_words(report: Report) -> str:
-    """Returns the number of the panel in few words: `ε ≤ 2.3905 at δ = 1e-5`, or `no bound`.
+    """Returns the headline number: `ε ≤ 2.3905 at δ = 1e-5`, or `no bound`.
 
-    It is rounded up to six digits. An invalid spec has none, and is called so.
+    It is rounded up to six digits. For an invalid spec the words say that.
     """
     if report.status not in ("ok", "no-guarantee"):
         return "invalid spec"
@@ -104,10 +110,11 @@ def in_few_words(report: Report) -> str:
 
 
 def finite_number(report: Report) -> At | None:
-    """Returns the number of the panel at a chosen point; None where the bound itself is told.
+    """Returns the headline number where it is one at a chosen δ or ε; None where it is the bound
+    itself, or nothing is finite.
 
-    Where that number is not finite it is the first ε at a δ that is, or else, where there is no
-    bound, the first δ at an ε.
+    That is the requested number (see `requested_number`) if it is a finite ε, else the first finite
+    ε at a δ of the report; only where there is no bound either, the first finite δ at an ε.
     """
     if report.status != "ok":
         return None
@@ -120,7 +127,7 @@ def finite_number(report: Report) -> At | None:
 
 
 def is_bounded(report: Report) -> bool:
-    """Returns whether a report has a finite number to tell: a bound, or one at a chosen point."""
+    """Returns whether a valid report has a finite number: a bound, or one at a chosen δ or ε."""
     return report.status == "ok" and (report.bound is not None or finite_number(report) is not None)
 
 
@@ -167,7 +174,7 @@ def not_comparable(report: Report) -> bool:
 
 
 def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
-    """Returns the verdict in a word or two, and a sentence on what was spent of what."""
+    """Returns the verdict in a word or two, and a sentence on what was spent of which budget."""
     limit, around = budget_text(verdict), neighbours(report)
     word = "within budget" if verdict.ok else "over budget"
     if report.record is not None:
@@ -208,7 +215,8 @@ def spending(record: FilterRecord) -> str:
 
 
 def _terms(report: Report, verdict: Verdict) -> str:
-    """Returns where the spent number comes from: the winning route, or the bound's notion."""
+    """Returns the words on where the spent number comes from: the winning route, or the bound's
+    notion."""
     if verdict.of_adversary:
         return "against the adversary alone, weaker than differential privacy, "
     if verdict.at is not None:

@@ -19,7 +19,8 @@ from dpcompose.report import Report
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one document with all results, each as soon as it is ready."""
+    """Yields one JSON document with all results, each as soon as it is ready; `checking`: an unmet
+    or missing budget is an error, as in the command `check`."""
     head = document("The versions.").write(None)
     yield dumped(head, indent=2).removesuffix("\n}\n") + ',\n  "results": ['
     first, out = True, ""
@@ -33,7 +34,8 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 
 
 def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one line for each result; the last one counts what was left out of the run."""
+    """Yields each result as a line of JSON; the last line counts what was left out of the run.
+    `checking` as in `render`."""
     waiting: dict[str, Any] | None = None
     for report in reports:
         if report.left_out is not None:
@@ -47,14 +49,15 @@ def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Ite
 
 
 def render_certificates(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Returns the certificates of bounds, a line of JSON each, for the stand-alone checker."""
+    """Yields the certificates of bounds, a line of JSON each, for the stand-alone checker;
+    `checking` makes no difference."""
     for report in reports:
         yield "".join(f"{line}\n" for line in report.certificate)
 
 
 def render_events(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields the DpEvents of each report, on one line, as dp_accounting has them:
-    `neighboring_relation` and `dp_event`, or `refused`."""
+    """Yields for each report one line of JSON with the DpEvents of its spec, as dp_accounting has
+    them: `neighboring_relation` and `dp_event`, or `refused`. `checking` makes no difference."""
     from dpcompose.bridge import Unconvertible, to_event
 
     for report in reports:

@@ -18,7 +18,8 @@ from dpcompose.report import Report
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one XML document; each suite is yielded as soon as its report is ready."""
+    """Yields one XML document, each test suite as soon as its report is ready; `checking`: whether
+    an unmet budget is an error, as in the command `check`."""
     yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="dpcompose">\n'
     for report in reports:
         yield _suite(report, checking)

@@ -60,7 +60,8 @@ _UNITS = {
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one picture with a label for each report, all of it at the end."""
+    """Yields one SVG picture with a label for each report, all of it at the end; `checking` makes
+    no difference."""
     panels: list[Panel] = []
     for report in reports:
         panels.append(_label(report, style))
@@ -133,7 +134,8 @@ def _protected(report: Report) -> tuple[str, str]:
 
 
 def hits(report: Report) -> tuple[Fraction, Fraction] | None:
-    """Returns a rate of false alarms, 1 % where it is known, and the most hits of a test there."""
+    """Returns a rate of false alarms, 1 % where it is known, and the highest hit rate of a test
+    there; None without a risk."""
     risk = report.drawn or report.risk
     told = () if risk is None else risk.hits
     asked = [each for each in told if each[0] == _FALSE_ALARMS]
@@ -178,7 +180,8 @@ _BADGE_RULES = (
 
 
 def render_badges(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one picture with a badge for each report, all of it at the end."""
+    """Yields one SVG picture with a badge for each report, all of it at the end; `checking`:
+    whether an unmet budget is an error, as in the command `check`."""
     panels: list[Panel] = []
     for report in reports:
         panels.append(_badge(report, checking))

@@ -32,7 +32,12 @@ Analyze = Callable[[str], Report]
 
 
 def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> str:
-    """Returns the page of a word of the field: what to write for it, then the page of that."""
+    """Returns the help page, as text, of a term of differential privacy that is no word of the spec
+    language: what to write for it, then the page of that word.
+
+    `given`: the term; `word`: what to write for it; `analyze`: makes the report of the example
+    specs.
+    """
     if word.write is None:
         return printed_page(given, style, [Paragraph(sentence(word.says))], [])
     lead = literal(f"{given}: write `{word.write}`", style, "weak")
@@ -40,7 +45,10 @@ def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> str:
 
 
 def word_page(word: str, analyze: Analyze, style: Style, page: Page = printed_page) -> str:
-    """Returns the page of a word of the spec language, with each of its meanings."""
+    """Returns the help page of a word of the spec language, with each of its meanings.
+
+    `analyze`: makes the report of the example specs; `page`: makes the page from its parts.
+    """
     meanings = vocabulary()[word]
     sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
     sections = [*_meanings(meanings), *_topics(word, analyze)]
@@ -76,7 +84,8 @@ def _where(each: Meaning) -> str:
 
 
 def _topics(word: str, analyze: Analyze) -> Iterator[Section]:
-    """Yields the sections of the topics of a word: text, example, its result, theorems."""
+    """Yields the sections on the topics of a word: text, example spec, its result by `analyze`,
+    theorems."""
     for topic in topics_of(word):
         spec = full_spec(topic.example)
         report = analyze(spec)
@@ -109,7 +118,8 @@ def example_page(
     style: Style,
     page: Page = printed_page,
 ) -> str:
-    """Returns the page of an example in the paper, with specs of it and their results."""
+    """Returns the page of an example in the paper, by its number, with specs of it and the results
+    that `analyze` gives."""
     sections: list[Section] = []
     for each in example.specs:
         spec = full_spec(each.lines)

@@ -80,7 +80,7 @@ class Style(NamedTuple):
         return transliterated(printable(text), self.encoding)
 
     def paint(self, text: str, how: str) -> str:
-        """Returns a text in bold and in the colour of a meaning, where colour is wanted."""
+        """Returns a text in bold and in the colour of the meaning `how`, where colour is wanted."""
         if not self.colour or not text:
             return text
         # Imported here: most output of this kind is not coloured.

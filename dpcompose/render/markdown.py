@@ -34,7 +34,8 @@ _HEAD = "| Spec | Result | Bound | Budget | Left | Theorem |\n|---|---|---|---|-
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields the table and its details, as much of them as a job summary holds."""
+    """Yields the table of reports and the details below it, as much as a job summary holds;
+    `checking`: whether an unmet budget is an error, as in the command `check`."""
     return within_summary(_everything(reports, style, checking))
 
 

@@ -75,12 +75,14 @@ def _chance(text: str) -> str:
 
 
 def parameter_text(name: str, value: Fraction, exact: bool = True) -> str:
-    """Returns a parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` if rounded up."""
+    """Returns a parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where the value is
+    rounded up, so not `exact`."""
     return _signed(name, amount_text(value, exact))
 
 
 def amount_text(value: Fraction, exact: bool = True) -> str:
-    """Returns a number ≥ 0 as fraction and decimal, `17/10 (1.7)`; with `≤` if rounded up.
+    """Returns a number ≥ 0 as fraction and decimal, `17/10 (1.7)`; with `≤` where it is rounded up,
+    so not `exact`.
 
     The fraction is left out if it is long, or says no more than the decimal (`1e-6`).
     """

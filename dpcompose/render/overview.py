@@ -49,7 +49,11 @@ class _Row:
 
 
 def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields an empty piece for each report read, then the table, the counts and the findings."""
+    """Yields an empty piece for each report read, to show progress; then the table, the counts and
+    the findings.
+
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
     rows: list[_Row] = []
     told: list[Report] = []
     for report in reports:
@@ -229,7 +233,8 @@ def _is_names_first(rows: list[_Row], style: Style) -> bool:
 
 
 def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[RenderableType]:
-    """Returns the cells of one row."""
+    """Returns the cells of one row; `names`: the columns for the name of the spec, `at`: whether
+    numbers are with their δ, `limits`: whether there is a column of budgets."""
     how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
     cells: list[RenderableType] = [
         literal(_SIGNS[row.kind], style, how),

@@ -32,7 +32,7 @@ from dpcompose.render.numbers import (
 )
 from dpcompose.render.panel import in_words, percent, share_text, share_used
 from dpcompose.render.panel import requested_text as headline
-from dpcompose.render.proof_table import few, merge_equal_nodes
+from dpcompose.render.proof_table import first_rows, merge_equal_nodes
 from dpcompose.render.risk_text import about, per_cent, point_text, told_apart
 from dpcompose.render.risk_text import in_words as success_in_words
 from dpcompose.render.sections import less, less_number, together, usable_rows
@@ -74,7 +74,10 @@ class Cell(NamedTuple):
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields the page of all reports, after the last one was read: its overview comes first."""
+    """Yields the HTML page of all reports, after the last one was read: its overview comes first.
+
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
     found = []
     for report in reports:
         if report.left_out is None:
@@ -237,7 +240,8 @@ def _outcome(report: Report, checking: bool) -> tuple[str, str]:
 
 
 def _used(report: Report) -> dict[str, object] | None:
-    """Returns how much of the budget is used: in words, and as a width of at most 1 000."""
+    """Returns how much of the budget is used: in words, and as a width of at most 1 000; None
+    without a budget."""
     if report.verdict is None or report.verdict.slack is None or report.status != "ok":
         return None
     used = share_used(report.verdict)
@@ -274,7 +278,7 @@ def _risk(report: Report) -> dict[str, object] | None:
 
 
 def _of_figures(rate: Fraction) -> int:
-    """Returns a rate as a number of figures, rounded up."""
+    """Returns how many of the figures in the picture stand for a rate, rounded up."""
     return min(_FIGURES, math.ceil(rate * _FIGURES))
 
 
@@ -318,7 +322,7 @@ def _curves(report: Report) -> dict[str, object] | None:
 
 
 def _height(delta: Fraction) -> float:
-    """Returns where a δ is on the picture of the profile, whose foot is 10^-10."""
+    """Returns the vertical position of a δ in the picture of the profile, whose foot is 10^-10."""
     exponent = max(-10.0, math.log10(delta)) if delta else -10.0
     return -exponent / 10 * _SIZE
 
@@ -401,7 +405,7 @@ def _tree(report: Report) -> list[dict[str, object]]:
     """Returns the lines of the proof: equal neighbours are merged as on a screen."""
     rows: list[dict[str, object]] = []
     found = merge_equal_nodes(report.tree)
-    for shown in found if len(found) <= _MOST_STEPS else few(found):
+    for shown in found if len(found) <= _MOST_STEPS else first_rows(found):
         node = shown.node
         bound = "" if shown.more or node.bound is None else short_text(node.bound)
         if bound and node.bound is not None and node.kind == "reading":

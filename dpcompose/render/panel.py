@@ -44,7 +44,8 @@ def panel(report: Report, style: Style) -> RenderableType:
 def framed(
     name: str, title: str, rows: Iterable[tuple[str, Text]], failed: bool, style: Style
 ) -> RenderableType:
-    """Returns named rows in a frame, with a name above and a title below."""
+    """Returns named rows in a frame, with a name above and a title below; `failed`: in the colour
+    of errors."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="weak", no_wrap=True)
     table.add_column()
@@ -244,7 +245,8 @@ def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
 
 
 def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
-    """Returns a line on what is spent at a δ, and on the same with fixed parameters."""
+    """Returns a line on what adaptive choice costs; `cost`: a δ, the ε of what is spent, and the ε
+    if all parameters had been fixed."""
     delta, spent, fixed = cost
     at = f"at δ = {chance(decimal_up(delta, 6))}"
     if spent == fixed:
@@ -273,7 +275,7 @@ def share_text(part: Fraction) -> str:
 
 
 def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
-    """Returns a bar of so many cells, of which the given share is filled."""
+    """Returns a bar of `cells` cells, of which the share `part` is filled in the colour `how`."""
     filled = min(cells, math.ceil(part * cells))
     text = literal("━" * filled, style, how)
     return text.append_text(literal("─" * (cells - filled), style, "weak"))

@@ -71,7 +71,7 @@ def plots(report: Report, style: Style) -> Iterator[RenderableType]:
 
 
 def _height(delta: Fraction) -> float:
-    """Returns how high a δ is on a scale of powers of ten."""
+    """Returns the height of a δ on a scale of powers of ten."""
     return 0.0 if not delta else max(0.0, 1 - math.log10(delta) / _LEAST)
 
 
@@ -83,10 +83,10 @@ def _figure(
     width: int,
     style: Style,
 ) -> Text:
-    """Returns a curve with marks on it, and another one in dots.
+    """Returns a curve with marks on it, and another one in dots, as text.
 
-    `names`: of the upright axis, its top and its foot, the end of the other axis, its name, and
-    what is said below.
+    `names`: the name of the upright axis, its values at the top and at the foot, the value at the
+    end of the other axis, its name, and the caption.
     """
     columns = width - _MARGIN - 1
     upright, top, foot, end, along, says = (style.plain(each) for each in names)
@@ -115,7 +115,7 @@ def _figure(
 
 
 def _lines(points: Sequence[Place], apart: int, columns: int, style: Style) -> list[str]:
-    """Returns a polyline as rows of characters; `apart`: every which dot is there."""
+    """Returns a polyline as rows of characters; of its dots only one in `apart` is drawn."""
     braille = style.plain("⠿") == "⠿"  # whether the output can carry it
     high, wide = (4 * _ROWS, 2 * columns) if braille else (_ROWS, columns)
     dots: set[tuple[int, int]] = set()

@@ -30,7 +30,7 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
     shown = (
         [_Shown(each) for each in nodes]
         if style.detail == "full"
-        else few(merge_equal_nodes(nodes))
+        else first_rows(merge_equal_nodes(nodes))
     )
     guides = _guides([each.node.depth for each in shown])
     width = _name_width([each.node for each in shown], guides, style)
@@ -54,7 +54,8 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A row of the table; `more`: the words shown instead if it stands for several lines.
+    """A row of the table for a line of the proof; `more`: the words shown instead if it stands for
+    several lines.
 
     `stands`: the number of lines it stands for.
     """
@@ -65,7 +66,11 @@ class _Shown:
 
 
 def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
-    """Returns the cell with tree guides, name and sentence, each wrapping below itself."""
+    """Returns the cell with tree guides, name and sentence of a line, each wrapping below itself.
+
+    `more`: words in place of the sentence; `guide`: the tree guides; `width`: that of guides and
+    names.
+    """
     line = Table.grid()
     says = literal(more, style, "weak") if more else literal(node.says, style)
     if not node.name and not more:
@@ -183,8 +188,9 @@ def _comparison_of_node(node: Node) -> tuple[object, ...]:
     return (node.depth, node.kind, says, node.bound, node.theorem)
 
 
-def few(shown: Sequence[_Shown]) -> list[_Shown]:
-    """Returns the rows with only the first ones of many mechanisms in one place."""
+def first_rows(shown: Sequence[_Shown]) -> list[_Shown]:
+    """Returns the rows; of a long run of mechanisms below the same dataset only the first, and a
+    row such as `97 more mechanisms; --full lists them`."""
     found: list[_Shown] = []
     i = 0
     while i < len(shown):

@@ -99,7 +99,8 @@ def render(
     bare: bool = False,
     risk: bool = False,
 ) -> Iterator[str]:
-    """Yields a line for each report; `named`: starting with `FILE: `; `bare`: one number only.
+    """Yields a line for each report; `named`: starting with `FILE: `; `bare`: one number only; the
+    other parameters are those of `line`.
 
     Raises NoNumber where a bare number would hide what it is.
     """

@@ -57,12 +57,14 @@ _REPLACED = ("variant_name", "privacy_parameters")
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields an entry for each report, with `---` between two."""
+    """Yields for each report its entry for the registry, as YAML documents separated by `---`;
+    `checking` makes no difference."""
     return entries(reports, style, {})
 
 
 def entries(reports: Iterable[Report], style: Style, old: Mapping[str, Value]) -> Iterator[str]:
-    """Yields an entry for each report, which keep the prose of an older one."""
+    """Yields for each report its entry for the registry; texts that the author wrote into the entry
+    `old` are kept."""
     for number, report in enumerate(reports):
         yield transliterated(("---\n" if number else "") + _entry(report, old), style.encoding)
 
@@ -91,8 +93,11 @@ def _filled(
     remarks: dict[Path, str],
     path: Path,
 ) -> dict[str, Any]:
-    """Returns the fields of an entry: prose of its author, then what the report tells, else
-    placeholders. Adds remarks on what is left to do."""
+    """Returns the fields of an entry: the text of the author in `old`, else what the report says
+    (`told`), else a placeholder.
+
+    `known`: the fields of the schema. Adds to `remarks`, by path, comments on what is left to do.
+    """
     tree: dict[str, Any] = {}
     for field, kind in known.items():
         name, at = field.rstrip("!"), (*path, field.rstrip("!"))
@@ -121,8 +126,8 @@ def _filled(
 
 
 def _fields_of(report: Report) -> dict[str, Any]:
-    """Returns what a report tells of the fields of an entry, by their names; lists are the lines
-    of texts."""
+    """Returns the fields of an entry that a report can fill, by name; a list is a text of several
+    lines."""
     variant, numbers = _parameters(report)
     relation = str(report.relation)
     distance = _DISTANCES.get(relation, f"number of {relation} steps between them")
@@ -188,7 +193,7 @@ def _parameters(report: Report) -> tuple[str, dict[str, Fraction]]:
 
 
 def _exact_numbers(report: Report) -> Iterator[str]:
-    """Yields the bound, and the numbers at chosen points, as a report has them."""
+    """Yields the bound, and the numbers at the chosen δ and ε, as the report prints them."""
     if report.bound is not None:
         yield f"{bound_text(report.bound)} ({report.bound.notion.facts.words})"
     for at in (*report.at_delta, *report.at_epsilon):

@@ -80,7 +80,8 @@ def _question(report: Report) -> tuple[str, str]:
 
 
 def in_words(rate: Fraction, found: Fraction, report: Report) -> str:
-    """Returns a chance of success as a sentence in counts of people or records."""
+    """Returns a chance of success, `found` where the baseline is `rate`, as a sentence in counts of
+    people or records."""
     of, (other, own) = _people(rate), tables(report)
     units = _UNITS.get(str(report.relation), "people")
     return (

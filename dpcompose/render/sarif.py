@@ -46,7 +46,8 @@ _KEPT = (
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one log with one run: each result as it is ready, the rules at the end."""
+    """Yields one SARIF log with one run: each result as it is ready, the rules at the end;
+    `checking`: whether an unmet budget is an error, as in the command `check`."""
     rules: dict[str, int] = {}
     first = True
     head = {"$schema": _SCHEMA, "version": "2.1.0"}

@@ -241,7 +241,8 @@ def _fewer(found: re.Match[str]) -> str:
 
 
 def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, str]]:
-    """Yields the assumptions with their lines; those that differ in one name only are merged."""
+    """Yields the assumptions with their lines; those that differ in one name only are merged.
+    `shortly`: in few words where there are such."""
     groups: list[list[Assumption]] = []
     known: dict[tuple[str, ...], list[Assumption]] = {}
     for each in found:

@@ -29,7 +29,8 @@ _NOT_COVERED = (
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields a paragraph for each report, on one line, with an empty line between two."""
+    """Yields a paragraph for each report, on one line, with an empty line between two; `checking`
+    makes no difference."""
     gap = ""
     for report in reports:
         says = " ".join(each.strip() for each in _sentences(report))
@@ -97,7 +98,8 @@ def _certified(report: Report, tool: str) -> str:
 
 
 def _further(report: Report) -> Iterator[str]:
-    """Yields what else holds: a filter's record, the risk, and what the checker confirmed."""
+    """Yields sentences on what else holds: a filter's record, the risk, and what the checker
+    confirmed."""
     if report.record is not None:
         yield "The bound is the budget of a privacy filter, for releases whose parameters were"
         yield f"chosen along the way: {spending(report.record)}."
@@ -120,7 +122,8 @@ def _assumptions(report: Report) -> Iterator[str]:
 
 
 def _not_covered(report: Report) -> Iterator[str]:
-    """Yields the sentence on what a bound of this kind does not cover."""
+    """Yields one sentence on what differential privacy of this relation does not cover, such as
+    other rows of the same person."""
     rows = ["other rows of the same person"] if report.relation in ("unbounded", "bounded") else []
     *first, last = [*rows, *_NOT_COVERED]
     yield f"Not covered: {', '.join(first)}, and {last}."

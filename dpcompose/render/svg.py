@@ -146,7 +146,8 @@ def safe(text: str) -> str:
 
 
 def text_at(x: float, y: float, text: str, look: str, anchor: str = "") -> str:
-    """Returns one line of text, with its base line at `y`; `anchor`: `middle` or `end`."""
+    """Returns one line of text, with its base line at `y`; `look`: the CSS class; `anchor`:
+    `middle` or `end`."""
     aligned = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text class="{look}" x="{number(x)}" y="{number(y)}"{aligned}>{safe(text)}</text>\n'
 
@@ -159,7 +160,8 @@ def lines_at(
 
 
 def box(x: float, y: float, across: float, down: float, look: str, radius: float = 0) -> str:
-    """Returns a rectangle with round corners."""
+    """Returns a rectangle with round corners: `across` wide, `down` high, its upper left corner at
+    (`x`, `y`); `look`: the CSS class."""
     corner = f' rx="{number(radius)}"' if radius else ""
     return (
         f'<rect class="{look}" x="{number(x)}" y="{number(y)}" width="{number(across)}" '

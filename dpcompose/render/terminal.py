@@ -29,10 +29,11 @@ from dpcompose.report import Report
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
-    """Yields one spec's report in full, or several specs as a table with their findings below it.
+    """Yields the report of one spec in full, or a table of several specs with their findings below
+    it.
 
-    With `style.detail` "full" each of several is shown in full too. `checking`: whether the budget
-    decides the outcome.
+    With `style.detail` "full" each of several is shown in full too. `checking`: whether an unmet
+    budget is an error, as in the command `check`.
     """
     coming = iter(reports)
     first = list(islice(coming, 1))

@@ -62,7 +62,7 @@ def as_dict(report: Report) -> dict[str, Any]:
 
 
 def as_svg(report: Report, title: str, columns: int) -> str:
-    """Returns a report as a picture of a terminal of so many columns."""
+    """Returns a report as a picture of a terminal that is `columns` wide, with the title above."""
     console = Console(
         file=StringIO(), record=True, width=columns, color_system="standard", force_terminal=True
     )

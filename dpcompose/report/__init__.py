@@ -34,7 +34,7 @@ Extent = Literal["bound", "costs", "all"]
 
 
 class LeftOut(NamedTuple):
-    """Counts of what a run met and has no result for.
+    """Counts of the files that a run came across and has no result for.
 
     `unread`: files that could not be read, each with a report of its own. `skipped`: YAML files in
     folders that are no specs. `dangling`: links that lead to no file. `folders`: links to folders
@@ -53,7 +53,8 @@ class LeftOut(NamedTuple):
 
     @property
     def untold(self) -> int:
-        """Returns how many have no report of their own, so that only this count mentions them."""
+        """Returns how many of these files have no report of their own, so that only this count
+        mentions them."""
         return self.skipped + self.dangling + self.folders + self.hidden + self.absent
 
     @property
@@ -181,7 +182,8 @@ class Learnt(NamedTuple):
 
 
 class TouchCount(NamedTuple):
-    """A mechanism on a dataset that a change reaches: `times` in all, and what it `meets` there."""
+    """How often a change reaches a mechanism on a dataset: `times` in all, with a change `meets`
+    (in words) of that dataset."""
 
     mechanism: str
     dataset: str
@@ -208,7 +210,7 @@ class Share(NamedTuple):
 
 
 class AnswerNoise(NamedTuple):
-    """What the noise of a mechanism does to each answer, in its units, each number rounded up.
+    """What the noise of a mechanism does to each number that it releases, in its units, rounded up.
 
     `noise`: the family and its parameter in words; empty where a guarantee is stated, or nothing is
     added to a number: then `deviation`, the standard deviation, and `within`, the half-width of the
@@ -408,7 +410,7 @@ class Report:
 
     @property
     def assumed_relations(self) -> tuple[Diagnostic, ...]:
-        """The findings on statements without a relation, where that changes the number."""
+        """Returns the findings on statements without a relation, where that changes the number."""
         return tuple(each for each in self.findings if each.code == "DPC202")
 
     @property
@@ -526,7 +528,7 @@ class Report:
 
     @property
     def not_rechecked(self) -> tuple[str, ...]:
-        """The fields of the report with numbers that the checker did not confirm."""
+        """Returns the fields of the report with numbers that the checker did not confirm."""
         confirmed = () if self.rechecked is None else dict(self.rechecked.points)
         points = all(at.value is None or at.given in confirmed for at in self.at_delta)
         parts = ("at_delta", "at_epsilon", "risk", "adversary")

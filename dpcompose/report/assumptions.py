@@ -23,8 +23,8 @@ from dpcompose.source import Source
 class Fact(NamedTuple):
     """One assumption: its sentence, and the path of the spec that declares it.
 
-    `shortly`: the same in few words, where a report has more to tell; None where the sentence is
-    short, and empty where another fact says it too.
+    `shortly`: the same in few words; None where the sentence is short, and empty where another fact
+    says it too.
     """
 
     says: str
@@ -184,8 +184,8 @@ def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterato
 
 
 def _padded(place: Place, replaces: bool) -> set[int]:
-    """Returns how many edges above a place those bounded statements are that need the padding
-    lemma.
+    """Returns the distances, in edges up from a place, of the bounded statements of its mechanisms
+    that hold there by the padding lemma.
 
     `replaces`: the protected change replaces rows of the root, so that statements on the root
     itself never meet an added row.

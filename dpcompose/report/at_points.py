@@ -118,9 +118,10 @@ def at_points(
 
 
 def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
-    """Returns the number at one point for the report; `told`: what the worst change shown reaches.
+    """Returns the number at one chosen δ or ε for the report.
 
-    The worst change at the point is written out only where it differs from the one shown.
+    `told`: how often the worst change that the report shows reaches each mechanism; the worst
+    change at the point is described only where it differs. None: nothing is shown.
     """
     best, *others = chosen.worst.found
     flat = _flat(chosen.worst.pattern.trace)
@@ -163,7 +164,7 @@ def _explanation(chosen: Chosen, best: RouteBound) -> str:
 
 
 def _flat(trace: Trace) -> Counter[TracedCharge]:
-    """Returns how often a change reaches each mechanism, from the nested trace of its losses."""
+    """Returns how often a change reaches each mechanism, by name, dataset and change."""
     found: Counter[TracedCharge] = Counter()
     stack: list[tuple[Trace, int]] = [(trace, 1)]
     while stack:
@@ -278,7 +279,8 @@ def part_text(part: Part) -> str:
 
 
 def _listing(phrases: Iterable[str]) -> str:
-    """Returns the first three phrases joined by semicolons, and how many more there are."""
+    """Returns the first three phrases joined by semicolons, and how many more there are: `a; b; c;
+    and 2 more`."""
     kinds = list(phrases)
     more = len(kinds) - 3
     return "; ".join(kinds[:3]) + (f"; {more} more" if more > 0 else "")

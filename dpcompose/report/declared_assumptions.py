@@ -151,7 +151,8 @@ def is_new(claim: Vouched, known: Vouched | None) -> bool:
 
 
 def _follows(new: Any, old: Any, key: str = "") -> bool:
-    """Returns whether what is declared now follows from what was declared before."""
+    """Returns whether the `new` declaration follows from the `old` one; `key`: the key at which
+    both stand."""
     if isinstance(new, dict) and isinstance(old, dict):
         return next(_stronger_keys(new, old, key), None) is None
     if isinstance(new, list) and isinstance(old, list) and key != "points":

@@ -27,8 +27,11 @@ SpanOf = Callable[[Path], Span]
 
 
 def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
-    """Returns the worst change in sentences, with the mechanisms that it reaches and their
-    losses: of one copy, and of all copies and blocks."""
+    """Returns the worst change as sentences, with the mechanisms that it reaches and their losses:
+    of one copy, and of all copies and blocks.
+
+    `span`: gives the position of a path in the file.
+    """
     says: list[str] = []
     for visit in solution.visits:
         if visit.place.edge is None:
@@ -50,7 +53,8 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
 
 
 def _descent(visit: Visit) -> Iterator[str]:
-    """Yields one sentence for each map and each partition that passes a visit's change on."""
+    """Yields one sentence for each map and each partition below a dataset through which its change
+    passes."""
     for choice in visit.answer.choices[: len(visit.place.derived)]:
         after = next((branch for branch in choice.branches if branch.state), None)
         if after is not None:
@@ -74,7 +78,8 @@ def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
 
 
 def splits(visit: Visit) -> Iterator[tuple[Partition, Choice, str]]:
-    """Yields each partition on a visit's way, the choice of blocks, and a sentence on it."""
+    """Yields for each partition of a changed dataset the worst choice of blocks, and a sentence on
+    it."""
     place = visit.place
     choices = visit.answer.choices[len(place.derived) :]
     for partition, choice in zip(place.dataset.partitions, choices, strict=False):
@@ -155,7 +160,8 @@ def _names(moves: Sequence[tuple[Place, int, Kind | None]]) -> str:
 
 
 def _one_name(place: Place, copies: int) -> str:
-    """Returns the name of one block, or the phrase for some of several equal blocks."""
+    """Returns the name of one block; where it stands for equal blocks, the phrase for `copies` of
+    them."""
     return _names([(place, copies, None)])
 
 
@@ -176,7 +182,8 @@ def chain(proof: Proof, span: SpanOf) -> tuple[Line, ...]:
         bound: Bound | None = None,
         paths: Sequence[Path] = (),
     ) -> int:
-        """Appends one sentence; returns its number. `inputs`: those of what it follows from."""
+        """Appends one sentence with its theorem; returns its number. `inputs`: the numbers of the
+        sentences that it follows from."""
         number = len(lines) + 1
         lines.append(Line(number, theorem, says, tuple(inputs), bound, tuple(map(span, paths))))
         return number
@@ -243,7 +250,8 @@ def _arrival(visit: Visit) -> str | None:
 
 
 def _cost(proof: Proof, cost: Cost) -> str:
-    """Returns the sentence on what one mechanism loses for the worst change."""
+    """Returns the sentence on what one mechanism loses for the worst change, and by which
+    theorem."""
     notion, mechanism, visit = proof.solution.notion, cost.charge.mechanism, cost.charge.visit
     statement, place = cost.used[0].statement, visit.place
     says = (
@@ -268,7 +276,8 @@ def _cost(proof: Proof, cost: Cost) -> str:
 
 
 def _sum(proof: Proof, units: str) -> str:
-    """Returns the sentence on how the losses of the mechanisms add up to the bound."""
+    """Returns the sentence on how the losses of the mechanisms add up to the bound; `units`: words
+    for what they are counted in."""
     solution = proof.solution
     if not solution.felt:
         return "no mechanism feels the change: nothing is lost"
@@ -285,7 +294,7 @@ def _sum(proof: Proof, units: str) -> str:
 
 
 def amplified_too(proof: Proof, to: str) -> str:
-    """Returns what is said after the ε of a sample, where that is another one for some rows."""
+    """Returns the words after the ε of a sample, where `to` is the ε for some of its rows."""
     says = ", with q = 1/2 for a row drawn of its key" if proof.cites(Role.DISPLACED) else ""
     if proof.cites(Role.SAMPLE_ADDED):
         says += f", or {to}-ln(1 - q + q·e^-ε) where the row is added"
@@ -304,7 +313,8 @@ def with_all_above(visits: Iterable[Visit]) -> set[int]:
 
 
 def draws_of(place: Place) -> int:
-    """Returns how many independent draws a place stands for: the product of those above."""
+    """Returns how many independent draws a place stands for: the product of the numbers of draws of
+    all samples above it."""
     draws, edge = 1, place.edge
     while edge is not None:
         draws, edge = draws * edge.rounds, edge.parent.edge

@@ -1,4 +1,4 @@
-"""Who learns what: bounds for the same release when a row is replaced in some columns only."""
+"""Who learns what: bounds for the same release where a row is replaced in some columns only."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST_ASKED = 200
 
 
 def unanswered(problem: Problem, questions: Sequence[ColumnQuestion]) -> Iterator[Finding]:
-    """Yields at most one remark (DPC230) on why questions about columns have no or no useful
-    answer.
+    """Yields at most one remark (DPC230): why questions about columns have no answer, or no useful
+    one.
 
     The reasons: no columns are listed, no rows are protected, too many columns, or no map or
     partition says which columns it uses.
@@ -72,8 +72,8 @@ _ALONG_THE_WAY = (
 
 
 def with_attributes(report: Report, case: Case, by_attribute: bool) -> Report:
-    """Returns the report, with the answers to the questions of its spec, and about each of its
-    columns where that is wanted. Raises Unproved where a recheck fails.
+    """Returns the report with the answers to the questions of its spec; `by_attribute`: also about
+    each of its columns. Raises Unproved where a recheck fails.
 
     Each answer is the bound of the same release when a row changes in these columns only; the
     stated guarantees stay those of the protected relation (theory, section 12). Questions are left

@@ -157,7 +157,8 @@ def _other(case: Case, limit: Budget) -> Verdict:
 def read(
     limit: PrivacyFilter, deltas: Sequence[Fraction], epsilons: Sequence[Fraction]
 ) -> tuple[tuple[At, ...], tuple[At, ...]]:
-    """Returns the guarantee as ε at each δ and as δ at each ε, by the filter's limit."""
+    """Returns the guarantee of a filter as the ε at each of `deltas` and the δ at each of
+    `epsilons`."""
     says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
     at_delta: list[At] = []
     for delta in dict.fromkeys(deltas):
@@ -172,7 +173,8 @@ def read(
 
 
 def _amounts(parameters: Sequence[tuple[str, Fraction]], down: bool = False) -> str:
-    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as what may be spent."""
+    """Returns parameters in words, `ρ = 0.5`; `down`: rounded down, as for what may still be
+    spent."""
     says = number_below if down else number
     return ", ".join(f"{SIGNS[name]} = {says(value)}" for name, value in parameters)
 
@@ -231,7 +233,7 @@ def _report_of_ledger(
 
 
 def passed(record: FilterRecord) -> str:
-    """Returns the sentence that a record exceeds its budget, with the way out."""
+    """Returns the sentence that a record of releases exceeds its budget, with the way out."""
     return (
         f"The record passes the budget: {_amounts(record.spent or ())} is spent of "
         f"{_amounts(record.limit, down=True)}. The release that passes it had to be refused. "
@@ -306,8 +308,8 @@ class Counted:
     ) -> FilterRecord:
         """Returns the counted sum as data for the report.
 
-        `fixed`: the ε's that hold if parameters are fixed in advance; `at`: the δ to compare them
-        at.
+        `deltas`: where to state the ε of the limit; `fixed`: the ε's that hold if parameters are
+        fixed in advance; `at`: the δ to compare them at.
         """
         found = self.filter
         spent = bound_of(self.spent)
@@ -495,7 +497,8 @@ def _refuse_shared_draws(solver: Solver, solution: Solution) -> None:
 
 
 def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
-    """Returns the mechanisms on a sample's draw, how many releases, whether some have a δ."""
+    """Returns the names of the mechanisms that read a draw of the sample, how many releases they
+    are, and whether some have a δ."""
     releases, leaks = 0, False
     shared = not isinstance(sample.made_by, Sample) or sample.made_by.shared
     names: dict[str, None] = {}

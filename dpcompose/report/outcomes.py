@@ -85,8 +85,12 @@ class Case:
     def certified(
         self, solutions: Sequence[Solution], points: Iterable[At] = ()
     ) -> tuple[tuple[str, ...], Recheck | None]:
-        """Returns the certificate of finite solutions, and what the checker says of it, each if it
-        is wanted; raises Unproved."""
+        """Returns the certificate of finite solutions (empty if not wanted), a line of JSON each,
+        and the result of the checker on it (None if not wanted); raises Unproved where the checker
+        refuses it.
+
+        `points`: numbers at a chosen δ that the certificate proves too.
+        """
         if not (self.certificate or self.recheck):
             return (), None
         from dpcompose.report.recheck import certificate_lines, recheck
@@ -98,7 +102,7 @@ class Case:
 
 
 def outset(case: Case, status: Status, extent: Extent = "all") -> Report:
-    """Returns the report's first fields, which do not depend on the result."""
+    """Returns a report with the fields that do not depend on the result."""
     goal, tree = case.problem.goal, case.source.value
     key = "budget" if isinstance(tree, dict) and "budget" in tree else "protect"
     everything = extent != "bound"

@@ -46,11 +46,12 @@ _DOMAINS = {
 
 
 class _Reach(NamedTuple):
-    """What the worst change reaches: words for each dataset and partition, charges by mechanism.
+    """What the worst change reaches: words for each dataset and partition, and the losses of
+    mechanisms.
 
-    The keys are identities of datasets and partitions. `passed`: datasets on the way. A mechanism
-    that is reached may have no charges, where the path of the change is not known. `ranks`: of
-    mechanisms by name, those that cost most first.
+    The keys are identities of datasets and partitions. `passed`: the datasets that it passes. A
+    mechanism that is reached may have no losses, where the path of the change is not known.
+    `ranks`: of mechanisms by name, those that cost most first.
     """
 
     passed: frozenset[int] = frozenset()
@@ -64,9 +65,11 @@ class _Reach(NamedTuple):
 
 
 def of_solution(proof: Proof, shares: Iterable[Share], span: SpanOf) -> tuple[PipelineNode, ...]:
-    """Returns the pipeline with the worst change of a solution, and what each mechanism loses.
+    """Returns the nodes of the pipeline, with the worst change of a solution and what each
+    mechanism loses for it.
 
-    `shares`: the costs of mechanisms, the largest first: these are drawn where not all are.
+    `shares`: the costs of mechanisms, the largest first: these are drawn where not all are. `span`:
+    gives the position of a path in the file.
     """
     solution = proof.solution
 
@@ -93,10 +96,12 @@ def of_profile(
     first: At,
     span: SpanOf,
 ) -> tuple[PipelineNode, ...]:
-    """Returns the pipeline with the worst change at a point; mechanisms have no cost of their own.
+    """Returns the nodes of the pipeline with the worst change at a chosen δ or ε; mechanisms have
+    no cost of their own.
 
-    `shown`: an example change. Where the worst change at the `first` point is another one, only
-    what it reaches is marked.
+    `shown`: an example change, as visited datasets and losses. Where the worst change at the
+    `first` point is another one, only what it reaches is marked. `span`: gives the position of a
+    path in the file.
     """
     same = same_reach(first, shown[1])
     reach = _reach(*shown) if same else _reach_by_name(problem, first.touched)
@@ -104,12 +109,16 @@ def of_profile(
 
 
 def without_change(problem: Problem, span: SpanOf) -> tuple[PipelineNode, ...]:
-    """Returns the pipeline alone, where there is no finite bound."""
+    """Returns the nodes of the pipeline alone, where there is no finite bound."""
     return tuple(_Drawing(problem, span, _Reach(), lambda found: stated(found[0])).nodes)
 
 
 def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
-    """Returns what a change reaches, given the names of mechanisms and datasets alone."""
+    """Returns what a change reaches where its path is not known: `touched` names only the
+    mechanisms and the datasets they read.
+
+    Datasets above those count as reached too; no losses are known.
+    """
     above: dict[int, Dataset] = {}
     named: dict[str, Dataset] = {}
     for dataset in problem.datasets():
@@ -132,7 +141,7 @@ def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
 
 
 def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
-    """Returns what a change reaches, from its visits and the mechanisms that feel it."""
+    """Returns what a change reaches, from the datasets it visits and the losses of mechanisms."""
     charges: dict[tuple[int, str], list[ChangeCharge]] = {}
     for charge in felt:
         key = id(charge.visit.place.dataset), charge.mechanism.name
@@ -165,7 +174,10 @@ def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
 
 
 def _together(told: Mapping[str, int], visit: Visit) -> str:
-    """Returns the changes of one dataset in words; of equal blocks in how many of them."""
+    """Returns in words how a dataset changes, or in how many of several equal blocks.
+
+    `told`: the number of blocks by the words for their change.
+    """
     edge = visit.place.edge
     if edge is None or edge.partition is None:
         return "; ".join(told)
@@ -211,7 +223,8 @@ class _Drawing:
         self._results(problem)
 
     def _children(self, children: Sequence[Dataset], above: int | None) -> list[_Waiting]:
-        """Returns what to draw of datasets below a node, in order, then what is left out."""
+        """Returns the datasets to draw below node `above`, in order, then a node for those left
+        out."""
         drawn, reaches = len(self.nodes), self._reach.reaches
         allowed = [each for each in children if drawn < _MANY or reaches(each)]
         first = sorted(allowed, key=lambda each: not reaches(each))[: _room(len(allowed), drawn)]
@@ -226,7 +239,7 @@ class _Drawing:
         return found
 
     def _partition(self, partition: Partition, above: int | None) -> list[_Waiting]:
-        """Appends the node of a partition; returns its blocks."""
+        """Appends the node of a partition below the node `above`; returns its blocks."""
         number, blocks = len(self.nodes), [each.dataset for each in partition.classes]
         self._blocks.update((id(each.dataset), each) for each in partition.classes)
         self.nodes.append(
@@ -243,7 +256,8 @@ class _Drawing:
         return self._children(blocks, number)
 
     def _dataset(self, dataset: Dataset, above: int | None) -> list[_Waiting]:
-        """Appends a dataset or equal blocks, and its mechanisms; returns what is made of it."""
+        """Appends a dataset or equal blocks below the node `above`, and its mechanisms; returns
+        what is made of it."""
         number, reached = len(self.nodes), self._reach.reaches(dataset)
         root, block = self._roots.get(id(dataset)), self._blocks.get(id(dataset))
         kind: PipelineKind = "dataset"
@@ -264,7 +278,8 @@ class _Drawing:
         return splits + self._children(dataset.derived, number)
 
     def _mechanisms(self, dataset: Dataset, above: int) -> None:
-        """Appends the mechanisms that read a dataset, then how many are left out."""
+        """Appends the mechanisms that read the dataset of node `above`, then how many are left
+        out."""
         reach, last = self._reach, len(self._reach.ranks)
         names = [each.name for each in dataset.mechanisms]
         reached = {name: (id(dataset), name) in reach.charges for name in names}
@@ -317,14 +332,16 @@ class _Drawing:
 
 
 def _room(count: int, drawn: int) -> int:
-    """Returns how many of so many children to draw; a single one is not left out."""
+    """Returns how many of `count` children to draw where `drawn` is the most; a single one more is
+    not left out."""
     if drawn >= _MOST:
         return 0
     return count if count == _MOST_CHILDREN + 1 else _MOST_CHILDREN
 
 
 def _left_out(many: int, noun: str, reached: bool, above: int | None) -> PipelineNode:
-    """Returns the node for what is not drawn; `reached`: the worst change reaches some of it."""
+    """Returns the node that stands for `many` things that are not drawn; `reached`: whether the
+    worst change reaches some of them."""
     change = "the worst change reaches some of them too" if reached else ""
     says = f"{wording.count_text(many)} more {noun}{'' if many == 1 else 's'}"
     return PipelineNode("more", says, above, reached=reached, change=change)

@@ -38,7 +38,7 @@ _MOST_TERMS = 6
 
 
 class Charged(NamedTuple):
-    """The cost of a mechanism on a dataset in words, with its bound and theorem where known."""
+    """The loss of a mechanism on a dataset in words, with its bound and theorem where known."""
 
     says: str
     bound: Bound | None = None
@@ -143,7 +143,8 @@ class _Writer:
         theorem: str | None = None,
         paths: Sequence[Path] = (),
     ) -> None:
-        """Appends one line."""
+        """Appends one line of the proof: its level, what it is about, the name of that, the
+        sentence, and the bound with its theorem."""
         spans = tuple(self._span(path) for path in paths)
         number = len(self.nodes) + 1
         self.nodes.append(Node(number, depth, kind, name, says, bound, theorem, spans))
@@ -188,7 +189,10 @@ class _Writer:
 
     def _below_visit(self, depth: int, visit: Visit, where: str) -> None:
         """Appends the mechanisms that read a visited dataset, then the datasets below it that do
-        not change. Mechanisms that one line counts together have none of their own."""
+        not change; `where`: words before the cost.
+
+        Mechanisms that one line counts together have none of their own.
+        """
         for charge in self._feeling.get(id(visit), ()):
             cost = self._costs.get(id(charge))
             if cost is not None:
@@ -202,7 +206,8 @@ class _Writer:
             )
 
     def _following(self, depth: int, visit: Visit) -> list[_Next]:
-        """Returns what the change reaches one edge below: first partitions, then maps' results."""
+        """Returns what the change reaches one edge below, for lines at the level `depth`: first
+        partitions, then the results of maps."""
         children = self._below.get(id(visit), [])
         found: list[_Next] = []
         for partition, choice, says in splits(visit):
@@ -241,7 +246,8 @@ class _Writer:
             self.add(0, "theorem", "", says, None, theorem, paths)
 
     def list(self, touched: Sequence[TouchCount], problem: Problem) -> None:
-        """Appends the datasets and mechanisms that a change reaches, without the path to them."""
+        """Appends the datasets and mechanisms that a change reaches, where the path to them is not
+        known."""
         mechanisms = {each.name: each.path for each in problem.mechanisms()}
         datasets = {each.name: each.path for each in problem.datasets()}
         by_dataset: dict[tuple[str, str], list[TouchCount]] = {}
@@ -256,7 +262,8 @@ class _Writer:
                 self.add(1, "mechanism", each.mechanism, says, None, None, (path,))
 
     def read(self, ats: Iterable[At], told: At | None = None) -> None:
-        """Appends the numbers at chosen δ's and ε's; `told`: one whose worst change is above."""
+        """Appends the numbers at chosen δ's and ε's; `told`: the one whose worst change is shown
+        above already."""
         for at in ats:
             if at.value is None:
                 continue

@@ -62,7 +62,8 @@ _NOTIONS = {"exact Gaussian": Notion.GDP, "zCDP conversion": Notion.ZCDP}
 
 
 def _order(rho: float, delta: float) -> Fraction:
-    """Returns the order α at which ρ-zCDP has the least ε at a δ, by ternary search."""
+    """Returns the order α at which the Rényi divergence of ρ-zCDP gives the least ε at δ, by
+    ternary search."""
 
     def epsilon(logarithm: float) -> float:
         """Returns the ε at δ of ρ-zCDP by the order α = 1 + exp(`logarithm`)."""

@@ -29,7 +29,8 @@ def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
 
 
 def right_guess(bounds: Sequence[tuple[Notion, Fraction, Fraction]]) -> Fraction:
-    """Returns how often a guess between two equally likely neighbouring tables is right at most.
+    """Returns the greatest chance that a guess between two equally likely neighbouring tables is
+    right.
 
     `bounds`: notion, ε, ρ or μ, and δ of bounds that all hold; at least one. It is (1 + a)/2 for
     the advantage a, which is the least that their trade-off curves allow (theory, section 11).
@@ -100,7 +101,7 @@ def _with_chords(profile: Profile) -> Iterator[tuple[Fraction, Fraction]]:
 
 
 def _most_hits(profile: Profile, rate: Fraction) -> Fraction:
-    """Returns the most hits at a rate of false alarms that the (ε, δ) of a profile allow."""
+    """Returns the highest hit rate at a rate of false alarms that the (ε, δ) of a profile allow."""
     found = [Fraction(1)]
     for epsilon, delta in profile:
         rise = exp_up(epsilon)

@@ -164,7 +164,11 @@ def noise_of_answers(
     problem: Problem, level: Fraction, span: Callable[[Path], Span]
 ) -> tuple[AnswerNoise, ...]:
     """Returns what noise does to the answers of each mechanism, in the order of the spec; one that
-    has other noise on other blocks has an entry for each."""
+    has other noise on other blocks has an entry for each.
+
+    `level`: the chance with which the noise is in the interval stated; `span`: gives the position
+    of a path.
+    """
     found: dict[tuple[str, str], AnswerNoise] = {}
     for mechanism in problem.mechanisms():
         each = _of_mechanism(mechanism, level, span)

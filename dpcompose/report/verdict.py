@@ -128,7 +128,8 @@ def deltas_of(asked: Budget | None) -> list[Fraction]:
 
 
 def sharper(decision: Verdict | None, asked: Budget | None, ats: tuple[At, ...]) -> Verdict | None:
-    """Returns the verdict by the ε at the budget's δ if that leaves more, else the given one."""
+    """Returns the verdict by the ε at the budget's δ (out of `ats`) if that leaves more of the
+    budget, else the given one."""
     if asked is None or decision is None:
         return decision
     given = dict(asked.parameters)

@@ -106,7 +106,8 @@ def change(state: State) -> str:
 
 
 def blocks(names: Sequence[str | int], taken: int) -> str:
-    """Returns a choice of equal blocks in words: `south`, or `365 of 5000 equal blocks`."""
+    """Returns a choice of `taken` out of equal blocks in words: `south`, or `365 of 5000 equal
+    blocks`."""
     if taken == len(names) and taken <= NAMES:
         return listing(str(name) for name in names)
     if taken == len(names):

@@ -26,7 +26,8 @@ _HYPOTHESES: Path = ("adversary", "hypotheses")
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """Two beliefs about which blocks of `partition` contain data of one person.
+    """An adversary with two hypotheses about one person, each a distribution (belief) over the sets
+    of blocks of `partition` that hold data of the person.
 
     `classes`: for each class of blocks that the beliefs distinguish, the index of its class in the
     partition and its number of blocks. `where`: the datasets from the root down to the one that is
@@ -43,7 +44,7 @@ class Opponent:
 def resolve_adversary(
     written: Written, problem: Problem, numbers: Numbers, faults: Faults
 ) -> Opponent | None:
-    """Returns the adversary of a spec; None after an error."""
+    """Returns the adversary that a spec declares; None after an error, which is reported."""
     fine = _protects_rows(problem.goal, faults)
     fine = _has_stated_guarantees(problem, faults) and fine
     found = _partition(problem, faults)
@@ -160,8 +161,8 @@ _ABSENT = "not in the data at all"
 
 
 class Hypotheses:
-    """Reads hypotheses about one partition, and collects in `classes` the blocks that they
-    distinguish."""
+    """Reads the hypotheses of an adversary about one partition; the blocks that they name or tell
+    apart are collected in `classes`."""
 
     def __init__(self, partition: Partition, numbers: Numbers, faults: Faults) -> None:
         self._partition = partition
@@ -219,8 +220,11 @@ class Hypotheses:
     # one hypothesis
 
     def belief(self, written: Hypothesis, path: Path) -> tuple[Belief, str] | None:
-        """Returns a hypothesis as a distribution over sets of blocks, with its text; None after an
-        error."""
+        """Returns a hypothesis of the adversary as a distribution over the sets of blocks that hold
+        data of the person, with its text; None after an error.
+
+        `written`: the hypothesis in the spec, at `path`.
+        """
         if written == "none":
             return NONE, _ABSENT
         if isinstance(written, list):
@@ -238,7 +242,8 @@ class Hypotheses:
     def _weighted(
         self, parts: list[Part], weight: Fraction, path: Path
     ) -> list[tuple[Part, Fraction]] | None:
-        """Returns parts with equal shares of a weight; None, after an error, if there are none."""
+        """Returns the parts, each with an equal share of a weight; None, after an error, if there
+        are none."""
         if not parts:
             message = f"no kind of row is in so many blocks of {quoted(self._partition.name)}"
             self._faults.add("DPC163", path, message, "give the sets by `blocks`")
@@ -327,8 +332,8 @@ class Hypotheses:
         self._faults.add("DPC163", path, message, hint)
 
     def _between(self, low: int, high: int) -> tuple[list[Part], str]:
-        """Returns the parts that cover all sets of `low` to `high` blocks a row may be in, with
-        their text."""
+        """Returns the parts that cover all sets of `low` to `high` blocks that can hold data of one
+        person, with their text."""
         if self._kinds is not None:
             sets = [each for each in self._kinds if low <= len(each) <= high]
             nobody: list[frozenset[int]] = [] if low else [frozenset()]

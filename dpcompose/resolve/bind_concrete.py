@@ -61,8 +61,8 @@ def _guarantee(
 
 
 class _Moved(NamedTuple):
-    """The relation that a sensitivity is for, whether the spec names it, and the path for its
-    errors."""
+    """The relation for which a sensitivity is given, whether the spec names that relation, and the
+    path for its errors."""
 
     relation: Relation
     given: bool
@@ -178,7 +178,11 @@ class ConcreteMechanisms:
         replaced: bool,
         alone: bool,
     ) -> list[Moves] | None:
-        """Returns one sensitivity, in each norm in which it is of use; None after an error."""
+        """Returns one sensitivity, in each norm in which it is of use for the noise; None after an
+        error.
+
+        `replaced`: it is for a row replaced; `alone`: no other sensitivity is given.
+        """
         assert form.sensitivity is not None
         if not isinstance(given, written.Normed):
             found = self._numbers.read(given, at, place, form.sensitivity)
@@ -270,10 +274,10 @@ class ConcreteMechanisms:
         parameters: list[Parameter] | None,
         other: Values,
     ) -> list[Draft] | None:
-        """Returns a draft for each notion in which a mechanism is stated for one step of a
-        relation; None after an error.
+        """Returns a draft for each notion in which a mechanism without a sensitivity has a
+        guarantee for one step of a relation; None after an error.
 
-        One in which each row answers by itself is stated for one row replaced.
+        A mechanism in which each row answers by itself has its guarantee for one row replaced.
         """
         relation, given, states = BOUNDED, True, form.states[:1]
         if isinstance(mechanism, written.BySteps):

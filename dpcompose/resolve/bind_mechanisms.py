@@ -74,7 +74,8 @@ class Mechanisms:
             self._put(read, index, mechanism, drafts, path)
 
     def look_at(self, index: int, entry: Value) -> None:
-        """Reports errors in the name and the reference of a mechanism that has errors elsewhere."""
+        """Reports errors in the name and the reference of a mechanism whose other keys could not be
+        read."""
         path: Path = ("mechanisms", index)
         if not isinstance(entry, dict):
             return
@@ -160,7 +161,8 @@ class Mechanisms:
     def _shuffled(
         self, mechanism: Model, path: Path, place: SpecPlace, reports: int
     ) -> list[Draft] | None:
-        """Returns the guarantees on the rows of what reads them shuffled; None after an error."""
+        """Returns the guarantees, for its rows, of a mechanism that reads them shuffled; None after
+        an error. `reports`: the number of rows that are shuffled."""
         response = getattr(mechanism, "mechanism", None) == "randomized-response"
         if not response and not getattr(mechanism, "local", False):
             message = f"{quoted(place.name)} is shuffled reports, one that each row randomizes"
@@ -272,7 +274,7 @@ class Mechanisms:
         path: Path,
     ) -> None:
         """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
-        its partition's scope."""
+        the partition of these blocks."""
         name, count = mechanism.name, mechanism.count
         group = mechanism.tags if mechanism.group is None else mechanism.group
         if mechanism.tags is not None and mechanism.group is not None:

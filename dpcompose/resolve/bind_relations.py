@@ -168,7 +168,7 @@ class Relations:
 
     def _of_nulls(self, relation: Relation, given: bool) -> tuple[str, str] | None:
         """Returns why a statement is not for the nulls of `zero-out` neighbours, and a hint; None
-        if it is."""
+        if it is. `given`: the spec names the relation."""
         nulls = self.goal is not None and self.goal.relation.leaves_nulls
         if relation.leaves_nulls and self.goal is not None and not nulls:
             message = f"{quoted(str(relation))} neighbours have nulls, which are not protected here"
@@ -254,13 +254,14 @@ def meaningless(relation: Relation, place: SpecPlace, movable: bool = True) -> R
 
 
 def _instead(name: str, movable: bool) -> str:
-    """Returns the hint to make the statement on the dataset `name` instead."""
+    """Returns the hint to make the statement on the dataset `name` instead, or, where it is not
+    `movable`, to read that one."""
     return f"say `stated_on: {name}`" if movable else f"read {quoted(name)} instead"
 
 
 def _off_graph(kind: RelationKind, place: SpecPlace, movable: bool) -> Refusal | None:
-    """Returns why a relation on edges or vertices has no meaning on a dataset; None if it has
-    one."""
+    """Returns why a relation on edges or vertices has no meaning on a dataset; None if it has one.
+    `movable`: the statement may be made on another dataset."""
     traits = place.traits
     if traits.shape is Shape.GRAPH or (kind is RelationKind.EDGE and traits.edge_rows):
         return None
@@ -277,7 +278,8 @@ def _off_graph(kind: RelationKind, place: SpecPlace, movable: bool) -> Refusal |
 
 
 def _no_rows(place: SpecPlace, movable: bool) -> Refusal:
-    """Returns why a relation between rows has no meaning on a dataset without rows."""
+    """Returns why a relation between rows has no meaning on a dataset without rows. `movable`: the
+    statement may be made on another dataset."""
     why = f"it is {place.traits.shape} and has no rows"
     if place.traits.shape is Shape.GRAPH:
         return Refusal("DPC148", (), why, f"on graphs: {_GRAPH_NAMES}")

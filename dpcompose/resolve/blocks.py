@@ -14,7 +14,8 @@ MOST = 1_000_000
 
 
 class Rest(Sequence[int]):
-    """The numbers of a range without some of them; stores only those left out."""
+    """The numbers of a range without some of them, as a sequence; only those left out are
+    stored."""
 
     __slots__ = ("_out", "_range")
 
@@ -90,7 +91,7 @@ def _classes(split: Splitting) -> list[BlocksAlike]:
 
 
 def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[BlocksAlike]:
-    """Returns a class for each block in `single`, and one for all other blocks."""
+    """Returns a class of blocks for each block in `single`, and one for all other blocks."""
     rest: Sequence[Block]
     if not single:
         return [(names, None)]

@@ -37,8 +37,8 @@ Parameter = Fraction | dict[Block, Fraction]
 
 
 class Draft(NamedTuple):
-    """A statement whose parameters may depend on the block; `make` builds its guarantee from their
-    values."""
+    """A guarantee on a relation whose parameters may still depend on the block; `make` builds the
+    guarantee from their values."""
 
     relation: Relation
     up: int
@@ -49,7 +49,8 @@ class Draft(NamedTuple):
     implied: bool = False
 
     def on(self, block: Block | None) -> Statement:
-        """Returns the statement for one block; None: no parameter depends on the block."""
+        """Returns the statement on one block; `block` is None where no parameter depends on the
+        block."""
         values = [
             each if isinstance(each, Fraction) or block is None else each[block]
             for each in self.parameters
@@ -122,7 +123,7 @@ class Blocks:
 
 @dataclass(slots=True, eq=False)
 class SpecPlace:
-    """A place of the spec that a mechanism can read: a dataset, all blocks of a partition, or one
+    """Something that a mechanism of the spec can read: a dataset, all blocks of a partition, or one
     block.
 
     `traits`: what is known of its rows by the way it is made. `sound`: no error here or above; else
@@ -177,8 +178,9 @@ BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
 
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition; `varied` are the mechanisms with a parameter for each of its blocks, `classes`
-    the blocks with equal content, once all mechanisms are bound."""
+    """A partition of the spec: the mechanisms with a parameter for each of its blocks (`varied`),
+    and the classes of blocks with equal content (`classes`), which are known once all mechanisms
+    are bound."""
 
     name: str
     path: Path
@@ -223,8 +225,8 @@ class Names:
         self._faults = faults
 
     def find(self, text: str, path: Path) -> SpecPlace | Splitting | None:
-        """Returns what `text` refers to: a place, or a partition without a block; None if that is
-        nothing, which is then reported."""
+        """Returns the dataset, block or partition that the reference `text` names; None if there is
+        none, which is then reported at `path`."""
         name, dot, block = text.partition(".")
         node = self.nodes.get(name)
         if node is None:
@@ -246,7 +248,8 @@ class Names:
         return node.block(found)
 
     def place(self, text: str, path: Path) -> SpecPlace | None:
-        """Returns what `text` reads; None if nothing, which is then reported."""
+        """Returns the dataset or block that a mechanism reads by the reference `text`; None if
+        there is none, which is then reported at `path`."""
         node = self.find(text, path)
         if not isinstance(node, Splitting):
             return node

@@ -41,7 +41,7 @@ Read = Callable[[str, Path, Need], Fraction | None]
 
 
 class Moves(NamedTuple):
-    """A sensitivity in a norm.
+    """A sensitivity in a norm (L1 or L2).
 
     `unit`: the square of the unit of a distance in L2; `each`: how far one row moves one
     coordinate, where that is known for all rows (0: not known).
@@ -123,11 +123,12 @@ def read_norms(
 
 
 def _one_hot(form: FamilyForm, most: Fraction, replaced: bool, alone: bool) -> list[Moves] | None:
-    """Returns what a vector moves to one coordinate of which each row adds a number from 0 to
-    `most`.
+    """Returns the sensitivities of a vector of which each row adds a number from 0 to `most` to one
+    coordinate; None where the noise has no use for them.
 
-    A row replaced leaves one coordinate and enters another, by `most` each at most; or it moves one
-    of them by the difference, which is no more than `most`. Gaussian noise is as good in L2.
+    `replaced`: for a row replaced; `alone`: no other sensitivity is given. A row replaced leaves
+    one coordinate and enters another, by `most` each at most; or it moves one of them by the
+    difference, which is no more than `most`. Gaussian noise is as good in L2.
     """
     times = 2 if replaced else 1
     found = _in_norm(form, {"l1": times * most, "l2_squared": times * most**2}, None)
@@ -158,8 +159,11 @@ def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
 def _in_norm(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> list[Moves] | None:
-    """Returns the least known sensitivity in each norm of use for the noise; None if none is
-    known."""
+    """Returns the least sensitivity in each norm of use for the noise, out of those in `known` (by
+    norm); None if there is none.
+
+    `dimension`: the number of coordinates, None where unknown.
+    """
     one, squares = _least_norms(form, known, dimension)
     if form.norm == "L1":
         return None if one is None else [Moves("L1", one)]
@@ -198,8 +202,11 @@ def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
 def _least_norms(
     form: FamilyForm, known: dict[str, Fraction], dimension: int | None
 ) -> tuple[Fraction | None, Fraction]:
-    """Returns the least known L1 norm (None: unknown), and the least known square of the L2
-    norm."""
+    """Returns the least L1 norm (None: unknown), and the least square of the L2 norm, that follow
+    from the norms in `known`.
+
+    `dimension`: the number of coordinates, None where unknown.
+    """
     ones = [known["l1"]] if "l1" in known else []
     squares = [each**2 for key, each in known.items() if key in ("l1", "l2")]
     squares += [known["l2_squared"]] if "l2_squared" in known else []

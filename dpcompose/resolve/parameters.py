@@ -50,8 +50,8 @@ CHANCE = Need(
 
 
 class Numbers:
-    """Evaluates parameters of a spec; each text is evaluated once, and its errors reported at every
-    use."""
+    """Evaluates the numbers of a spec, which may use its constants; each text is evaluated once,
+    and its errors reported at every use."""
 
     def __init__(self, written: Mapping[str, str], unread: Iterable[str], faults: Faults) -> None:
         """Evaluates the constants `written`; those in `unread` have errors that are reported
@@ -178,7 +178,11 @@ class Numbers:
         safe: Safe | None = "up",
     ) -> Parameter | None:
         """Returns the parameter at `path`: a number, or one for each block of `place`; None after
-        an error. `safe`: see `parameter`."""
+        an error.
+
+        `given`: its text, or a text for each block; `need`: the requirement on it; `safe`: see
+        `parameter`.
+        """
         if isinstance(given, str):
             return self.parameter(given, path, need, safe=safe)
         values = {

@@ -43,7 +43,11 @@ _STOP = Need("from 0 to 1", "DPC111", "γ is a chance", lambda value: value <= 1
 
 
 def _runs(law: str, mean: Fraction, shape: Fraction = ZERO, stop: Fraction = ZERO) -> Selected:
-    """Returns a selection with a law of the number of runs, and no runs yet."""
+    """Returns a selection (best of several runs) whose number of runs has the law named `law`; its
+    runs are filled in later.
+
+    `mean`, `shape`, `stop`: the parameters of the law.
+    """
     return Selected(law, mean, shape, stop, ())
 
 
@@ -103,7 +107,7 @@ def selections(
 
 
 def _together(listed: list[list[Draft]], law: Selected, path: Path) -> Iterator[Draft]:
-    """Yields a draft for each relation that all runs are stated for."""
+    """Yields a draft for each relation for which a guarantee of every run is stated."""
     alike: list[dict[tuple[Relation, int], list[Draft]]] = []
     for drafts in listed:
         groups: dict[tuple[Relation, int], list[Draft]] = {}
@@ -127,7 +131,8 @@ def _selected(
     counts: tuple[int, ...],
     *values: Fraction,
 ) -> Guarantee:
-    """Returns the guarantee of a selection from the parameters of all of its runs."""
+    """Returns the guarantee of a selection from the parameters of all of its runs: of each run
+    `counts` of the `values`, from which its maker builds its guarantee."""
     of: list[Guarantee] = []
     for make, count in zip(makers, counts, strict=True):
         of.append(make(*values[:count]))

@@ -112,7 +112,8 @@ class StatedGuarantees:
         return None if alpha is None or epsilon is None else ((alpha, epsilon), _at_one_order)
 
     def _twice(self, points: Points, path: Path, given: object) -> bool:
-        """Returns whether some order of a Rényi curve is given twice, which is reported."""
+        """Returns whether some order of a Rényi curve is given twice, which is then reported;
+        `given`: the points as they stand in the spec."""
         first: dict[Fraction, int] = {}
         for i, (alpha, _) in enumerate(points):
             if first.setdefault(alpha, i) != i:
@@ -224,8 +225,8 @@ _MOST_IN_TURN = 4
 
 
 def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
-    """Yields statements for changes of all columns that follow from statements for some columns
-    each.
+    """Yields statements for changes of all columns that follow from the statements `drafts`, which
+    are for changes of some columns each.
 
     A replaced row is changed in some columns first and in the others then (a path of two steps):
     the table in between has a row with some old and some new values, which any table of the root

@@ -15,11 +15,12 @@ _MOST_CHARACTERS = 2**20
 
 
 class Cursor(NamedTuple):
-    """Where a cursor is.
+    """The place of a text cursor in the tree of a spec.
 
-    `path`: the mapping in which a key is due (`is_key`), else the value at the cursor. `siblings`:
-    what is already said in each collection from the top down to that place; a value that is no
-    scalar is empty. `is_start`: whether the value may also be a mapping that starts here.
+    `path`: the mapping in which a key should be written (`is_key`), else the value at the cursor.
+    `siblings`: the entries that are already written in each collection from the top down to that
+    place; a value that is no scalar is empty. `is_start`: whether the value may also be a mapping
+    that starts here.
     """
 
     path: Path
@@ -40,7 +41,11 @@ def cursor_at(before: str) -> Cursor | None:
 
 
 def _find(text: str, starts_here: bool) -> Cursor | None:
-    """Returns the place of the mark in a text, None where the parser does not come to it."""
+    """Returns the place of the mark that stands for the cursor in a text, None where the parser
+    does not come to it.
+
+    `starts_here`: only dashes and blanks stand before it on its line.
+    """
     try:
         for event, stack in walk(text):
             if len(stack) > MAX_DEPTH:  # a parser takes quadratic time over more of them

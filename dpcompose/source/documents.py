@@ -29,7 +29,8 @@ class Document(NamedTuple):
 
 
 def documents(data: bytes) -> Iterator[Document]:
-    """Yields the documents in `data`, at least one; what is no text is one document as it is.
+    """Yields the documents in `data`, at least one; bytes that are no text are one document,
+    unchanged.
 
     Those beyond the limit are one text, which its reader refuses.
     """

@@ -54,8 +54,8 @@ _MOST_SAID = 100_000
 
 @dataclass(slots=True)
 class Level:
-    """A collection that is open: `at` is the key or the number of the value, `said` are its first
-    entries."""
+    """A YAML collection that is still open: `at` is the key or the number of the current value,
+    `said` its first entries so far."""
 
     is_mapping: bool
     said: dict[str, str] = field(default_factory=dict)

@@ -49,7 +49,8 @@ class FileFaults:
         self._faults.append(Diagnostic(code, message, self._lines.span(*at), hint))
 
     def add_duplicate(self, number: int, mapping: dict[Any, Value], key: str) -> Misplaced:
-        """Records a key that a mapping has already, and returns the placeholder for it."""
+        """Records a key that the mapping with this number has already, and returns the placeholder
+        for it."""
         self._duplicates[number] = mapping
         refused = Misplaced(key)
         mapping[refused] = None  # now, since its value may be what ends the reading

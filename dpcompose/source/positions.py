@@ -80,7 +80,8 @@ class Lines(Sequence[str]):
 
 
 class Marks:
-    """The offsets of every node of a file; nodes are numbered in the order of the text.
+    """The offsets in the text of every node (key or value) of a file; nodes are numbered in the
+    order of the text.
 
     A key is a node, and its value the next one, so a tree and its numbers can be walked together:
     nothing needs to be kept per path.
@@ -105,7 +106,8 @@ class Marks:
         return dict(zip(mapping, self._walk(number, len(mapping), 2), strict=True))
 
     def _walk(self, number: int, count: int, step: int) -> Iterator[int]:
-        """Yields the number of every node, or of every second one, in a collection."""
+        """Yields the numbers of `count` nodes in the collection with this number: every node, or
+        with `step` 2 every second one (the keys)."""
         skip, at = self.skip, number + 1
         for _ in range(count):
             yield at
@@ -113,7 +115,8 @@ class Marks:
                 at = skip.get(at, at + 1)
 
     def find(self, root: int, tree: Value, path: Path) -> tuple[int, int]:
-        """Returns the numbers of the value at `path` and its key; else of the nearest ancestor."""
+        """Returns the numbers of the value at `path` and of its key, or those of the nearest
+        ancestor; `root`: the number of `tree`."""
         value = key = root
         for step in path:
             inside = self.target.get(value, value)
@@ -128,7 +131,8 @@ class Marks:
         return value, key
 
     def _cache_numbers(self, number: int, tree: Any, number_all: Callable[[int, Any], Any]) -> Any:
-        """Returns the numbers in a collection, kept only where walking it again would be slow."""
+        """Returns the numbers in a collection by `number_all`, kept only where walking it again
+        would be slow."""
         numbers = self._numbers.get(number)
         if numbers is None:
             numbers = number_all(number, tree)

@@ -46,7 +46,7 @@ class Model(BaseModel):
 def expected(
     what: str, hint: str | None = None, code: str = "DPC103", write: str | None = None
 ) -> PydanticCustomError:
-    """Returns the error of pydantic for a value that is not `what`.
+    """Returns the error of pydantic for a value that is not `what`, with the code of the finding.
 
     `write`: the text to write instead, where that is certain.
     """

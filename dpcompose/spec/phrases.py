@@ -96,7 +96,8 @@ KINDS: dict[str, tuple[str, Mapping[str, Form[Any]]]] = {
 
 
 def form_of_kind(noun: str, given: object) -> Form[Any] | None:
-    """Returns the form of a map or a partition as it is written; None if its kind is unknown."""
+    """Returns the form (the keys and their types) of the kind `given` of a map or a partition
+    (`noun`); None if the kind is unknown."""
     tag, forms = KINDS[noun]
     kind = given.get(tag) if isinstance(given, dict) else given
     return forms.get(kind) if isinstance(kind, str) else None

@@ -189,8 +189,8 @@ _SAID = {
 
 
 def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bool]:
-    """Returns (hint, fix, whether the fix is certain) for a value of another type where a list
-    is due."""
+    """Returns (hint, fix, whether the fix is certain) for a value that should be a list and is
+    none."""
     in_brackets = (wrapped, path, "[", "]")
     if path == ("mechanisms",) and value is None:
         return "say what is released: `- {name: count, reads: people, …}`", None, True
@@ -212,7 +212,7 @@ def _list_due(value: object, path: Path) -> tuple[str | None, Rewrite | None, bo
 
 
 def _one_due(value: list[object], path: Path) -> tuple[str | None, Rewrite | None]:
-    """Returns the hint and the fix (each may be None) for a list where one text is due."""
+    """Returns the hint and the fix (each may be None) for a list where one text should be."""
     one = value[0] if len(value) == 1 else None
     if isinstance(one, str) and is_plain(one):
         return f"write `{one}`, without brackets", (rewritten, path, one)

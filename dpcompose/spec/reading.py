@@ -22,7 +22,7 @@ _STAND_INS: dict[str, Any] = {
 
 
 class Reading(NamedTuple):
-    """The part of a spec that could be read.
+    """What could be read of a spec that may have errors.
 
     `broken`: the paths left out because of errors that are reported already: top-level keys, and
     single datasets, mechanisms, relations and constants. `positions`: the positions in the file of

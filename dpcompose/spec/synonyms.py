@@ -15,7 +15,8 @@ from dpcompose.source.events import parsed
 
 
 class Word(NamedTuple):
-    """What to write for a word: one thing for certain, or (`says`) one of several."""
+    """What to write in a spec for a word that is not of its language: `write`, if one word is meant
+    for certain, else None; then `says` explains what may be meant."""
 
     write: str | None
     says: str = ""
@@ -23,14 +24,16 @@ class Word(NamedTuple):
 
 @cache
 def _tables() -> dict[str, Any]:
-    """Returns the tables of words as they are written."""
+    """Returns the content of `synonyms.yaml`: by kind of word (`relations`, `notions`, …) the words
+    of the spec language, each with its synonyms as one text."""
     tables: dict[str, Any] = parsed(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
     return tables
 
 
 @cache
 def _words(table: str) -> dict[str, Word]:
-    """Returns what to write for each word of a table, in folded spelling."""
+    """Returns for each synonym in a table of `synonyms.yaml` what to write for it; the key is in
+    the spelling of `folded`."""
     written = _tables()[table]
     clear = [(others, Word(word)) for word, others in written["words"].items()]
     unclear = [(each["words"], Word(None, each["says"])) for each in written.get("unclear", ())]
@@ -42,7 +45,8 @@ def _words(table: str) -> dict[str, Word]:
 
 @cache
 def _inner_keys() -> dict[str, tuple[str, ...]]:
-    """Returns all keys that each word may stand for, in folded spelling, the likeliest first."""
+    """Returns for each word, in the spelling of `folded`, all keys inside entries that it may stand
+    for, the likeliest first."""
     found: dict[str, tuple[str, ...]] = {}
     for word, others in _tables()["inner_keys"].items():
         for each in map(folded, others.split()):
@@ -52,14 +56,14 @@ def _inner_keys() -> dict[str, tuple[str, ...]]:
 
 @cache
 def norms() -> dict[str, tuple[str, ...]]:
-    """Returns the names of sensitivities that say in which norm they are, with the noise whose norm
-    it is."""
+    """Returns the names for a sensitivity that say in which norm it is, each with the noise
+    mechanisms for which that is the norm."""
     written = _tables()["norms"].items()
     return {each: tuple(noise.split()) for noise, others in written for each in others.split()}
 
 
 def synonyms() -> Iterator[tuple[str, str]]:
-    """Yields the words that people write, each with the one word of the language that it means."""
+    """Yields (synonym, the one word of the spec language that it means)."""
     for table in (
         "relations",
         "notions",
@@ -76,38 +80,40 @@ def synonyms() -> Iterator[tuple[str, str]]:
 
 
 def field_word(word: str) -> Word | None:
-    """Returns the word of the spec language for a term of the field; None if it is unknown."""
+    """Returns what to write in a spec for a term of differential privacy, such as
+    `noise-multiplier`; None if it is unknown."""
     tables = ("terms", "relations", "notions", "mechanisms", "maps")
     return next(filter(None, (_words(each).get(folded(word)) for each in tables)), None)
 
 
 def relation(word: str) -> Word | None:
-    """Returns the neighbouring relation that a synonym stands for; None if it is no synonym."""
+    """Returns what to write for a synonym of a neighbouring relation; None if it is no synonym."""
     return _words("relations").get(folded(word))
 
 
 def notion(word: str) -> Word | None:
-    """Returns the notion of privacy that a synonym stands for; None if it is no synonym."""
+    """Returns what to write for a synonym of a privacy notion; None if it is no synonym."""
     return _words("notions").get(folded(word))
 
 
 def mechanism(word: str) -> Word | None:
-    """Returns the concrete mechanism that a synonym stands for; None if it is no synonym."""
+    """Returns what to write for a synonym of a concrete mechanism; None if it is no synonym."""
     return _words("mechanisms").get(folded(word))
 
 
 def map_kind(word: str) -> Word | None:
-    """Returns the kind of map that a synonym stands for; None if it is no synonym."""
+    """Returns what to write for a synonym of a kind of map; None if it is no synonym."""
     return _words("maps").get(folded(word))
 
 
 def partition_kind(word: str) -> Word | None:
-    """Returns the kind of partition (`by`) that a synonym stands for; None if it is no synonym."""
+    """Returns what to write for a synonym of a kind of partition (`by`); None if it is no
+    synonym."""
     return _words("partitions").get(folded(word))
 
 
 def adaptivity(word: str) -> Word | None:
-    """Returns the value of `adaptivity` that a synonym stands for; None if it is no synonym."""
+    """Returns what to write for a synonym of a value of `adaptivity`; None if it is no synonym."""
     return _words("adaptivity").get(folded(word))
 
 

@@ -106,7 +106,11 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
 def _misspelt(
     value: Mapping[str, Any], path: Path, faults: Faults, wanted: Collection[str], what: str
 ) -> bool:
-    """Returns whether a key of a mapping is a misspelling of one of `wanted`, which is reported."""
+    """Returns whether a key of a mapping is a misspelling of one of `wanted`, which is then
+    reported.
+
+    `what`: what messages call the mapping.
+    """
     for given in _first(value):
         best = synonyms.key(given, wanted, top=False)
         if best is not None:
@@ -116,7 +120,8 @@ def _misspelt(
 
 
 def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> None:
-    """Reports an unknown key, with the key that it probably stands for as a fix."""
+    """Reports the unknown key `given`, with the key `best` that it probably stands for as a fix;
+    `what`: what messages call the mapping."""
     at, message = (*path, given), f"unknown key {quoted(given)} in {what}"
     label, fix = f"write `{best}`", (renamed, at, best)
     faults.add("DPC101", at, message, key=True, label=label, fix=fix)
@@ -129,7 +134,10 @@ def _kind(
     noun: str,
     find: Callable[[str], Word | None],
 ) -> None:
-    """Reports a missing, unknown or wrongly typed kind of map or partition."""
+    """Reports a missing, unknown or wrongly typed kind of map or partition.
+
+    `noun`: `map` or `partition`; `find`: returns what to write for a synonym of a kind.
+    """
     key, forms = KINDS[noun]
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
@@ -150,7 +158,11 @@ def _kind(
 
 
 def _kind_elsewhere(value: Mapping[str, Any], path: Path, faults: Faults, noun: str) -> bool:
-    """Returns whether the kind stands at another key, or as a key, which is reported."""
+    """Returns whether a map or partition has its kind under another key (`type: filter`) or as a
+    key (`filter: …`), which is then reported.
+
+    `noun`: `map` or `partition`.
+    """
     key, forms = KINDS[noun]
     for given in _first(value):
         stands = value[given]
@@ -307,7 +319,10 @@ def _type_elsewhere(
     value: Mapping[str, Any], path: Path, faults: Faults, what: str, inside: bool
 ) -> bool:
     """Returns whether a notion or a concrete mechanism stands at a key such as `type`, which is
-    reported."""
+    then reported.
+
+    `what`: what messages call the mapping; `inside`: it is in the list `guarantees` of a mechanism.
+    """
     for given in _first(value):
         stands = value[given]
         if not isinstance(stands, str) or folded(given) not in _TYPES:

@@ -75,7 +75,8 @@ _MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
 class _Key(NamedTuple):
-    """An unknown key at `path` of a mapping, given the mapping's other keys and its model."""
+    """An unknown key at `path`, with the other keys of its mapping and the model of that
+    mapping."""
 
     model: type[Model]
     path: Path
@@ -88,7 +89,7 @@ class _Key(NamedTuple):
 
     @property
     def above(self) -> Path:
-        """Returns the path of the mapping."""
+        """Returns the path of the mapping in which the key stands."""
         return self.path[:-1]
 
     @property
@@ -98,7 +99,8 @@ class _Key(NamedTuple):
 
     @property
     def noise(self) -> str | None:
-        """Returns the concrete mechanism that the mapping is; None if it is another mapping."""
+        """Returns the name of the concrete mechanism that the mapping states; None if it states
+        none."""
         return kind_of(self.model)
 
     @property
@@ -107,7 +109,7 @@ class _Key(NamedTuple):
         return f"unknown key {quoted(self.name)} in {self.model.what}"
 
     def beside(self, key: str) -> Path:
-        """Returns the path of another key of the same mapping."""
+        """Returns the path of the key `key` of the same mapping."""
         return (*self.above, key)
 
 

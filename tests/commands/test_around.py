@@ -21,8 +21,9 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app
-from dpcompose.cli.help_pages import COMMON, EXAMPLES
-from dpcompose.commands.starter import SCHEMA_FILE, STARTER
+from dpcompose.cli.help_pages import COMMON
+from dpcompose.cli.help_pages import examples as help_examples
+from dpcompose.commands.starter import SCHEMA_FILE, starter
 from dpcompose.handbook import full_spec, printed_examples
 from dpcompose.places import FOLDERS
 
@@ -44,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_starter_meets_its_budget_without_any_finding() -> None:
-    report = dpcompose.analyze(STARTER)
+    report = dpcompose.analyze(starter())
     assert report.status == "ok" and report.bound is not None and report.bound.value == 1
     assert report.verdict is not None and report.verdict.ok and report.verdict.slack == 0
     assert report.findings == ()
@@ -72,7 +73,7 @@ def test_init_never_overwrites_unless_told_to(folder: Path) -> None:
         assert f"{name} is there already" in result.stderr and "--force" in result.stderr
     assert (folder / "a.yaml").read_text() == "mine"
     assert call("init", "a.yaml", "--force").exit_code == 0
-    assert (folder / "a.yaml").read_text() == STARTER
+    assert (folder / "a.yaml").read_text() == starter()
     assert (folder / SCHEMA_FILE).read_text() == "mine"
 
 
@@ -101,7 +102,7 @@ def test_init_lists_what_to_start_from_and_knows_near_names(folder: Path) -> Non
 
 
 def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
-    assert call("init", "-").stdout == STARTER
+    assert call("init", "-").stdout == starter()
     result = call("init", "no/such/folder.yaml")
     assert result.exit_code == 2 and "No such file or directory" in result.stderr
     assert os.listdir(folder) == []
@@ -148,7 +149,7 @@ def test_short_help_fits_a_screen_and_shows_how_to_call_the_command(
     lines = text.splitlines()
     assert len(lines) <= 40 and max(map(len, lines)) <= 80
     assert lines[0].startswith("Usage: ")
-    for typed, _ in EXAMPLES.get(command[0], ()) if command else ():
+    for typed in help_examples().get(command[0], ()) if command else ():
         assert typed in text
     for name in COMMON.get(command[0], ()) if command else commands():
         assert re.search(rf"^{name}\b", text, re.MULTILINE), name
@@ -167,7 +168,7 @@ def test_help_pages_with_two_examples_that_the_command_takes(command: str) -> No
     result = call(command, "--help")
     tail = result.stdout.partition("╭─ Examples ")[2]
     group: Any = get_command(app)
-    for typed, says in EXAMPLES[command]:
+    for typed, says in help_examples()[command].items():
         assert typed in tail and says in " ".join(tail.replace("│", " ").split())
         said = [part.partition(" > ")[0].split()[1:] for part in typed.split(" | ")]
         for name, *arguments in said:

@@ -558,7 +558,7 @@ FIELD = {
     "ZDW22": "Zhu, Dong and Wang", "CKS20 Cor 13": "zCDP at a chosen δ",
     "Rényi conversion": "A Rényi curve at a chosen δ", "PLD": "Dominating pairs compose",
     "moments accountant": "A Rényi curve", "bounded neighbours": "replaced",
-    "trade-off function": "trade-off", "hyperparameter": "Papernot and Steinke",
+    "trade-off function": "trade-off", "hyperparameter": "`mechanism: select`",
     "worst change": "costs most",
 }  # fmt: skip
 

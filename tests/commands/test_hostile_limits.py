@@ -159,7 +159,7 @@ def test_what_cannot_be_interrupted_is_ended_from_outside(
     where, name = {
         "check": ("dpcompose.pipeline", "analyze"),
         "diff": ("dpcompose.commands.diff", "change"),
-        "total": ("dpcompose.commands.adding", "release_of"),
+        "total": ("dpcompose.commands.ledger.adding", "release_of"),
     }[command]
     module = importlib.import_module(where)
     real = getattr(module, name)

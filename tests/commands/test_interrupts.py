@@ -32,7 +32,7 @@ budget: {epsilon: 2}
 #: Starts other processes after the first spec, and shows when it is about to begin.
 CODE = (
     "import os, sys, dpcompose.commands.parallel.pool as pool\n"
-    "pool.PATIENCE = pool.LONG_PATIENCE = pool.WORTH = 0.0\n"
+    "pool.PATIENCE = 0.0\n"
     "from dpcompose.__main__ import main\n"
     "os.write(1, b'begun')\n"
     "main()"

@@ -18,10 +18,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.commands.gather import Gathering, NoFile
-from dpcompose.commands.once import Once
+from dpcompose.commands.gather import Gathering, Once
+from dpcompose.commands.inputs import NoFile
 from dpcompose.commands.parallel import pool
-from dpcompose.commands.progress import Progress, Waiting, waiting_stream
+from dpcompose.commands.progress import Progress, waiting_stream
 
 Run = Callable[..., Result]
 
@@ -341,7 +341,7 @@ def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
     monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.0)
     terminal = Terminal()
-    progress = Progress(4, terminal)
+    progress = Progress(terminal, 4)
     progress.step()
     assert "1/4" in terminal.getvalue()
     progress.step()
@@ -350,7 +350,7 @@ def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert terminal.getvalue().endswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")  # the line is empty again
     before = terminal.getvalue()
     progress.clear()
-    Progress(0, None).step()
+    Progress(None, 0).step()
     assert terminal.getvalue() == before
 
 
@@ -376,8 +376,6 @@ def test_the_number_of_processes_changes_no_byte(
     run: Run, many: Path, monkeypatch: pytest.MonkeyPatch, command: str, form: str
 ) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "LONG_PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "WORTH", 0.0)
     arguments = [command, "many", "many/999.yaml", "--all", "--format", form]
     one, four = (run(*arguments, "--jobs", jobs) for jobs in ("1", "4"))
     assert one.stdout == four.stdout
@@ -394,7 +392,7 @@ def test_jobs_can_come_from_the_environment(run: Run) -> None:
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     code = (
         "import sys, dpcompose.commands.parallel.pool as pool\n"
-        "pool.PATIENCE = pool.LONG_PATIENCE = pool.WORTH = 0.0\n"
+        "pool.PATIENCE = 0.0\n"
         "import importlib; engine = importlib.import_module('dpcompose.pipeline')\n"
         "real = engine.analyze\n"
         "def analyze(data, name, *rest, **more):\n"
@@ -435,7 +433,7 @@ def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.Monk
     monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
     monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.01)
     terminal = Terminal()
-    with Waiting("fitting", terminal, "scales tried") as waiting:
+    with Progress(terminal, says="fitting", unit="scales tried") as waiting:
         waiting.step()
         waiting.step()
         deadline = time.monotonic() + 10
@@ -450,8 +448,8 @@ def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.Monk
 
 def test_what_is_soon_done_shows_nothing() -> None:
     terminal = Terminal()
-    with Waiting("fitting", terminal):
+    with Progress(terminal, says="fitting"):
         pass
-    with Waiting("fitting", None) as waiting:
+    with Progress(None, says="fitting") as waiting:
         waiting.step()
     assert terminal.getvalue() == ""

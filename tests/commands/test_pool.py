@@ -15,7 +15,7 @@ import pytest
 
 from dpcompose.commands.parallel import pool
 from dpcompose.commands.parallel.pool import spread
-from dpcompose.commands.parallel.workers import Ending, Lost
+from dpcompose.commands.parallel.workers import Ending, Lost, results_of_workers
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +23,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "LONG_PATIENCE", 0.0)
-    monkeypatch.setattr(pool, "WORTH", 0.0)
 
 
 def work(item: int, pause: float = 0.0) -> tuple[int, int]:
@@ -47,8 +45,6 @@ def test_one_job_is_this_process() -> None:
 
 def test_a_handful_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.25)
-    monkeypatch.setattr(pool, "LONG_PATIENCE", 1.0)
-    monkeypatch.setattr(pool, "WORTH", 0.2)
     assert {process for _, process in spread(range(50), work, 4)} == {os.getpid()}
 
 
@@ -134,7 +130,7 @@ def test_what_cannot_be_interrupted_is_ended_and_the_others_go_on(jobs: int) -> 
     ending: Ending[int, int | str] = Ending(0.4, instead)
     expected: list[int | str] = list(range(30))
     expected[5], expected[9] = -5, "9: a process that analyses specs ended with code 7"
-    assert list(spread(range(30), stuck, jobs, ending, apart=True)) == expected
+    assert list(results_of_workers(range(30), stuck, jobs, ending, 8)) == expected
     assert not set(active_children()) - before
 
 

@@ -154,3 +154,24 @@ def test_rows_that_lose_nothing() -> None:
     nothing = Curve()
     law = masses(PoissonReplaceOne(Fraction(1, 3), nothing, None), Fraction(1, 64))
     assert profile(law, 0.0) <= 1e-9
+
+
+def test_a_base_of_great_losses_is_not_taken_as_over() -> None:
+    """Half of the pairs lose what the base does: some 9,000,081 with a chance of 1/2."""
+    base = Curve(((LaplaceLoss(Fraction(10)), 10**6),))
+    part = Curve(((PoissonReplaceOne(Fraction(1, 2), base, None), 1),))
+    assert delta_at(part, Fraction(8_000_000)).upper >= Fraction(49, 100)
+    found = epsilon_at(part, Fraction(1, 10**6))
+    assert found is None or found.upper >= 9_000_000
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10**6), Fraction(1, 10**9)])
+@pytest.mark.parametrize("rounds", [1, 1000])
+def test_rates_next_to_nothing(rate: Fraction, rounds: int) -> None:
+    """δ at 0 of one draw is the chance of the row times the total variation at twice its shift."""
+    part = PoissonReplaceOne(rate, gaussian(Fraction(1)), gaussian(Fraction(4)))
+    one = float(rate) * math.erf(1 / math.sqrt(2))
+    at_zero = float(delta_at(Curve(((part, rounds),)), Fraction(0)).upper)
+    assert one * (1 - 1e-9) <= at_zero <= one * rounds * 1.03
+    found = epsilon_at(Curve(((part, rounds),)), Fraction(1, 1000))
+    assert found is not None and found.upper <= (0 if one * rounds <= 1e-3 else 1e-2)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tables import tables
 
-from dpcompose.policy.real_reasons import says_something
+from dpcompose.policy.audit import says_something
 from dpcompose.policy.settings import FIELDS
 
 from .reviewer import OVERLAPPING, SPEC, codes, commit, git, run, write

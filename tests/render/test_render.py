@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from tables import tables
 
 import dpcompose
-from dpcompose.commands.summary import Tally
+from dpcompose.commands.analysis import Tally
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable

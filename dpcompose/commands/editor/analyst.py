@@ -13,7 +13,8 @@ import sys
 import time
 from threading import Thread
 
-from dpcompose.commands.batch import FileTask, Input, Outcome, examine_for_sending, outcome_of_ended
+from dpcompose.commands.batch import FileTask, Outcome, examine_for_sending, outcome_of_ended
+from dpcompose.commands.inputs import Input
 
 _PAUSE = 1.0  # seconds between two looks at the parent
 

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from lsprotocol import types as lsp
 
-from dpcompose.commands.editor.open_text import OpenText
-from dpcompose.commands.editor.text_positions import Stretch
+from dpcompose.commands.editor.open_text import OpenText, Stretch
 from dpcompose.commands.explain import page_of
 from dpcompose.errors import Diagnostic, Fix, Replacement, quoted
 from dpcompose.planning.corrections import changed_lines, corrected, faults_of

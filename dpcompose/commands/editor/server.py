@@ -15,9 +15,9 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from dpcompose.commands.batch import FileTask, Input, Outcome
+from dpcompose.commands.batch import FileTask, Outcome
 from dpcompose.commands.editor.analyst import Analyst
-from dpcompose.commands.editor.open_text import OpenText
+from dpcompose.commands.editor.open_text import EditorText, OpenText
 from dpcompose.commands.editor.replies import (
     as_range,
     completion,
@@ -27,9 +27,8 @@ from dpcompose.commands.editor.replies import (
     hints,
     told_at,
 )
-from dpcompose.commands.editor.text_positions import EditorText
 from dpcompose.commands.exits import ExitCode, complain
-from dpcompose.commands.inputs import STANDARD_INPUT, is_yaml, name_of_file
+from dpcompose.commands.inputs import STANDARD_INPUT, Input, is_yaml, name_of_file
 from dpcompose.commands.parallel.pool import cores
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.globs import is_met
+from dpcompose.commands.gather import is_met
 from dpcompose.commands.inputs import Unreadable, is_yaml
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.git import AddedIn, FileChange
@@ -80,11 +80,6 @@ class Past:
     def verify(self) -> None:
         """Raises BadCall unless the revision exists, even if nothing is compared with it."""
         assert self._entries is not None
-
-    def close(self) -> None:
-        """Ends the process of git that reads for this revision."""
-        if "_repository" in vars(self):
-            self._repository.close()
 
     # --- what the commands ask ---------------------------------------------------------------
 

@@ -45,7 +45,11 @@ ROUGHLY = Fraction(1, 4)
 
 
 class Evaluated(NamedTuple):
-    """The bounds of a pattern at a point: its best composition, and all routes, least first."""
+    """The bounds on one pattern (multiset of losses) at a point, an ε for a given δ or the reverse.
+
+    `composition`: the one that gives the best bound; `found`: the bounds by all routes, least
+    first.
+    """
 
     pattern: LossMultiset
     composition: Curve
@@ -53,7 +57,7 @@ class Evaluated(NamedTuple):
 
     @property
     def value(self) -> Fraction | None:
-        """The least ε or δ of all routes, None if no route gives a bound."""
+        """The least ε (or δ) over all routes; None if no route gives a bound."""
         return self.found[0].value
 
 
@@ -61,7 +65,8 @@ class Chosen(NamedTuple):
     """The certified bound at a point: an ε at a chosen δ, or a δ at a chosen ε.
 
     `worst`: the pattern with the largest bound, with every route. `lower`: no smaller value holds
-    for every mechanism with these guarantees; None if not known. `patterns`: how many there were.
+    for every mechanism with these guarantees; None if not known. `patterns`: how many patterns
+    there were.
     """
 
     point: Point
@@ -71,7 +76,7 @@ class Chosen(NamedTuple):
 
     @property
     def value(self) -> Fraction | None:
-        """The least ε or δ that is certified, None if there is none."""
+        """The certified ε (or δ); None if there is none."""
         return self.worst.value
 
 
@@ -81,10 +86,12 @@ def choose(
     bounds: Sequence[Quantity] = (),
     compared: bool = True,
 ) -> Chosen:
-    """Returns the certified bound at a point for the patterns of a problem (at least one).
+    """Returns the certified ε at a chosen δ, or δ at a chosen ε (`point`): the largest over all
+    patterns.
 
-    `bounds`: bounds in one notion, certified for every change, that may be used instead.
-    `compared`: whether routes that serve for comparison only are evaluated too.
+    `patterned`: the patterns of a problem, at least one. `bounds`: bounds in one notion, certified
+    for every change, that may be used instead. `compared`: whether routes that serve for comparison
+    only are evaluated too.
     """
     worst = _deciding_pattern(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
@@ -101,7 +108,8 @@ def choose(
 
 
 def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluated:
-    """Returns the pattern with the largest value at the point, the first one of equal ones."""
+    """Returns the pattern with the largest ε (or δ) at the point, with its bounds; the first of
+    equal ones."""
     worst = evaluate(patterns[0], point)
     left = [each for each in patterns[1:] if not _surely_below(each, point, worst)]
     if len(left) >= FEW and not point.many:
@@ -123,7 +131,7 @@ def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluat
 
 
 def _rough(pattern: LossMultiset, point: Point, worst: Evaluated) -> Fraction | None:
-    """Returns an upper bound of a pattern's value that is faster to compute than the best one.
+    """Returns an upper bound of a pattern's value at the point that is quicker than the best one.
 
     A value that is not above that of `worst` excludes the pattern.
     """
@@ -151,7 +159,8 @@ def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
 
 
 def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
-    """Returns the least bound at the point by conversion of `bounds`; None if there is none.
+    """Returns the least bound at the point that follows from `bounds` by conversion; None if there
+    is none.
 
     If the pattern is exact, only bounds of pure and approximate DP are used.
     """
@@ -164,7 +173,8 @@ def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> Rout
 
 
 def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) -> Evaluated:
-    """Returns `worst` with basic composition replaced by its largest value over all patterns.
+    """Returns `worst`, with the bound by basic composition replaced by its largest value over all
+    patterns.
 
     Basic composition has its own worst change, which may be a different one.
     """
@@ -188,7 +198,8 @@ def _key(value: Fraction | None) -> tuple[bool, Fraction]:
 
 
 def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
-    """Returns the least bound of a pattern over the options of its atoms and all routes."""
+    """Returns the least bound on a pattern at a point, over the options of its atoms and all
+    routes."""
     ways = list(compositions(pattern))
     if len(ways) >= FEW and not point.many and point.delta is not None:
         # The value of one composition excludes others by their rough bounds.
@@ -212,7 +223,7 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
 
 
 def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
-    """Returns whether a composition is known to be no better than `best`.
+    """Returns whether a composition is known to give no better bound at the point than `best`.
 
     It must have pure guarantees in place of sharper losses, so that its exact value is no smaller,
     and its rough bound must be larger, so that rounding does not make it smaller either.
@@ -223,13 +234,15 @@ def _no_less(composition: Curve, best: Evaluated, point: Point) -> bool:
 
 
 def _surely_below(pattern: LossMultiset, point: Point, worst: Evaluated) -> bool:
-    """Returns whether a quick upper bound shows that a pattern is no worse than `worst`."""
+    """Returns whether a quick upper bound shows that a pattern loses no more than `worst` at the
+    point."""
     quick = quick_bound(next(iter(compositions(pattern))), point)
     return quick is not None and worst.value is not None and quick <= worst.value
 
 
 def _lower(worst: Evaluated) -> Fraction | None:
-    """Returns a lower bound of the true value; None if no mechanisms are known to attain it."""
+    """Returns a lower bound of the least value that holds; None if no mechanisms are known to
+    attain it."""
     exact = worst.pattern.attained and not worst.pattern.loose
     if not exact or any(len(atom.options) > 1 for atom in worst.pattern.atoms):
         return None
@@ -243,7 +256,7 @@ def _lower(worst: Evaluated) -> Fraction | None:
 
 
 def of_bound(bound: Quantity, point: Point) -> RouteBound:
-    """Returns the conversion of a bound in one notion to a point, as a route."""
+    """Returns the ε or δ at the point that follows from a bound in one notion, as a route."""
     amount = Fraction(bound.amount)
     if bound.notion in (Notion.PURE, Notion.APPROX):
         delta = Fraction(bound.delta)

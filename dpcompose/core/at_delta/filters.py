@@ -43,9 +43,10 @@ Parameters = tuple[tuple[str, Fraction], ...]
 
 
 class PrivacyFilter(NamedTuple):
-    """A limit on the total loss: `amount` in the unit of the notion that adds up, with a δ.
+    """A limit on the total loss of an interaction whose parameters are chosen along the way.
 
-    Both are rounded down. `stated`: they are the budget's own parameters, not a conversion.
+    `amount`: in the unit of the notion that adds up (ε, ρ, μ²), with a δ, both rounded down.
+    `stated`: they are the budget's own parameters, not a conversion.
     """
 
     notion: Notion
@@ -54,31 +55,32 @@ class PrivacyFilter(NamedTuple):
     stated: bool = True
 
     def admits(self, spent: Quantity) -> bool:
-        """Returns whether a total loss is within the limit."""
+        """Returns whether a total loss, `spent`, is within the limit."""
         return spent.amount <= self.amount and spent.delta <= self.delta
 
     @property
     def limit(self) -> Parameters:
-        """The limit in the notion's own parameters, rounded down."""
+        """Returns the limit in the notion's own parameters, rounded down."""
         return self._parameters(self.amount, self.delta)
 
     def left(self, spent: Quantity) -> Parameters:
         """Returns the loss left for further releases, in the notion's parameters, rounded down.
 
-        0 where nothing is left.
+        `spent`: the total so far. 0 where nothing is left.
         """
         amount, delta = self.amount - spent.amount, self.delta - spent.delta
         return self._parameters(max(Fraction(amount), ZERO), max(Fraction(delta), ZERO))
 
     def _parameters(self, amount: Fraction, delta: Fraction) -> Parameters:
-        """Returns an amount and a δ as parameters by the names of specs, rounded down."""
+        """Returns an amount (ε, ρ or μ²) and a δ as parameters by their names in specs, rounded
+        down."""
         value = sqrt_down(amount) if self.notion is Notion.GDP else amount
         found = [(self.notion.facts.symbol, value)]
         return (*found, ("delta", delta)) if self.notion is Notion.APPROX else tuple(found)
 
     @property
     def total_loss(self) -> Quantity:
-        """The certified loss of the whole interaction: the limit."""
+        """Returns the certified loss of the whole interaction: the limit."""
         return Quantity(self.notion, self.amount, self.delta)
 
     def at(self, point: Point) -> RouteBound:
@@ -87,7 +89,7 @@ class PrivacyFilter(NamedTuple):
 
 
 def default_notion(budget: Budget) -> Notion:
-    """Returns the notion of the filter for a budget where the spec names none.
+    """Returns the notion in which a budget is kept, where the spec names none for the filter.
 
     It does not depend on the releases: later ones are chosen after outputs, and would select the
     filter.
@@ -100,7 +102,7 @@ def default_notion(budget: Budget) -> Notion:
 
 @lru_cache(maxsize=64)
 def filter_of(budget: Budget, notion: Notion) -> PrivacyFilter | None:
-    """Returns the budget as a filter in a notion; None if no sum of losses in it gives the budget.
+    """Returns the budget as a filter in a notion; None if no sum of losses in it keeps the budget.
 
     For an (ε, δ): the largest ρ whose conversion at δ is at most ε, the largest μ whose exact curve
     is, or the budget itself; for a budget in risk the largest ε, ρ or μ whose trade-off curve meets
@@ -165,7 +167,10 @@ def largest_mu_squared(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def largest_at_risk(budget: Budget, notion: Notion) -> Fraction:
-    """Returns the largest ε, ρ or μ² whose trade-off curve meets a budget in risk, rounded down."""
+    """Returns the largest ε, ρ or μ² whose trade-off curve meets a budget in risk, rounded down.
+
+    Risk: an advantage, or a chance of success from a baseline.
+    """
     from dpcompose.core.at_delta.worst_trade_off import amount_of_risk, of_quantity
 
     (_, limit), *rest = budget.parameters

@@ -27,16 +27,20 @@ MOST_APART = 100
 
 
 def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -> TradeOff:
-    """Returns the trade-off curve of the worst change, given a problem's patterns.
+    """Returns the trade-off curve of the worst change: the least type II error for each type I
+    error.
 
-    `bounds` hold for every change; patterns and bounds must not both be empty.
+    `patterned`: the patterns of a problem; `bounds` hold for every change. Not both may be empty.
     """
 
     def profile(
         patterns: UndominatedLosses, directed: bool, epsilon: Fraction, order: int
     ) -> Fraction:
-        """Returns the least δ known at `epsilon` in one order of the tables (1 if none is
-        known)."""
+        """Returns the least δ known at `epsilon` for these patterns and the bounds (1 if none is
+        known).
+
+        `directed`: in one order of the tables only, that with the row first if `order` is above 0.
+        """
         which = ("with" if order > 0 else "without") if directed else None
         point = Point(epsilon=epsilon, many=True, order=which)
         if patterns:
@@ -64,12 +68,13 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
 
 
 def of_quantity(bound: Quantity) -> TradeOff:
-    """Returns the trade-off curve of a bound in one notion."""
+    """Returns the trade-off curve of a bound in one notion: the least type II error for each type I
+    error."""
     return of_patterns((), (bound,))
 
 
 def _of_pair(epsilon: Fraction, delta: Fraction, at: Fraction) -> Fraction:
-    """Returns the least δ at the ε `at` that holds for every (ε, δ)-DP mechanism.
+    """Returns the least δ at the ε `at` that holds for every (`epsilon`, `delta`)-DP mechanism.
 
     Below ε it is 1 - (1-δ)·(1+e^at)/(1+e^ε).
     """
@@ -105,6 +110,9 @@ def _by_divergences(
 
 
 def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
-    """Returns the advantage or chance of success at a curve, whichever a budget in risk limits."""
+    """Returns the risk that a trade-off curve allows, of the sort that a budget limits.
+
+    That is the advantage, or the chance of success from a baseline.
+    """
     asked = dict(limit.parameters)
     return curve.success(asked["baseline"]) if "baseline" in asked else curve.advantage

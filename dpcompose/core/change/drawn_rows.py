@@ -41,7 +41,8 @@ _Some = tuple[tuple[TracedUnit, int], ...]
 
 
 def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
-    """Returns the parts of a change that a Poisson sample may contain, each with its chance.
+    """Returns the parts of a change that a Poisson sample of this rate may hold, each with its
+    chance.
 
     None if there are too many, or if a number of rows is not known. A part may be replaced by a
     larger one that contains it.
@@ -53,7 +54,7 @@ def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
         return tuple(zip(parts, chances(rows, rate, numbers), strict=True))
     found: list[tuple[_Some, Fraction]] = [((), ONE)]
     for item, count in state:
-        ways = _of_equal(item, count, rate)
+        ways = _parts_of_equal(item, count, rate)
         if ways is None or len(found) * len(ways) > MOST_PARTS:
             return None
         found = [(some + more, v * w) for (some, v), (more, w) in product(found, ways)]
@@ -64,10 +65,12 @@ def draws_of(state: State, rate: Fraction) -> DrawnRows | None:
     return tuple(merged.items())
 
 
-def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some, Fraction]] | None:
-    """Returns the parts of `count` equal items that may be drawn, with chances; None if too
+def _parts_of_equal(
+    item: TracedUnit, count: int, rate: Fraction
+) -> list[tuple[_Some, Fraction]] | None:
+    """Returns the parts of `count` equal items that a sample may hold, with chances; None if too
     many."""
-    one = _of_one(item, rate)
+    one = _parts_of_one(item, rate)
     if one is None:
         return None
     if math.comb(count + len(one) - 1, count) > MOST_PARTS:
@@ -90,10 +93,13 @@ def _of_equal(item: TracedUnit, count: int, rate: Fraction) -> list[tuple[_Some,
     return found
 
 
-def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, Fraction]] | None:
-    """Returns the parts of one item that may be drawn, with chances, the empty part (None) first.
+def _parts_of_one(
+    item: TracedUnit, rate: Fraction
+) -> list[tuple[TracedUnit | None, Fraction]] | None:
+    """Returns the parts of one item that a sample may hold, with chances, the empty part (None)
+    first.
 
-    None: of a user with any number of rows some are drawn with any chance.
+    Returns None for a user with an unknown number of rows, of which some are drawn with any chance.
     """
     found: list[tuple[TracedUnit | None, Fraction]]
     leaf = item.leaf
@@ -113,14 +119,16 @@ def _of_one(item: TracedUnit, rate: Fraction) -> list[tuple[TracedUnit | None, F
 
 
 def how_many(rows: int, rate: Fraction) -> list[tuple[int, Fraction]]:
-    """Returns the numbers of drawn rows, out of `rows`, with chances; some rounded up to larger
-    ones."""
+    """Returns how many of `rows` rows a Poisson sample holds: numbers with chances.
+
+    `rate`: the chance of one row. Some numbers are rounded up to larger ones.
+    """
     ends = _ends(rows)
     return list(zip(ends, chances(rows, rate, ends[1:]), strict=True))
 
 
 def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
-    """Returns the numbers of drawn rows, out of `rows`, with chances, without replacement.
+    """Returns how many of `rows` rows a sample without replacement holds: numbers with chances.
 
     The sample is of `size` of `of` rows, or of a larger table: then fewer of the rows are drawn,
     since each row drawn, one after the other, is one of them with a smaller chance.
@@ -146,12 +154,13 @@ def _ends(most: int) -> list[int]:
 
 
 def any_drawn(rows: int, rate: Fraction) -> Fraction:
-    """Returns the chance that at least one of `rows` rows is drawn; rounded up for many rows."""
+    """Returns the chance that a Poisson sample holds at least one of `rows` rows; rounded up for
+    many rows."""
     return 1 - how_many(rows, rate)[0][1]
 
 
 def shared_out(state: State) -> list[tuple[State, State]] | None:
-    """Returns all ways of dividing the changed rows between the two tables, as pairs of states.
+    """Returns all ways of dividing the changed rows between the two tables, as pairs of changes.
 
     The rows of a user are all in one table; a replaced row has one end in each. None if there are
     too many ways.

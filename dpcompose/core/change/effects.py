@@ -1,4 +1,5 @@
-"""Outcomes of one unit of change along a map, common to all kinds (theory, section 4)."""
+"""What one unit of change becomes along a map: the outcomes that all kinds share (theory, section
+4)."""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ from dpcompose.core.change.units import ANY, BOTH, NEW_END, OLD_END, PAIR, SINGL
 
 
 class MapOutcome(NamedTuple):
-    """The units that one unit of change becomes, with counts; ends are relative to its sides.
+    """One possible outcome of a map for one unit of change: the units that it becomes, with counts.
 
-    `displaces`: the column within whose values an added row displaces another, else None.
+    Their tags name its ends. `displaces`: the column within whose values an added row displaces
+    another, else None.
     """
 
     units: tuple[tuple[ChangeUnit, int], ...]
@@ -18,9 +20,9 @@ class MapOutcome(NamedTuple):
 
 
 class TooMany(NamedTuple):
-    """Outcomes that are too many to list, covered by units with counts.
+    """The outcomes of a map for one unit of change, if they are too many to list.
 
-    Each outcome loses no more than some unit does along a path of as many steps as its count.
+    Each outcome loses no more than one of `units` does along a path of as many steps as its count.
     """
 
     units: tuple[tuple[ChangeUnit, int], ...]
@@ -31,12 +33,12 @@ MANY = 24
 
 
 def one(leaf: ChangeUnit, count: int = 1) -> MapOutcome:
-    """Returns the outcome of `count` equal units."""
+    """Returns the outcome that the unit becomes `count` units equal to `leaf`."""
     return MapOutcome(((leaf, count),))
 
 
 def same(leaf: ChangeUnit) -> MapOutcome:
-    """Returns the outcome that the unit stays as it is, displacing no other row."""
+    """Returns the outcome that the unit of change stays as it is, displacing no other row."""
     if leaf.kind is Kind.PAIR:
         return one(ChangeUnit(Kind.PAIR, (0, 1), leaf.kept))
     return one(leaf._replace(ends=(0,), displaced=False, kept=()))
@@ -48,25 +50,28 @@ def single(leaf: ChangeUnit) -> ChangeUnit:
 
 
 def agrees(leaf: ChangeUnit, columns: frozenset[str] | None) -> bool:
-    """Returns whether both ends of a replaced row agree in `columns`; False if these are
-    unknown."""
+    """Returns whether the old and the new row of a replacement agree in `columns`; False if unknown
+    (None)."""
     return columns is not None and columns.issubset(leaf.kept)
 
 
 def anything(leaf: ChangeUnit) -> MapOutcome:
-    """Returns the outcome `ANY`: an arbitrary change."""
+    """Returns the outcome that a unit becomes an arbitrary change (`ANY`)."""
     return one(ANY._replace(ends=all_tags(leaf)))
 
 
 def all_tags(leaf: ChangeUnit) -> tuple[int, ...]:
-    """Returns the tags of a unit that depends on every end of `leaf`."""
+    """Returns the tags (`ends`) of a unit that depends on every end of `leaf`: (0,), or (0, 1) for
+    two ends."""
     return tuple(range(len(leaf.ends)))
 
 
 def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
-    """Returns the outcomes of a replaced row of which each end gives at most `rows` rows.
+    """Returns the outcomes of a replaced row, if the old and the new one give at most `rows` rows
+    each.
 
-    With p rows out and q in, min(p, q) are replacements (`pair`); only max(p, q) = `rows` matters.
+    With p rows removed and q added, min(p, q) are replacements (`pair`); only max(p, q) = `rows`
+    matters.
     """
     if rows > MANY:
         return TooMany(((pair, rows), (SINGLE, rows)))
@@ -74,7 +79,7 @@ def two_sided(rows: int, pair: ChangeUnit = PAIR) -> list[MapOutcome] | TooMany:
 
 
 def _either(one: ChangeUnit, other: ChangeUnit, rows: int) -> list[MapOutcome]:
-    """Returns the outcomes of so many units, each of which is `one` or `other`."""
+    """Returns the outcomes that are `rows` units, each of which is `one` or `other`."""
     return [
         MapOutcome(tuple((leaf, n) for leaf, n in ((one, rows - i), (other, i)) if n))
         for i in range(rows + 1)
@@ -84,14 +89,15 @@ def _either(one: ChangeUnit, other: ChangeUnit, rows: int) -> list[MapOutcome]:
 def per_key(
     leaf: ChangeUnit, column: str, displaces: bool, alone: bool = False, one_end: bool = False
 ) -> list[MapOutcome]:
-    """Returns the outcomes of a row change if the rows of each value (key) of `column` are used
-    apart.
+    """Returns the outcomes of a row that changes, along a map that uses the rows of each key by
+    themselves.
 
-    Each end affects one key: its row comes or goes, or a row of that key is replaced. `displaces`:
-    an added row may displace one of its key. `alone`: each key has at most one row, before and
-    after (of several units, removed rows go first and added ones come last). `one_end`: only the
-    first row of each key stays, and any row may be added. Of two rows with one key the later one is
-    hidden by the other, so that one row added, or one removed, has the effect of one replaced.
+    The key of a row is its value in `column`. Each end of the change affects one key: its row comes
+    or goes, or a row of that key is replaced. `displaces`: an added row may displace one of its
+    key. `alone`: each key has at most one row, before and after (of several units, removed rows go
+    first and added ones come last). `one_end`: only the first row of each key stays, and any row
+    may be added. Of two rows with one key the later one is hidden by the other, so that one row
+    added, or one removed, has the effect of one replaced.
     """
     if alone and leaf.kind is Kind.SINGLE:
         return [one(single(leaf))]
@@ -112,15 +118,15 @@ def per_key(
 
 
 def user_rows(leaf: ChangeUnit, times: int = 1) -> MapOutcome:
-    """Returns the outcome of `times` single rows for each row of a user; `ANY` if there is no
-    bound."""
+    """Returns the outcome that each row of a user becomes `times` single rows; `ANY` if their
+    number is unknown."""
     if leaf.size is None:
         return anything(leaf)
     return one(single(leaf), int(leaf.size) * times)
 
 
 def spread(fate: MapOutcome) -> list[MapOutcome]:
-    """Returns the outcomes in which each single row of `fate` is one or instead replaces a row of
+    """Returns the outcomes in which each single row of `fate` is one, or instead replaces a row of
     its key.
 
     If there are too many, two outcomes that cover them: all single, or all replaced.
@@ -135,12 +141,12 @@ def spread(fate: MapOutcome) -> list[MapOutcome]:
 
 
 def capped(leaf: ChangeUnit, rows: int) -> MapOutcome:
-    """Returns the outcome in which all rows of a user become at most `rows` rows."""
+    """Returns the outcome that all rows of a user become at most `rows` rows of that user."""
     size = rows if leaf.size is None else min(int(leaf.size), rows)
     return one(leaf._replace(size=size))
 
 
 def with_unit(leaf: ChangeUnit, rows: int) -> MapOutcome:
-    """Returns the outcome in which each row of a user becomes at most `rows` rows of that user."""
+    """Returns the outcome that each row of a user becomes at most `rows` rows of that user."""
     size = None if leaf.size is None else int(leaf.size) * rows
     return one(leaf._replace(size=size))

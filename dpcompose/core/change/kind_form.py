@@ -11,7 +11,8 @@ from dpcompose.core.mechanisms.family import FormKey
 
 
 class Refusal(NamedTuple):
-    """An error in a spec: its code, the keys that it is about, a message and a hint."""
+    """An error in the use of a map, a partition or a mechanism: its code, keys, message and
+    hint."""
 
     code: str
     at: tuple[str, ...]
@@ -35,7 +36,8 @@ class Contradiction(Exception):
 
 
 def excluded(one: str, other: str, at: str, hint: str) -> Contradiction:
-    """Returns the error that two keys exclude each other, at one of them."""
+    """Returns the error that the keys `one` and `other` exclude each other, to be reported `at` one
+    of them."""
     return Contradiction("DPC105", at, f"`{one}` and `{other}` exclude each other", hint)
 
 
@@ -65,7 +67,7 @@ class Form(Generic[Made]):
     other: type[Made] | None = None
 
     def made(self, *values: Any) -> Made:
-        """Returns the object with these values of the keys, in their order.
+        """Returns the map or partition with these values of the form's keys, in their order.
 
         A number is a Fraction, names are a set, moves two numbers, what kinds feed the numbers of
         blocks; blocks are not passed. Raises Contradiction.

@@ -21,13 +21,13 @@ class RelationKind(StrEnum):
 
 
 class Relation(NamedTuple):
-    """A neighbouring relation.
+    """A neighbouring relation: which pairs of tables are one step apart.
 
     `keeps`: columns that a replacement leaves as they are (bounded only; they are public).
     `changes`: the only columns in which it may differ, of a table whose columns are named; None
-    where any may (bounded only; then `keeps` is empty).
-    `name`, `within`, `distance`: for a declared relation, its name and "at most `distance`
-    steps of `within` apart"; otherwise None (or that of `ZERO_OUT`), None and 1.
+    where any may (bounded only; then `keeps` is empty). `name`, `within`, `distance`: for a
+    declared relation, its name and "at most `distance` steps of `within` apart"; otherwise None (or
+    that of `ZERO_OUT`), None and 1.
     """
 
     kind: RelationKind
@@ -48,7 +48,7 @@ class Relation(NamedTuple):
 
     @property
     def leaves_nulls(self) -> bool:
-        """Whether a row that goes leaves a null in its place."""
+        """Returns whether a row that is removed leaves a null in its place."""
         return (self.within or self).name == "zero-out"
 
     @property
@@ -61,7 +61,7 @@ class Relation(NamedTuple):
     def required_columns(
         self, columns: frozenset[str] | None, others: bool = False
     ) -> frozenset[str] | None:
-        """Returns the columns of a table that a replacement must keep to be one step (theory,
+        """Returns the columns that a replaced row must keep to be one step of the relation (theory,
         section 12).
 
         `columns`: the columns that the table is known to have, None if its root names none: then
@@ -85,10 +85,11 @@ L1 = Relation(RelationKind.EUCLIDEAN, name="l1")
 
 
 def graph_distance(stated: RelationKind, step: RelationKind, degree: int | None) -> int | None:
-    """Returns how many `stated` steps make one `step` on a graph whose vertices are public.
+    """Returns how many steps of the relation `stated` make one of `step`, on a graph with public
+    vertices.
 
-    `degree` is the largest degree on the whole domain, None if unknown. None means that no
-    finite number does. Source: theory of Proposition A.3 applied to edge and node neighbours.
+    `degree` is the largest degree on the whole domain, None if unknown. None means that no finite
+    number does. Source: theory of Proposition A.3 applied to edge and node neighbours.
     """
     kinds = RelationKind
     if stated is step:

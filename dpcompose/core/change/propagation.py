@@ -1,4 +1,4 @@
-"""Propagation of changes with several units: along a map, and into one block of a partition."""
+"""What changes of several units become: along a map, and in one block of a partition."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ UNITS = 8
 def propagate(
     state: State, made_by: Map, traits: Traits, trace_here: bool, limit: int = LIMIT
 ) -> tuple[State, ...] | None:
-    """Returns every state that a map may turn `state` into; None if there are more than `limit`.
+    """Returns every change of the dataset below that a map may make of the change `state` above.
 
-    `trace_here`: statements below refer to the dataset that the map reads, so its units stay as
-    items.
+    `traits`: those of the dataset that the map reads. `trace_here`: guarantees below are stated on
+    it, so that its units stay in the result as history. None if there are more than `limit`
+    changes.
     """
     signs = {leaf.sign for leaf in all_leaves(state) if leaf.kind is Kind.SINGLE}
     how = _Along(made_by, traits, trace_here, len(signs) > 1, limit)
@@ -62,7 +63,7 @@ class _Along(NamedTuple):
 
 
 def _propagate_units(state: State, how: _Along) -> list[State] | None:
-    """Returns every state that a state may become below a map; None if there are more than the
+    """Returns every change that `state` may become below a map; None if there are more than the
     limit."""
     options: list[list[tuple[tuple[TracedUnit, int], ...]]] = []
     total = 1
@@ -118,7 +119,11 @@ def _item_moved(item: TracedUnit, how: _Along) -> list[tuple[tuple[TracedUnit, i
 
 
 def _retag(unit: ChangeUnit, parent: ChangeUnit) -> ChangeUnit:
-    """Returns the unit with tags relative to what encloses its parent."""
+    """Returns a unit with tags that name the sides of `parent`, from which it came, as one without
+    `parent`.
+
+    Its tags then name the sides of what encloses `parent`.
+    """
     ends = seen_through(parent, unit.ends)
     if BOTH in ends and unit.size is None and parent.kind in (Kind.SINGLE, Kind.PAIR):
         return unit._replace(ends=ends, size=parent.size)
@@ -128,17 +133,21 @@ def _retag(unit: ChangeUnit, parent: ChangeUnit) -> ChangeUnit:
 def one_below(
     state: State, trace_here: bool, become: Callable[[ChangeUnit], ChangeUnit | None]
 ) -> State:
-    """Returns the state one dataset further down, where every unit becomes one unit or vanishes.
-
-    `become` returns the new unit, with tags relative to the sides of the given one; None if it
+    """Returns the change of the next dataset further down, where every unit becomes one unit or
     vanishes.
+
+    `become` returns the new unit, with tags that name the ends of the given one; None if it
+    vanishes. `trace_here`: the units of this dataset stay in the result as history.
     """
     return top_level(_one_below(state, trace_here, become, False))
 
 
 def assigned(state: State, given: Iterator[ChangeUnit | None], trace_here: bool) -> State:
-    """Returns the state one dataset further down, where each unit in turn becomes the next of
-    `given`."""
+    """Returns the change of the next dataset further down, where each unit in turn becomes the next
+    of `given`.
+
+    None in `given`: the unit vanishes. `trace_here`: see `one_below`.
+    """
     return top_level(_one_below(state, trace_here, lambda _: next(given), True))
 
 
@@ -148,8 +157,10 @@ def _one_below(
     become: Callable[[ChangeUnit], ChangeUnit | None],
     one_by_one: bool,
 ) -> State:
-    """Returns the state one dataset further down, for one level of nested items; equal items become
-    the same, or each is asked for `one_by_one`."""
+    """Returns what `one_below` and `assigned` do, for one level of history.
+
+    `one_by_one`: `become` is asked for each of several equal units, else once for all.
+    """
     items: list[tuple[TracedUnit, int]] = []
     for item, count in state:
         times, each = (count, 1) if one_by_one else (1, count)
@@ -164,18 +175,18 @@ def _one_below(
 
 
 def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUnit:
-    """Returns the item of a unit that `parent` became; below `parent`, if `trace_here`, else
-    alone."""
+    """Returns the item of the unit `leaf`, which `parent` became; with `parent` as history, if
+    `trace_here`."""
     if trace_here:
         return wrap(parent, ((leaf_item(leaf), 1),))
     return leaf_item(_retag(leaf, parent))
 
 
 def become(unit: ChangeUnit) -> Callable[[ChangeUnit], ChangeUnit]:
-    """Returns the function that turns every unit into `unit`, for `one_below`."""
+    """Returns the function that turns every unit into `unit`, as `one_below` takes it."""
     return lambda _: unit
 
 
 def as_it_is(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns the unit unchanged, with tags relative to its own sides."""
+    """Returns the unit unchanged, with tags that name its own ends, as `one_below` takes it."""
     return leaf._replace(ends=tuple(range(len(leaf.ends))), displaced=False)

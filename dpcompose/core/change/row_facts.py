@@ -17,17 +17,17 @@ class Shape(StrEnum):
 
 
 class Traits(NamedTuple):
-    """The facts about a dataset that follow from its place in the tree.
+    """The facts about a dataset that hold for every table, and follow from its place in the tree.
 
-    `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row
-    for each unit. `edge_rows`: the rows are edges of a graph, whose largest degree is `degree`.
-    `diameter`: of a value's space, None if unknown; `metric`: its distance. `ordered`: rows
-    have positions, which maps and partitions may use. `fixed`: the number of rows is public;
-    `size`: that number, if the spec states it; `most`: a public upper bound of the number of
-    rows. `columns`: the columns of the root that rows still have unchanged, None if the root
-    does not name them; `others`: rows may have further columns. `nulls`: a row that goes leaves
-    a null in its place, so that no other row moves. `free`: any row may be added to any table,
-    and no row above is drawn at random.
+    `unit`: the column of the privacy unit while rows still carry it. `rows_are_units`: one row for
+    each unit. `edge_rows`: the rows are edges of a graph, whose largest degree is `degree`.
+    `diameter`: of a value's space, None if unknown; `metric`: its distance. `ordered`: rows have
+    positions, which maps and partitions may use. `fixed`: the number of rows is public; `size`:
+    that number, if the spec states it; `most`: a public upper bound of the number of rows.
+    `columns`: the columns of the root that rows still have unchanged, None if the root does not
+    name them; `others`: rows may have further columns. `nulls`: a row that goes leaves a null in
+    its place, so that no other row moves. `free`: any row may be added to any table, and no row
+    above is drawn at random.
     """
 
     shape: Shape = Shape.TABLE
@@ -47,8 +47,8 @@ class Traits(NamedTuple):
     metric: str = "euclidean"
 
     def columns_of_new(self, keeps: Collection[str] = ()) -> tuple[frozenset[str] | None, bool]:
-        """Returns `columns` and `others` of new rows that copy, of these rows, only the columns
-        `keeps`."""
+        """Returns the traits `columns` and `others` of new rows that copy, of these rows, only the
+        columns `keeps`."""
         if self.columns is None:
             return None, False
         return self.columns.intersection(keeps), True

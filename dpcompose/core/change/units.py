@@ -1,13 +1,13 @@
 """Changes of datasets as multisets of units, with the origin of each unit, in canonical form.
 
-A change of a dataset is a multiset of units. A unit is one row added or removed (`SINGLE`), one row
-replaced (`PAIR`, with an old and a new end), all rows of one privacy unit (`USER`), one step of a
-graph relation, or something unknown (`ANY`). A path of neighbouring tables applies the units one by
-one, and the losses of its steps combine as in group privacy.
+A change (`State`) is the difference of two tables, as a multiset of units. A unit is one row added
+or removed (`SINGLE`), one row replaced (`PAIR`, with an old and a new end), all rows of one privacy
+unit (`USER`), one step of a graph relation, or something unknown (`ANY`). A path of neighbouring
+tables applies the units one by one, and the losses of its steps combine as in group privacy.
 
-Statements on ancestors need the history: which rows of the ancestor reach the dataset, with which
-ends. So a unit of an ancestor that some statement speaks of is stored as a `TracedUnit` around the
-units that it became; `ends` says from which end (side 0 or 1) of it each end of a unit comes.
+Guarantees stated on ancestors need the history: which rows of the ancestor reach the dataset, with
+which ends. So a unit of an ancestor that some guarantee is about is stored as a `TracedUnit` around
+the units that it became; `ends` says from which end (side 0 or 1) of it each end of a unit comes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from dpcompose.curves import rank
 
 
 class Kind(StrEnum):
-    """The kinds of a unit of change."""
+    """The kinds of a unit of change: a row (`SINGLE`, `PAIR`), all rows of a user, an edge, a
+    vertex, …"""
 
     SINGLE = "single"
     PAIR = "pair"
@@ -37,12 +38,14 @@ class Kind(StrEnum):
 
 
 class ChangeUnit(NamedTuple):
-    """One unit of change.
+    """One unit of the difference of two neighbouring tables: a row added, removed or replaced, a
+    user, ….
 
-    `ends`: for each end, the side of the enclosing item that it comes from (`BOTH`: any row of the
-    item may have a part in it); of a pair the old end first. `kept`: the columns that a replacement
-    is known to keep (of a displacing row: the limit's key). `size`: the number of rows of a user
-    (None: unknown; also for one row computed from all of them), a distance (METRIC; None:
+    `ends`: the tags of its ends, the old one first (a replaced row has two, its old and its new
+    row): for each the side, 0 or 1, of the enclosing unit of an ancestor (`TracedUnit`) that it
+    comes from, or `BOTH` where any row of that may have a part in it. `kept`: the columns that a
+    replacement is known to keep (of a displacing row: the limit's key). `size`: the number of rows
+    of a user (None: unknown; also for one row computed from all of them), a distance (METRIC; None:
     unbounded), or the public size of the table (ANY). `displaced`: an added row that displaces
     another in a map below that keeps the first m rows, where it looks like a replacement. `sign`: 0
     for a removed row, 1 for an added one; only whether two singles have the same sign matters,
@@ -62,7 +65,10 @@ class ChangeUnit(NamedTuple):
 
 
 class TracedUnit(NamedTuple):
-    """A unit, and the units that it became further down (none at the dataset itself)."""
+    """An item of a change: a unit of an ancestor, and the units that it became further down.
+
+    A unit of the dataset at hand has none further down.
+    """
 
     leaf: ChangeUnit
     below: State
@@ -82,7 +88,8 @@ NEW_END = ChangeUnit(Kind.SINGLE, (1,), sign=1)
 
 
 def state_of(items: Iterable[tuple[TracedUnit, int]]) -> State:
-    """Returns the state of these items: equal items counted together, in canonical order."""
+    """Returns the change made of these items with counts: equal ones counted together, in canonical
+    order."""
     counted: Counter[TracedUnit] = Counter()
     for item, count in items:
         counted[item] += count
@@ -97,13 +104,14 @@ def _order(item: TracedUnit) -> tuple[object, ...]:
 
 
 def leaf_item(leaf: ChangeUnit) -> TracedUnit:
-    """Returns a unit of the dataset at hand as an item, with nothing below it."""
+    """Returns a unit of the dataset at hand as an item of a change, without history."""
     return TracedUnit(leaf, ())
 
 
 @lru_cache(maxsize=4096)  # few arguments repeat often, and sort keys are slow
 def wrap(leaf: ChangeUnit, below: State) -> TracedUnit:
-    """Returns the item of a unit with the units below it, its two sides numbered canonically."""
+    """Returns a unit of an ancestor with what it became, `below`, its two sides numbered
+    canonically."""
     if len(leaf.ends) == 2 and below:
         swapped = TracedUnit(leaf._replace(ends=leaf.ends[::-1]), _other_sides(below))
         return min(TracedUnit(leaf, below), swapped, key=_order)
@@ -139,17 +147,18 @@ def _mirrored(state: State) -> State:
 
 
 def outermost(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns the leaf with the tags of a unit that no item encloses."""
+    """Returns the unit with the tags of one that no other unit encloses."""
     return leaf._replace(ends=(0, 1) if len(leaf.ends) == 2 else (0,))
 
 
 def sides(item: TracedUnit) -> int:
-    """Returns how many ends of the unit reach the dataset at hand (1 or 2)."""
+    """Returns how many ends of the unit of an ancestor reach the dataset at hand (1 or 2)."""
     return len(_reached(item))
 
 
 def _reached(item: TracedUnit) -> set[int]:
-    """Returns the sides of a unit from which something reaches the dataset at hand."""
+    """Returns the ends (0, 1) of a unit of an ancestor from which something reaches the dataset at
+    hand."""
     every = set(range(len(item.leaf.ends)))
     if not item.below:
         return every
@@ -163,7 +172,7 @@ def _reached(item: TracedUnit) -> set[int]:
 
 
 def leaves(item: TracedUnit) -> Iterator[tuple[ChangeUnit, int]]:
-    """Yields the units at the dataset at hand inside an item, with their counts."""
+    """Yields the units of the dataset at hand that an item holds, with their counts."""
     if not item.below:
         yield item.leaf, 1
         return
@@ -173,7 +182,8 @@ def leaves(item: TracedUnit) -> Iterator[tuple[ChangeUnit, int]]:
 
 
 def all_leaves(state: State) -> Counter[ChangeUnit]:
-    """Returns the units at the dataset at hand with their counts, whatever they come from."""
+    """Returns the units of change of the dataset at hand with their counts, whatever they come
+    from."""
     found: Counter[ChangeUnit] = Counter()
     for item, count in state:
         for leaf, times in leaves(item):
@@ -182,8 +192,8 @@ def all_leaves(state: State) -> Counter[ChangeUnit]:
 
 
 def seen_through(leaf: ChangeUnit, ends: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns tags `ends` relative to a unit as tags relative to the item that encloses the
-    unit."""
+    """Returns the tags `ends`, which name sides of the unit `leaf`, as tags that name sides of what
+    encloses it."""
     outer = leaf.ends
     # What depends on all rows of a user does so further out as well.
     both = outer[0] if len(outer) == 2 and outer[0] == outer[1] else BOTH
@@ -191,7 +201,10 @@ def seen_through(leaf: ChangeUnit, ends: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def drop_level(state: State, depth: int) -> State:
-    """Returns the state without the items at `depth` (0: outermost), replaced by what they hold."""
+    """Returns the change without the units of the ancestor at level `depth` (0: outermost).
+
+    They are replaced by what they became.
+    """
     if depth:
         return state_of(
             (wrap(item.leaf, drop_level(item.below, depth - 1)), count) for item, count in state
@@ -222,14 +235,18 @@ def top_level(state: State) -> State:
 
 
 def directed(state: State, sign: int = 0) -> State:
-    """Returns the change directed, with all outermost rows removed (`sign` 0) or added (1)."""
+    """Returns the change as one from the first table to the second: all outermost rows are removed,
+    or added.
+
+    `sign`: 0 for removed, 1 for added.
+    """
     return state_of(
         (item._replace(leaf=item.leaf._replace(directed=True, sign=sign)), n) for item, n in state
     )
 
 
 def undirected(state: State) -> State:
-    """Returns the change undirected: its loss is that of both orders of the tables."""
+    """Returns the change as one whose loss is that of both orders of the tables."""
     return top_level(_undirected(state))
 
 
@@ -247,7 +264,8 @@ def _untagged(item: TracedUnit) -> TracedUnit:
 
 
 def occurrences(state: State) -> Iterator[ChangeUnit]:
-    """Yields the units one by one, in the order in which `assigned` visits them."""
+    """Yields the units of the dataset at hand one by one, in the order in which `assigned` visits
+    them."""
     for item, count in state:
         for _ in range(count):
             if item.below:
@@ -257,8 +275,8 @@ def occurrences(state: State) -> Iterator[ChangeUnit]:
 
 
 def only_rows(state: State) -> bool:
-    """Returns whether all units, at every level, are single or replaced rows, none displacing
-    another.
+    """Returns whether all units, also those of ancestors, are single or replaced rows, none
+    displacing another.
 
     Such units may be applied in any order.
     """
@@ -271,8 +289,11 @@ def only_rows(state: State) -> bool:
 
 
 def equal_rows(state: State) -> int | None:
-    """Returns the number of added or removed rows, if the change is equal rows of one item, else
-    None."""
+    """Returns the number of rows, if the change is that of equal rows all added or all removed,
+    else None.
+
+    With history, they must have come from one unit of each ancestor.
+    """
     if len(state) != 1:
         return None
     item, count = state[0]
@@ -282,7 +303,7 @@ def equal_rows(state: State) -> int | None:
 
 
 def with_rows(state: State, rows: int) -> State:
-    """Returns a change of equal rows (see `equal_rows`) with `rows` rows instead."""
+    """Returns a change as `equal_rows` accepts it with `rows` rows instead."""
     item, _ = state[0]
     if item.below:
         return ((TracedUnit(item.leaf, with_rows(item.below, rows)), 1),)
@@ -308,7 +329,7 @@ def rows_that_change_alike(state: State) -> int | None:
 
 
 def with_alike(state: State, rows: int) -> State:
-    """Returns a change of rows alike (`rows_that_change_alike`) with `rows` rows, or users,
+    """Returns a change as `rows_that_change_alike` accepts it, with `rows` rows, or users,
     instead."""
     item, count = state[0]
     if item.below and count == 1:
@@ -319,12 +340,13 @@ def with_alike(state: State, rows: int) -> State:
 
 
 def single_units(state: State) -> list[tuple[State, int]]:
-    """Returns the single units of a change, each as a state of one unit, with counts."""
+    """Returns the single units of a change of the dataset at hand, each as a change by itself, with
+    counts."""
     return _counted(_single_units(state))
 
 
 def _counted(units: Iterable[tuple[State, int]]) -> list[tuple[State, int]]:
-    """Returns units by themselves, with counts; equal ones together."""
+    """Returns changes of one unit in canonical form, with counts; equal ones together."""
     merged: dict[State, int] = {}
     for unit, count in units:
         alone = top_level(unit)
@@ -333,8 +355,8 @@ def _counted(units: Iterable[tuple[State, int]]) -> list[tuple[State, int]]:
 
 
 def _single_units(state: State) -> Iterator[tuple[State, int]]:
-    """Yields the single units of a change, each as a state, with counts; equal ones may come
-    apart."""
+    """Yields the single units of a change, each as a change by itself, with counts; equal ones may
+    come apart."""
     for item, count in state:
         if not item.below:
             yield ((item, 1),), count
@@ -344,7 +366,8 @@ def _single_units(state: State) -> Iterator[tuple[State, int]]:
 
 
 def outermost_units(state: State) -> list[tuple[State, int]]:
-    """Returns the units at the outermost level that has several, each as a state, with counts."""
+    """Returns the units at the outermost level that has several, each as a change by itself, with
+    counts."""
     if len(state) == 1 and state[0][1] == 1 and state[0][0].below:
         leaf, below = state[0][0]
         inner = outermost_units(below)

@@ -31,7 +31,8 @@ MOST_KINDS = 200
 def at_delta(
     question: Question, delta: Fraction, known: list[Found], by_dp: Fraction | None
 ) -> list[Found]:
-    """Returns every known (ε, δ) bound at `delta`, the least ε first.
+    """Returns every known bound at `delta` for telling two beliefs apart, as (ε, δ), the least ε
+    first.
 
     `known`: bounds with a δ of their own. `by_dp`: the ε of differential privacy at `delta`, which
     covers every hypothesis against the empty set (HBW22, Theorem 1).
@@ -50,7 +51,7 @@ def at_delta(
 
 
 def sharper(question: Question, found: Found) -> Found | None:
-    """Returns the least δ at the ε of `found` as a bound; None if unknown or no better.
+    """Returns the bound with the ε of `found` and the least δ for it; None if unknown or no better.
 
     It is known where one of the two beliefs is that of an absent person.
     """
@@ -65,7 +66,7 @@ def sharper(question: Question, found: Found) -> Found | None:
 
 
 def _someone(question: Question) -> bool:
-    """Returns whether both beliefs allow that the person is present."""
+    """Returns whether both beliefs allow that the person is in some block."""
     return question.first.present and question.second.present
 
 
@@ -75,7 +76,8 @@ def _belief(question: Question) -> Belief:
 
 
 def _composed(question: Question, delta: Fraction, most: Fraction | None) -> list[Found]:
-    """Returns the bound at `delta` of an absent person against a belief, by optimal composition.
+    """Returns the bound at `delta` of an absent person against a belief, by optimal composition of
+    the blocks.
 
     `most`: the least ε known so far. Empty if no bound is found or it takes too long.
     """
@@ -141,7 +143,8 @@ class Outcomes:
 
 
 def outcomes(blocks: tuple[Block, ...], belief: Belief) -> Outcomes | None:
-    """Returns the outcomes of all blocks, for an absent person and a belief; None if too many.
+    """Returns all kinds of outcomes of the blocks, for an absent person and a belief; None if too
+    many.
 
     A block that is (ε_i, δ_i)-private is at worst a randomized response that with chance δ_i
     reveals its bit (Kairouz, Oh and Viswanath 2015; whatever the order of the questions, Lyu 2022).
@@ -173,9 +176,11 @@ def _decimal(x: Fraction) -> Decimal:
 
 
 def _mean_over(belief: Belief, size: int) -> Callable[[Sequence[Sequence[Decimal]]], Decimal]:
-    """Returns the function that gives the mean of a product over the sets of a belief.
+    """Returns the function that gives the mean, over the sets of blocks of a belief, of a product
+    over blocks.
 
     Its argument: for each kind of blocks, the sums of the products over its sets of 0, 1, … blocks.
+    `size`: the number of blocks.
     """
     parts = [
         (
@@ -255,7 +260,8 @@ def _merge_rows(rows: Sequence[Sequence[Decimal]]) -> list[Decimal]:
 
 
 def least_epsilon(found: Outcomes, delta: Fraction) -> Fraction | None:
-    """Returns the least ε at `delta`, at most about 10^-13 too large; None if none is finite."""
+    """Returns the least ε at `delta` of these outcomes, at most about 10^-13 too large; None if
+    none is finite."""
     with localcontext(_DIGITS_60):
         wanted = _decimal(delta) - _MARGIN
         if found.delta(_ZERO) <= wanted:
@@ -304,7 +310,8 @@ def by_halves(blocks: tuple[Block, ...], delta: Fraction, most: Fraction) -> Fra
 
 
 def _sampled(blocks: tuple[Block, ...], side: str, delta: Fraction) -> Fraction | None:
-    """Returns the ε at `delta` of all blocks through samples of one half, None if none is finite.
+    """Returns the ε at `delta` of all blocks, each read through a sample of rate 1/2; None if none
+    is finite.
 
     `side`: whether the row is "removed" or "added" from the first table to the second.
     """

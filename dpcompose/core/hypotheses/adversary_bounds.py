@@ -57,10 +57,10 @@ MOST_BITS = 20_000
 
 
 def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign: int) -> Sums:
-    """Returns the means of e^(sign·d_b) and of e^(sign·d_b)·δ_b (`marked`) over a belief.
+    """Returns the means over a belief's sets b of e^(sign·d_b) and of e^(sign·d_b)·δ_b (`marked`).
 
-    (d_b, δ_b) is the loss between the sets b and `away`. The mean with δ_b is an upper bound where
-    `away` meets sets that are given by their size.
+    (d_b, δ_b) is the loss between the person being in the blocks b and in the blocks `away`. The
+    mean with δ_b is an upper bound where `away` meets sets that are given by their size.
     """
     loss, marked = NIL, NIL
     for part, weight in belief.parts:
@@ -89,7 +89,10 @@ def means(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int], sign:
 
 
 def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
-    """Returns E[δ_b]: exact, or an upper bound where `away` meets sets given by their size."""
+    """Returns the mean over a belief's sets b of δ_b, the δ between b and `away`.
+
+    Exact, or an upper bound where `away` meets sets given by their size.
+    """
     size = sum(block.count for block in blocks)
     total = ZERO
     for part, weight in belief.parts:
@@ -109,7 +112,7 @@ def mean_delta(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) 
 
 
 def _countable(question: Question, belief: Belief) -> bool:
-    """Returns whether there are few enough blocks for sums over the sets of a belief."""
+    """Returns whether there are few enough blocks to compute sums over the sets of a belief."""
     size = question.size
     if size <= MOST_BLOCKS:
         return True
@@ -118,7 +121,7 @@ def _countable(question: Question, belief: Belief) -> bool:
 
 
 def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) -> Fraction:
-    """Returns an upper bound of the largest d_b, the loss between the sets b and `away`."""
+    """Returns an upper bound of the largest d_b, the ε between a set b of the belief and `away`."""
     found = ZERO
     rest = [block for i, block in enumerate(blocks) if i not in away]
     for part, _ in belief.parts:
@@ -130,7 +133,7 @@ def farthest(blocks: tuple[Block, ...], belief: Belief, away: frozenset[int]) ->
 
 
 def beside(question: Question) -> tuple[Fraction, Fraction]:
-    """Returns the (ε, δ) of the mechanisms outside the blocks, for the two beliefs.
+    """Returns the (ε, δ) of the mechanisms outside the blocks, for telling the two beliefs apart.
 
     They count once if one belief is that of an absent person. Between two cases in which the person
     is present the row may differ: the row then counts as removed and added, two steps (GMPS24,
@@ -146,7 +149,8 @@ def beside(question: Question) -> tuple[Fraction, Fraction]:
 
 
 def against_point(question: Question) -> Found | None:
-    """Returns the bound if one belief is a single set; None if neither is, or if δ reaches 1."""
+    """Returns the bound for two beliefs of which one is a single set; None if neither is, or if δ
+    reaches 1."""
     sides = [(question.first, question.second), (question.second, question.first)]
     # Of two points the empty set comes first: its products need no inversion.
     sides.sort(key=lambda side: side[0].point != frozenset())
@@ -195,7 +199,8 @@ Sets = Mapping[frozenset[int], Fraction]
 
 
 def tell_apart(question: Question) -> list[Found]:
-    """Returns every known bound for two beliefs, the least ε first; none if every δ reaches 1."""
+    """Returns every known (ε, δ) for telling two beliefs apart, the least ε first; none if every δ
+    reaches 1."""
     point = against_point(question)
     if question.first.point is not None or question.second.point is not None:
         return [] if point is None else [point]
@@ -243,12 +248,15 @@ def _likelihoods(question: Question) -> list[Found]:
 
 
 def _ratio(first: Interval, second: Interval) -> Fraction:
-    """Returns the larger |ln| of a ratio of two intervals in either direction, rounded up."""
+    """Returns |ln(first/second)| at its largest over two intervals, rounded up."""
     return max(logarithm_up(first / second), logarithm_up(second / first))
 
 
 def _corners(question: Question) -> Fraction | None:
-    """Returns ln of the greatest likelihood ratio over all corners; None if they are too many."""
+    """Returns ln of the greatest likelihood ratio of the beliefs over all corners (see the module).
+
+    None if they are too many.
+    """
     first = sets_of(question, question.first, MOST_SETS)
     second = sets_of(question, question.second, MOST_SETS)
     if first is None or second is None:
@@ -280,7 +288,7 @@ def _corners(question: Question) -> Fraction | None:
 
 
 def _by_size(question: Question) -> Fraction | None:
-    """Returns ln of the greatest likelihood ratio of two beliefs uniform over sets by size.
+    """Returns ln of the greatest likelihood ratio of two beliefs uniform over sets of given sizes.
 
     None unless all sizes of one are below those of the other.
     """
@@ -302,7 +310,8 @@ def _by_size(question: Question) -> Fraction | None:
 
 
 def _through_nobody(question: Question) -> Fraction:
-    """Returns the ε by the ratio of each belief to the empty set, for both directions."""
+    """Returns the ε by way of the empty set: of each belief against it, in both directions, added
+    up."""
     sides = (question.first, question.second)
     up = [means(question.blocks, side, NOBODY, 1).total for side in sides]
     down = [means(question.blocks, side, NOBODY, -1).total for side in sides]
@@ -313,8 +322,8 @@ def _through_nobody(question: Question) -> Fraction:
 
 
 def _couplings(question: Question) -> list[Found]:
-    """Returns the bound by a coupling of the sets of both beliefs, as a list of one; by size if too
-    many.
+    """Returns the bound by a coupling of the sets of both beliefs, as a list of one; of set sizes
+    if too many.
 
     Empty if that does not apply either.
     """
@@ -358,7 +367,7 @@ def _sorted(question: Question, sets: Sets) -> list[frozenset[int]]:
 
 
 def _nested(question: Question) -> Found | None:
-    """Returns the bound by a coupling of sizes, matched in order; None if it does not apply.
+    """Returns the bound by a coupling of set sizes, matched in order; None if it does not apply.
 
     The smaller set of each pair is a subset of the larger one, uniform given both sizes.
     """
@@ -420,10 +429,10 @@ def coupled(pairs: Sequence[tuple[int, int, Fraction]], cost: Cost) -> Coupling:
 
 
 def in_order(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> Coupling:
-    """Returns the coupling by Algorithm 3 of HBW22.
+    """Returns the coupling of two lists of weights, `first` and `second`, by Algorithm 3 of HBW22.
 
-    It matches the next items of both lists, and splits the heavier one. The weights of both lists
-    must have one sum.
+    `cost`: returns the (ε, δ) between two items. It matches the next items of both lists, and
+    splits the heavier one. The weights of both lists must have one sum.
     """
     pairs: list[tuple[int, int, Fraction]] = []
     i = j = 0
@@ -446,11 +455,13 @@ def in_order(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) 
 
 
 def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> Coupling:
-    """Returns the coupling with the least greatest loss and, of those, the least mean δ.
+    """Returns the coupling of two lists of weights with the least greatest ε and, of those, the
+    least mean δ.
 
-    A coupling is a transport problem. Whether a greatest loss is feasible is a maximum flow along
-    the pairs within it; the least mean δ is then a flow of minimum cost, by shortest augmenting
-    paths in whole numbers.
+    `first`, `second`: the lists; `cost`: returns the (ε, δ) between two items. A coupling is a
+    transport problem. Whether a greatest loss is feasible is a maximum flow along the pairs within
+    it; the least mean δ is then a flow of minimum cost, by shortest augmenting paths in whole
+    numbers.
     """
     known = {(i, j): cost(i, j) for i in range(len(first)) for j in range(len(second))}
     losses = sorted({loss for loss, _ in known.values()})
@@ -474,7 +485,11 @@ def best(first: Sequence[Fraction], second: Sequence[Fraction], cost: Cost) -> C
 def _flow(
     first: Sequence[int], second: Sequence[int], cost: dict[tuple[int, int], int]
 ) -> dict[tuple[int, int], int] | None:
-    """Returns a flow of least cost that moves all mass along the given pairs; None if none does."""
+    """Returns a flow of least cost from the items `first` to the items `second`; None if none moves
+    all mass.
+
+    `cost`: of each pair along which mass may move.
+    """
     left, right = list(first), list(second)
     moved = dict.fromkeys(cost, 0)
     while any(left):
@@ -499,10 +514,11 @@ def _cheapest(
     cost: dict[tuple[int, int], int],
     moved: dict[tuple[int, int], int],
 ) -> list[tuple[int, int]] | None:
-    """Returns the cheapest augmenting path, None if there is none.
+    """Returns the cheapest augmenting path of a flow, None if there is none.
 
-    It leads from an item of the first list with mass left to one of the second with room left.
-    Pairs alternate: mass is added to the first, third, … and taken back from the others.
+    It leads from an item with mass in `left` to one with room in `right`. Pairs alternate: mass is
+    added to the first, third, … and taken back from the others, where it has `moved`. `cost`: of
+    each pair.
     """
     at: dict[tuple[bool, int], int] = {(True, i): 0 for i, each in enumerate(left) if each}
     came: dict[tuple[bool, int], tuple[int, int]] = {}

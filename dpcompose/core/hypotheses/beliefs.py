@@ -53,7 +53,11 @@ Part = Exactly | Between
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A distribution over sets of blocks: parts with their weights, positive and of sum 1."""
+    """What an adversary believes about one person: a distribution over sets of blocks that hold the
+    person's rows.
+
+    `parts`: groups of sets with their weights, positive and of sum 1.
+    """
 
     parts: tuple[tuple[Part, Fraction], ...]
 
@@ -79,7 +83,8 @@ NONE = Belief(((Exactly(frozenset()), Fraction(1)),))
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two beliefs about the blocks, with the losses of the blocks.
+    """Two beliefs, `first` and `second`, that an adversary tells apart, with the losses of the
+    blocks.
 
     `beside`: the (ε, δ) of all mechanisms outside the blocks that read the person's data.
     """
@@ -124,7 +129,7 @@ class Found:
 
 
 def sets_of(question: Question, belief: Belief, most: int) -> dict[frozenset[int], Fraction] | None:
-    """Returns every set of a belief with its weight.
+    """Returns every set of blocks of a belief with its weight.
 
     None if there are more than `most` sets, or if equal blocks are merged.
     """
@@ -161,7 +166,7 @@ def delta_of(blocks: Iterable[Block]) -> Fraction:
 
 
 def largest(blocks: Sequence[Block], many: int) -> Fraction:
-    """Returns the sum of the `many` largest ε."""
+    """Returns the sum of the `many` largest ε of the blocks."""
     left, total = many, ZERO
     for block in nlargest(many, blocks, key=lambda block: block.epsilon):
         taken = min(left, block.count)

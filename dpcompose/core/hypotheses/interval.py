@@ -51,7 +51,7 @@ class Interval:
 
     @property
     def ceiling(self) -> Fraction:
-        """The upper end, as a fraction."""
+        """Returns the upper end, as a fraction."""
         return Fraction(self.high)
 
 
@@ -59,7 +59,8 @@ _Factor = TypeVar("_Factor")
 
 
 def power(base: _Factor, exponent: int, times: Callable[[_Factor, _Factor], _Factor]) -> _Factor:
-    """Returns the product of `exponent` ≥ 1 equal factors, by repeated squaring."""
+    """Returns the product of `exponent` ≥ 1 factors `base`, by repeated squaring; `times`
+    multiplies two."""
     result: _Factor | None = None
     while exponent:
         if exponent & 1:

@@ -30,12 +30,13 @@ def questions(
     classes: Sequence[tuple[int, int]],
     beliefs: tuple[Belief, Belief],
 ) -> list[Question]:
-    """Returns the beliefs with the losses of the blocks; twice if a loss has several (ε, δ).
+    """Returns the beliefs with the losses of the blocks; two questions if a loss has several (ε,
+    δ).
 
-    `where`: the datasets from the root to the one that `partition` splits. `classes`: for each
-    class of blocks that the beliefs distinguish, the index of its class in the partition, and its
-    number of blocks. The first has the least ε of each loss, the second the least δ. `solution`
-    must be finite, in pure or approximate DP.
+    The first then has the least ε of each loss, the second the least δ. `where`: the datasets from
+    the root to the one that `partition` splits. `classes`: for each class of blocks that the
+    beliefs distinguish, the index of its class in the partition, and its number of blocks.
+    `solution` must be finite, in pure or approximate DP.
     """
     accountant = solution.accountant
     answers, algebra = _answers(accountant), solution.algebra
@@ -72,7 +73,8 @@ def questions(
 
 
 def _answers(accountant: Accountant) -> Answers:
-    """Returns the answers for one row added or removed, by the identity of their places."""
+    """Returns the losses that the search found for one row added or removed, by the identity of
+    their places."""
     found: Answers = {}
     for (identity, state), answer in accountant.answers().items():
         leaves = all_leaves(state)
@@ -82,9 +84,9 @@ def _answers(accountant: Accountant) -> Answers:
 
 
 def _beside(algebra: LossAlgebra, answers: Answers, place: Place, index: int) -> list[Loss]:
-    """Returns the losses of one row at a place and below, without the branch at `index`.
+    """Returns the losses for one row at a place and below, without what is below one branch.
 
-    The branch is a map or a partition of the place's dataset.
+    `index`: the number of the branch, which is a map or a partition of the place's dataset.
     """
     found = [
         [*answer.own, *(c.loss for i, c in enumerate(answer.choices) if i != index)]

@@ -68,9 +68,10 @@ def _binomials(size: int, wanted: Sequence[int]) -> int:
 
 
 def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
-    """Returns the sums over all sets of `low` to `high` blocks.
+    """Returns Σ Π x_i, and its marked sum (`Sums`), over all sets of `low` to `high` blocks.
 
-    Raises OverflowError if there are too many blocks to distinguish sets by size.
+    `terms`: the blocks. Raises OverflowError if there are too many blocks to distinguish sets by
+    size.
     """
     terms = [term for term in terms if term.count]
     size = sum(term.count for term in terms)
@@ -85,9 +86,9 @@ def subset_sums(terms: Sequence[Term], low: int, high: int) -> Sums:
 
 
 def _all(terms: Sequence[Term], odds: Sequence[Interval], low: int) -> Sums:
-    """Returns the sums over all sets, without the empty set for `low` 1.
+    """Returns the sums over all sets of blocks, without the empty set for `low` 1.
 
-    Π(1+x_i), less 1 for `low` 1, and Π(1+x_i)·Σ mark_i·x_i/(1+x_i).
+    Π(1+x_i), less 1 for `low` 1, and Π(1+x_i)·Σ mark_i·x_i/(1+x_i). `odds`: the x_i of each term.
     """
     product, marks, least = ONE, ZERO, ZERO
     for term, x in zip(terms, odds, strict=True):
@@ -115,7 +116,10 @@ class _SizeLaw:
 
 
 def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: int) -> Sums:
-    """Returns the sums over the sets of `low` to `high` blocks, from the distribution of |b|."""
+    """Returns the sums over the sets of `low` to `high` blocks, from the distribution of |b|.
+
+    `odds`: the x_i of each term.
+    """
     size = sum(term.count for term in terms)
     tilt = _tilt(terms, low, high, size)
     scale = max((term.mark for term in terms), default=Fraction(0)) or Fraction(1)
@@ -153,7 +157,10 @@ def _of_sizes(terms: Sequence[Term], odds: Sequence[Interval], low: int, high: i
 
 
 def _tilt(terms: Sequence[Term], low: int, high: int, size: int) -> Interval:
-    """Returns a t > 0 for which the mean size is about from `low` to `high`; any t > 0 is sound."""
+    """Returns a t > 0 for which the mean of |b| is about from `low` to `high`; any t > 0 is sound.
+
+    `size`: the number of blocks.
+    """
     sizes: dict[int, int] = {}
     for term in terms:
         x = round(10 * float(term.log))  # a tenth is near enough

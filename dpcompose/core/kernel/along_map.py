@@ -1,4 +1,7 @@
-"""The rules that bound the loss below a map, given a change of the dataset that the map reads."""
+"""The rules that bound the loss below a map, given a change of the dataset that the map reads.
+
+Each rule returns a walk (`core.loss.algebra.Walk`) whose result is a `Choice`.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +53,10 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class AlongMap(LossRules):
-    """The rules that bound the loss of a change along one map.
+    """The rules that bound the loss of a change along one map, with all that is read below it.
 
-    `place`: the dataset that the map reads; `below`: the one that it makes, for a group
-    of equal draws.
+    `place`: the dataset that the map reads; `below`: the one that it makes, for a group of equal
+    draws of a sample.
     """
 
     algebra: LossAlgebra
@@ -62,24 +65,24 @@ class AlongMap(LossRules):
 
     @property
     def made_by(self) -> Map:
-        """Returns the map."""
+        """Returns the map, that from the dataset of `place` to that of `below`."""
         assert self.below.edge is not None and self.below.edge.made_by is not None
         return self.below.edge.made_by
 
     @property
     def rounds(self) -> int:
-        """Returns the number of equal fresh draws of a sample; 1 for other maps."""
+        """Returns the number of equal fresh draws of the sample; 1 for other maps."""
         assert self.below.edge is not None
         return self.below.edge.rounds
 
     @property
     def sampled(self) -> bool:
-        """Returns whether the map is a sample whose outcome is taken as given."""
+        """Returns whether the map is a sample that amplifies: its outcome is taken as given."""
         return isinstance(self.made_by, Sample) and self.below.above is None
 
     @property
     def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
-        """Returns the rules that combine no others, by the names that certificates use."""
+        """Returns the rules that combine no other rules, by their names in certificates."""
         return {
             "listed": self.every_outcome,
             "extremes": self.extremes,
@@ -93,7 +96,8 @@ class AlongMap(LossRules):
         }
 
     def replay(self, how: How, state: State) -> Walk:
-        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
+        """Bounds the loss of the change `state` by the rule named in `how`; `Refused` where it does
+        not apply."""
         if how.rule == "as-pure" and len(how.of) == 1:
             inside = how.of[0]
             return (yield from self.as_pure(state, lambda pure, s: pure.replay(inside, s)))
@@ -102,13 +106,14 @@ class AlongMap(LossRules):
         return (yield from LossRules.replay(self, how, state))
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
-        """Returns the change below the map, where each unit becomes what `become` returns (None:
-        nothing)."""
+        """Returns the change below the map, where each unit of the change above becomes what
+        `become` returns (None: nothing)."""
         trace_here = self.place.depth in self.below.levels
         return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 
     def _ask(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Returns the loss of the change below, where each unit becomes what `become` returns."""
+        """Returns, by a request, the loss of the change below, where each unit becomes what
+        `become` returns."""
         return (yield (self.below, self._below(state, become)))
 
     # -- any map -------------------------------------------------------------------------------
@@ -121,9 +126,10 @@ class AlongMap(LossRules):
         return Choice(self.algebra.zero, (), how=How("unread"))
 
     def joint(self, state: State) -> Walk:
-        """Bounds the loss of all values under a joint bound, at the first of them; 0 at the others.
+        """Bounds the summed loss of all values that move together by at most a joint bound.
 
-        Only the sum over all of them is a bound.
+        The sum stands at the first of the values, and 0 at the others, so that only the total over
+        all is a bound.
         """
         joint, place = joint_distance.joint_of(self.below), self.place
         if joint is None:
@@ -137,11 +143,12 @@ class AlongMap(LossRules):
         return found[0]._replace(loss=loss)
 
     def every_outcome(self, state: State) -> Walk:
-        """Bounds the loss by the largest over all changes that the map may make of the change."""
+        """Bounds the loss by the largest over all changes of the dataset below that the map may
+        make of one."""
         return (yield from self.worst_outcome(self.outcomes(state)))
 
     def worst_outcome(self, outcomes: list[State]) -> Walk:
-        """Bounds the loss by the largest over a list of changes below."""
+        """Bounds the loss by the largest over these changes of the dataset below."""
         found: list[Choice] = []
         for after in outcomes:
             loss = yield (self.below, after)
@@ -152,7 +159,8 @@ class AlongMap(LossRules):
         return worst_of(self.algebra, found)._replace(how=How("listed"))
 
     def outcomes(self, state: State, limit: int = LIMIT) -> list[State]:
-        """Returns the changes that the map may make of one; `Refused` if there are too many."""
+        """Returns the changes of the dataset below that the map may make of `state`; `Refused` if
+        more than `limit`."""
         if self.sampled:
             raise Refused("a sample is no map that can be listed")
         trace_here = self.place.depth in self.below.levels
@@ -162,7 +170,8 @@ class AlongMap(LossRules):
         return [fit(after, self.place, self.below, trace_here) for after in listed]
 
     def extremes(self, state: State) -> Walk:
-        """Bounds the loss of a unit that becomes too many rows to list, by a path of equal rows."""
+        """Bounds the loss of a unit that may become too many rows to list every outcome, by a path
+        of equal rows."""
         if self.sampled or all_leaves(state).total() != 1:
             raise Refused("it is for one unit along a map that is no sample")
         leaf = next(iter(all_leaves(state)))
@@ -180,13 +189,13 @@ class AlongMap(LossRules):
     # -- random maps ---------------------------------------------------------------------------
 
     def displaced(self, state: State) -> Walk:
-        """Bounds the loss where the map draws one row of each key (theorem `random-limit`).
+        """Bounds the loss where the map keeps one random row of each key (theorem `random-limit`).
 
         An added row is the only one of its key and is kept, or it is drawn with chance at most 1/2
         and then replaces another. Changes of several keys are a path, each with its own draw.
-        Everything that reads the drawn rows is composed first. A statement above the map covers the
-        draw, which is then not amplified, and one about the protected step does not cover the
-        tables on a path.
+        Everything that reads the drawn rows is composed first. A guarantee stated above the map
+        covers the draw, which is then not amplified, and one about the protected step does not
+        cover the tables on a path.
         """
         algebra = self.algebra
         if self.below.above is not None or self.made_by.conduct().picks is not RowSelection.ONE:
@@ -222,7 +231,8 @@ class AlongMap(LossRules):
         return worst_of(algebra, choices)._replace(how=How("displaced"))
 
     def _path(self, after: State) -> Walk:
-        """Bounds the loss of a path whose replaced rows are each drawn with chance 1/2."""
+        """Bounds the loss of the change `after` as a path of single rows, replaced ones drawn with
+        chance 1/2."""
         parts: list[tuple[Loss, int]] = []
         branches: list[Branch] = []
         for unit, count in single_units(after):
@@ -236,7 +246,8 @@ class AlongMap(LossRules):
         return Choice(loss, tuple(branches), alike != 1, alike)
 
     def unchanged(self, state: State) -> Walk:
-        """Bounds the loss by that of the same change below a random map, part of one release."""
+        """Bounds the loss by that of the same change below a random map, which is part of the only
+        release."""
         if self.below.above is None:
             raise Refused("what is drawn is not part of one release")
         after = self._below(state, as_it_is)
@@ -247,7 +258,7 @@ class AlongMap(LossRules):
         """Bounds the loss with the random map as a part of the one release that depends on it.
 
         Guarantees stated above the map hold whatever is drawn, and are not amplified (theory,
-        section 7).
+        section 7). `how`: the rule for the map as such a part.
         """
         whole = self.below.whole
         if whole is None:
@@ -257,16 +268,17 @@ class AlongMap(LossRules):
         return self.every_draw(part)
 
     def every_draw(self, part: Choice) -> Choice:
-        """Returns the bound of one release composed over all equal draws."""
+        """Returns the bound on all equal, independent draws of the sample (`rounds`) composed;
+        `part`: on one draw."""
         branches = tuple(each._replace(copies=self.rounds) for each in part.branches)
         loss = self.algebra.times(part.loss, self.rounds)
         return part._replace(loss=loss, branches=branches, how=How("release", (part.how,)))
 
     def sample(self, state: State) -> Walk:
-        """Bounds the loss of one unit by amplifying all that reads the sample (theory, section 7).
+        """Bounds the loss of one unit of change by amplification by sampling (theory, section 7).
 
         All that reads one draw is composed first and amplified once. Distances above the sample
-        multiply the amplified loss. Independent draws are independent mechanisms.
+        multiply the amplified loss. Independent draws are independent mechanisms, which compose.
         """
         made_by, below = self.made_by, self.below
         if not isinstance(made_by, Sample) or not self.sampled:
@@ -277,7 +289,8 @@ class AlongMap(LossRules):
         leaf = next(iter(all_leaves(state)))
 
         def inside(unit: ChangeUnit) -> Walk:
-            """Returns the change in the sample where each unit becomes `unit`, and its loss."""
+            """Returns the change in the sample where each unit becomes `unit`, and its loss
+            there."""
             after = self._below(state, become(unit))
             loss = yield (below, after)
             return after, loss
@@ -331,8 +344,13 @@ class AlongMap(LossRules):
     def _in_one_step(
         self, made_by: Allocate, leaf: ChangeUnit, inside: Callable[[ChangeUnit], Walk]
     ) -> Walk:
-        """Bounds the loss of rows that each take part in one step of an epoch: all that reads the
-        step is composed first, and epochs compose. Several rows are a path of single ones."""
+        """Bounds the loss of rows that each take part in one random step of an epoch (balls in
+        bins).
+
+        All that reads the step is composed first, and epochs compose. Several rows are a path of
+        single ones. `leaf`: the unit of change above the map; `inside`: requests the loss of a unit
+        in the step.
+        """
         algebra, below, rounds = self.algebra, self.below, self.rounds
         rows = 1 if leaf.kind in (Kind.SINGLE, Kind.PAIR) else 0
         if leaf.kind is Kind.USER:
@@ -356,8 +374,11 @@ class AlongMap(LossRules):
     def _cut_to_size(
         self, made_by: Sample, leaf: ChangeUnit, inside: Callable[[ChangeUnit], Walk]
     ) -> Walk:
-        """Bounds the loss of one row through a Poisson sample that is cut to a size (theorem
-        `truncated-poisson-sample`)."""
+        """Bounds the loss of one row read through a Poisson sample that is cut to a size.
+
+        By theorem `truncated-poisson-sample`. `leaf`: the row that changes; `inside`: requests the
+        loss of a unit in the sample.
+        """
         algebra, below, rounds = self.algebra, self.below, self.rounds
         assert made_by.at_most is not None and made_by.of is not None
         traits = self.place.traits
@@ -385,9 +406,11 @@ class AlongMap(LossRules):
     def _all_replaced(
         self, leaf: ChangeUnit, after: State, loss: Loss, inside: Callable[[ChangeUnit], Walk]
     ) -> Walk:
-        """Bounds the loss of any change of a table of public size, by a path of replaced rows.
+        """Bounds the loss of any change of a table of public size, by a path that replaces each of
+        its rows.
 
-        `after`, `loss`: the whole change in the sample, and its loss there.
+        `leaf`: the change (`ANY`); `after`, `loss`: the whole change in the sample, and its loss
+        there; `inside`: requests the loss of a unit in the sample.
         """
         algebra, rounds, made_by = self.algebra, self.rounds, self.made_by
         assert isinstance(made_by, Sample) and leaf.size is not None
@@ -406,11 +429,13 @@ class AlongMap(LossRules):
         return Choice(best, (Branch(self.below, pair, rounds),), True, rows, shown.how)
 
     def as_pure(self, state: State, search: Callable[[AlongMap, State], Walk]) -> Walk:
-        """Bounds the ρ or μ² of a sample by its amplified pure ε, for each draw.
+        """Bounds the ρ or μ² of what reads a sample by its amplified pure ε, converted for each
+        draw.
 
-        The ε must hold for both orders of the tables, also for a row that is added. For one row the
-        loss is never more than without a secret sample: which other rows are drawn is independent
-        of it, and given these a mixture loses no more than its worst part.
+        `search`: bounds the loss of a change in pure DP. The ε must hold for both orders of the
+        tables, also for a row that is added. For one row the loss is never more than without a
+        secret sample: which other rows are drawn is independent of it, and given these a mixture
+        loses no more than its worst part.
         """
         algebra = self.algebra
         if not self.sampled or algebra.notion in AMPLIFIED:
@@ -436,10 +461,11 @@ class AlongMap(LossRules):
         return found._replace(loss=loss, how=How("as-pure", (found.how,)))
 
     def coupled(self, state: State) -> Walk:
-        """Bounds the loss of several rows through one sample, as if the rows drawn were public.
+        """Bounds the loss of several rows read through one sample, as if it were public which rows
+        are drawn.
 
-        Couple the samples of both tables: common rows are drawn together, and so are both ends of
-        a replaced row. The samples then differ by the drawn rows that change, a mixture of changes
+        Couple the samples of both tables: common rows are drawn together, and so are both ends of a
+        replaced row. The samples then differ by the drawn rows that change, a mixture of changes
         (profiles are jointly convex). A path of single rows, each amplified, may lose more.
         """
         algebra, made_by = self.algebra, self.made_by
@@ -471,7 +497,8 @@ class AlongMap(LossRules):
         return Choice(total, (Branch(self.below, after, self.rounds),), True, how=How("coupled"))
 
     def sampled_rows(self, state: State) -> Walk:
-        """Bounds the loss of several rows through one sample, by the mixture over those drawn."""
+        """Bounds the loss of several rows read through one sample, by the mixture over the rows
+        drawn."""
         algebra, made_by = self.algebra, self.made_by
         if not isinstance(made_by, Sample) or not self.sampled:
             raise Refused("it is for a sample whose outcome is taken as given")
@@ -491,15 +518,16 @@ class AlongMap(LossRules):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _replaced(self, state: State) -> int:
-        """Returns the number of rows, two or more, replaced alike; `Refused` for other changes."""
+        """Returns the number of rows, two or more, that are replaced alike; `Refused` for other
+        changes."""
         rows = rows_that_change_alike(state) or 0
         if rows < 2 or any(leaf.kind is not Kind.PAIR for leaf in all_leaves(state)):
             raise Refused("it is for several rows that are replaced alike")
         return rows
 
     def _drawn_again(self, made_by: Sample, state: State) -> Walk:
-        """Bounds the loss of one row replaced that may be drawn several times, by how often it
-        is."""
+        """Bounds the loss of one replaced row that a sample with replacement may draw several
+        times."""
         size, of = made_by.size, made_by.of
         assert size is not None and of is not None
         numbers = [*self.algebra.numbers_drawn(size), size]
@@ -512,9 +540,10 @@ class AlongMap(LossRules):
             return Choice(self.algebra.none, (branch,), how=How("sample"))
 
     def _rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]]) -> Walk:
-        """Bounds the loss of rows replaced, in a sample of fixed size, by how many are drawn.
+        """Bounds the loss of replaced rows, in a sample of fixed size, by how many are drawn.
 
-        `chances`: that none is drawn, that at most so many are, …
+        `chances`: pairs of a number of rows, from 0 up, and the chance that so many are drawn;
+        numbers that are left out count as the next one.
         """
         algebra = self.algebra
         if self.below.traits.ordered:
@@ -528,8 +557,8 @@ class AlongMap(LossRules):
         return Choice(total, (branch,), True, how=How("sampled-rows"))
 
     def _one_sided(self, state: State) -> bool:
-        """Returns whether all changed rows are known to be in one of the two tables; also for a
-        single row."""
+        """Returns whether all changed rows are in one and the same of the two tables, as a single
+        row is."""
         units = all_leaves(state)
         if any(leaf.kind is Kind.PAIR for leaf in units):
             return False
@@ -538,7 +567,7 @@ class AlongMap(LossRules):
 
 
 def _of_user(state: State) -> bool:
-    """Returns whether the change is of rows of a privacy unit, some of which may be drawn."""
+    """Returns whether the change is of rows of a privacy unit, any number of which may be drawn."""
     return any(leaf.kind is Kind.USER for leaf in all_leaves(state))
 
 

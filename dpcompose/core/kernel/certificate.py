@@ -1,4 +1,5 @@
-"""Certificates: the claims that prove a bound, from the statements up to the protected change.
+"""Certificates: the claims that prove a bound, from the stated guarantees up to the protected
+change.
 
 A claim bounds the loss of a change of one dataset. It names the rules by which it follows from
 earlier claims; `dpcompose.checker`, which shares no code with this, repeats every step.
@@ -71,7 +72,10 @@ class Certificate:
 
 
 class _Open(NamedTuple):
-    """A claim whose premises are being collected: those still asked for, and those found."""
+    """A claim whose premises are being collected: those still needed (`needs`), and those found.
+
+    A key is the number of a dataset, its change, and whether the loss is in pure DP.
+    """
 
     key: tuple[int, State, bool]
     answer: Answer
@@ -87,10 +91,12 @@ def certificate(
     algebra: LossAlgebra,
     loss: Loss,
 ) -> Certificate:
-    """Returns the certificate of a search: every answer on which its loss depends, as a claim.
+    """Returns the certificate of a search: every bound on which the certified loss depends, as a
+    claim.
 
-    `answers`: those in the algebra of the loss; `pure`: those in pure DP that they need. Never
-    recurses, since specs may be deep.
+    `tops`: the roots with their trees; `answers`: the bounds of the search in the algebra of the
+    loss, by place and change; `pure`: those in pure DP that they need; `loss`: the certified one.
+    Never recurses, since specs may be deep.
     """
     places = [each for _, top in tops for each in top.subtree()]
     numbers = {id(place): number for number, place in enumerate(places)}
@@ -99,12 +105,15 @@ def certificate(
     known: dict[tuple[int, State, bool], int] = {}
 
     def answer_of(key: tuple[int, State, bool]) -> Answer:
-        """Returns the answer of a key: the number of a place, the change there, and whether in pure
-        DP."""
+        """Returns the bound that the search found for a key: place number, change, and whether in
+        pure DP."""
         return (pure if key[2] else answers)[id(places[key[0]]), key[1]]
 
     def needs(walk: Walk, of_pure: bool) -> Iterator[tuple[int, State, bool]]:
-        """Yields the key of each answer that a walk asks for, and sends the walk its loss."""
+        """Yields the key of each bound that a walk requests, and sends the walk its loss.
+
+        `of_pure`: the walk bounds a loss in pure DP.
+        """
         sent: Loss = None
         while True:
             try:
@@ -116,7 +125,7 @@ def certificate(
             yield key
 
     def opened(key: tuple[int, State, bool]) -> _Open:
-        """Returns the claim of a key, with none of its premises collected yet."""
+        """Returns the claim for a key, with none of its premises collected yet."""
         answer = answer_of(key)
         walk = _rules_again(algebras[key[2]], places[key[0]], key[1], answer)
         return _Open(key, answer, needs(walk, key[2]), {})
@@ -142,15 +151,17 @@ def certificate(
 
 
 def _rules_again(algebra: LossAlgebra, place: Place, state: State, answer: Answer) -> Walk:
-    """Applies the rules of an answer again: yields the requests for losses that they make, without
-    result."""
+    """Applies the rules behind an answer again, for the losses that they request; returns nothing.
+
+    `place`, `state`: the dataset and the change that `answer` bounds.
+    """
     if state:
         for rules, choice in zip(rules_of(algebra, place), answer.choices, strict=True):
             yield from rules.replay(choice.how, state)
 
 
 def rules_of(algebra: LossAlgebra, place: Place) -> Iterator[LossRules]:
-    """Yields the rules for each map and each partition of a dataset."""
+    """Yields the rules for each map and each partition of the dataset of `place`."""
     for below in place.derived:
         yield AlongMap(algebra, place, below)
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
@@ -184,7 +195,7 @@ def plain(value: Any) -> Any:
 
 
 def header(problem: Problem, digest: str) -> Line:
-    """Returns the first line: what is protected, and of which spec."""
+    """Returns the first line of a certificate: what is protected, and the digest of the spec."""
     goal = problem.goal
     return {
         "line": "header",
@@ -254,8 +265,10 @@ def problem_lines(problem: Problem) -> Iterator[Line]:
 
 
 def _root_line(root: Root) -> Line:
-    """Returns what is public of a root as plain data; of rows that may be nulls, as of a table that
-    has the others."""
+    """Returns what is public of a root as plain data.
+
+    If its rows may be nulls, as of a table that has the other rows.
+    """
     cap = root.max_rows_per_unit
     return {
         **({} if cap is None else {"max_rows_per_unit": cap}),
@@ -293,15 +306,17 @@ def _partition_line(kind: PartitionKind) -> Line:
 
 
 def mechanism_line(mechanism: Mechanism, place: Place) -> Line:
-    """Returns a mechanism that reads the dataset of `place`, with its statements as plain data."""
+    """Returns a mechanism that reads the dataset of `place`, with its guarantees as plain data."""
     stated = [statement_line(each, place) for each in mechanism.statements]
     return {"name": mechanism.name, "count": mechanism.count, "statements": stated}
 
 
 def statement_line(statement: Statement, place: Place) -> Line:
-    """Returns a stated guarantee as plain data; `up`: on which ancestor it is stated.
+    """Returns a stated guarantee as plain data; `up`: on which ancestor of the dataset of `place`
+    it is stated.
 
-    A statement about changes of some columns is about any replacement in a table that names none.
+    A guarantee for changes of some columns is one for any replacement in a table that names no
+    columns.
     """
     guarantee, relation, home = statement.guarantee, statement.relation, place
     for _ in range(statement.up):
@@ -333,7 +348,8 @@ def noise_line(noise: Family) -> Line:
 
 
 def change_line(state: State) -> list[Any]:
-    """Returns a change: `[unit, count]`, or `[unit, count, what it became]` with its history."""
+    """Returns a change as plain data: `[unit, count]` for each unit, or `[unit, count, what it
+    became]`."""
     return [
         [_unit_line(item.leaf), count, *([change_line(item.below)] if item.below else [])]
         for item, count in state
@@ -341,7 +357,7 @@ def change_line(state: State) -> list[Any]:
 
 
 def _unit_line(unit: ChangeUnit) -> Line:
-    """Returns a unit of change as plain data; keys with default values are left out."""
+    """Returns a unit of change as plain data, without keys that have their default values."""
     line: Line = {"kind": unit.kind.value}
     if unit.ends != (0,):
         line["ends"] = list(unit.ends)
@@ -356,7 +372,8 @@ def _unit_line(unit: ChangeUnit) -> Line:
 
 
 def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
-    """Yields the claims of a proof, premises first, and the bound that follows from them."""
+    """Yields the claims of a proof, premises first, and the bound that follows; `number`: of the
+    proof."""
     yield {
         "line": "proof",
         "id": number,
@@ -393,7 +410,11 @@ def loss_line(loss: Loss) -> Any:
 
 
 def multiset_line(losses: LossMultiset) -> list[Any] | None:
-    """Returns losses as plain data: `[ε, δ, count]`, `[kind, …, count]`; None for other ones."""
+    """Returns a multiset of losses as plain data: `[ε, δ, count]`, `[kind, …, count]` for each
+    loss.
+
+    None where certificates have no name for one of them.
+    """
     found: list[Any] = []
     for atom, count in losses.atoms.items():
         lines_ = _loss_of_mechanism(atom)
@@ -404,8 +425,10 @@ def multiset_line(losses: LossMultiset) -> list[Any] | None:
 
 
 def _loss_of_mechanism(atom: MechanismLossOptions) -> list[Any] | None:
-    """Returns the loss of a mechanism, by its only option or that of the sample it is read through;
-    None where it is of another kind."""
+    """Returns the loss of a mechanism as plain data; None where certificates have no name for it.
+
+    By its only option, or by that of the sample it is read through.
+    """
     sampled = [each for each in atom.options if isinstance(_only_part(each), Sampled)]
     if len(atom.options) > 1 and not sampled:
         return None
@@ -417,7 +440,8 @@ def _only_part(curve: Curve) -> Part | None:
 
 
 def _curve_line(curve: Curve) -> list[Any] | None:
-    """Returns the losses of a composition, each with its count; None where one has no name."""
+    """Returns the losses of a composition as plain data, each with its count; None where one has no
+    name."""
     found: list[Any] = []
     if curve.gaussian:
         found.append(["Gaussian", str(curve.gaussian), 1])
@@ -447,19 +471,25 @@ def _curve_line(curve: Curve) -> list[Any] | None:
 
 
 def rule_line(how: How) -> Any:
-    """Returns the name of a rule, or its name with the rules that it combines."""
+    """Returns a rule as plain data: its name, or its name with the rules that it combines."""
     return [how.rule, *map(rule_line, how.of)] if how.of else how.rule
 
 
 def point_line(proof: int, delta: Fraction, epsilon: Fraction, order: Fraction | None) -> Line:
-    """Returns the claim that an ε at a δ follows from the bound of a proof; `order`: of Rényi
-    divergence, for a bound in ρ."""
+    """Returns the claim that `epsilon` at `delta` follows from the bound of the proof of that
+    number.
+
+    `order`: that of the Rényi divergence by which a bound in ρ is converted, else None.
+    """
     line: Line = {"line": "point", "proof": proof, "delta": str(delta), "epsilon": str(epsilon)}
     return line if order is None else {**line, "order": str(order)}
 
 
 def lines(problem: Problem, digest: str, proofs: Sequence[Certificate]) -> Iterator[Line]:
-    """Yields all lines of a certificate but for points: the header, the problem, and its proofs."""
+    """Yields the lines of a certificate but for points: the header, the problem, and its proofs.
+
+    `digest`: of the spec.
+    """
     yield header(problem, digest)
     yield from problem_lines(problem)
     for number, certificate in enumerate(proofs):

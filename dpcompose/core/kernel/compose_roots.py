@@ -29,10 +29,12 @@ _Way = tuple[Loss, tuple[_Taken, ...]]
 
 
 def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: LossAlgebra) -> Walk:
-    """Bounds the loss of the protected change over all roots, with the worst change in each.
+    """Bounds the loss of the protected change over all roots; the result also has the worst change
+    in each.
 
-    Of disjoint roots one step changes one, and several steps are distributed, as are those that a
-    declared step consists of. A change that does not consist of steps of one person may change all.
+    `tops`: the roots with their trees. Of roots declared disjoint (`Problem.apart`) one step
+    changes one, and several steps are distributed, as are those that a declared step consists of. A
+    change that does not consist of steps of one person may change all.
     """
     goal = problem.goal
     groups = [sorted(each) for each in problem.apart if len(each) > 1]
@@ -64,12 +66,12 @@ def joint(problem: Problem, tops: Sequence[tuple[Root, Place]], algebra: LossAlg
 
 
 def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None, ...]]:
-    """Returns the combinations of signs for the parts of the roots: each with a sign (None: both at
-    once).
+    """Returns for each group of disjoint roots the signs of its change to try (None: both at once).
 
-    A row may be added to one root and removed from another, so that each combination of signs is a
-    composition of its own. Patterns are read in both orders of the tables at the end, so that one
-    sign is enough for the first part whose loss depends on it.
+    `one_way`: rows are all added or all removed; `leaning`: whether the loss of the group depends
+    on which. A row may be added to one root and removed from another, so that each combination of
+    signs is a composition of its own. Patterns are read in both orders of the tables at the end, so
+    that one sign is enough for the first group whose loss depends on it.
     """
     first = leaning.index(True) if True in leaning else -1
     if not one_way or sum(leaning) > MOST_DIRECTED:
@@ -81,16 +83,17 @@ def _directions(one_way: bool, leaning: Sequence[bool]) -> list[tuple[int | None
 
 
 def _one_way(goal: Goal) -> bool:
-    """Returns whether all rows that change are removed, or all are added."""
+    """Returns whether all rows of the protected change are removed, or all are added."""
     kind = goal.relation.kind
     return kind in (RelationKind.UNBOUNDED, RelationKind.USER) and goal.distance == 1
 
 
 def shared_steps(goal: Goal, tops: Sequence[Place]) -> tuple[int, int] | None:
-    """Returns the number of protected steps, and of how many each consists that change one root.
+    """Returns the number of protected steps, and of how many parts each consists that change one
+    root.
 
-    A declared relation on which no statement is made counts as one step of all its parts. None
-    where one step may change all roots.
+    `tops`: the places of the roots. A declared relation on which no guarantee is stated counts as
+    one step of all its parts. None where one step may change all roots.
     """
     relation = goal.relation
     if relation.kind is not RelationKind.DECLARED:
@@ -109,9 +112,11 @@ def _shared_out(
     algebra: LossAlgebra,
     answers: Sequence[Shown],
 ) -> Walk:
-    """Bounds the loss of the protected steps over disjoint roots, with the worst change in each.
+    """Bounds the loss of the protected steps over disjoint roots, each of which takes some parts of
+    a step.
 
-    Each root takes some of the parts of every step.
+    The result also has the worst change in each root. `answers`: the loss of each root if it took
+    all.
     """
     steps = shared_steps(goal, [top for _, top in tops])
     assert steps is not None
@@ -144,15 +149,18 @@ def _shared_out(
 
 
 def _are_few(algebra: LossAlgebra, roots: int, steps: int, inner: int) -> bool:
-    """Returns whether the ways of distributing the parts of the steps over the roots are few
-    enough."""
+    """Returns whether the ways of distributing the steps over the roots are few enough to compare
+    all.
+
+    `inner`: the number of parts of each step.
+    """
     kinds = (inner + 1) * (inner + 2) // 2
     ways = math.comb(steps + kinds - 1, steps)
     return roots * ways <= algebra.most_ways
 
 
 def _shares(left: _Taken) -> Iterator[_Taken]:
-    """Yields every way of taking some of the parts left of each step, without their order."""
+    """Yields every way of taking some of the parts left of each step, regardless of their order."""
     alike = [
         combinations_with_replacement(range(n + 1), count) for n, count in Counter(left).items()
     ]
@@ -161,6 +169,7 @@ def _shares(left: _Taken) -> Iterator[_Taken]:
 
 
 def _worst_way(algebra: LossAlgebra, ways: Sequence[_Way]) -> _Way:
-    """Returns an upper bound of the losses of all ways, with the worst way by its key."""
+    """Returns a loss that bounds those of all ways, with the worst way of distributing the
+    steps."""
     _, shown = max(ways, key=lambda way: (algebra.key(way[0]), way[1]))
     return algebra.worst_case(loss for loss, _ in ways), shown

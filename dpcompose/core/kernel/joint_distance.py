@@ -28,7 +28,7 @@ RULE = How("joint")
 
 
 def joint_of(place: Place) -> Joint | None:
-    """Returns the joint bound that covers what is lost at a value; None if none does.
+    """Returns the joint bound on distances that covers what is lost at a value; None if none does.
 
     Only losses in proportion to the distance count: ε for each unit of it.
     """
@@ -43,7 +43,8 @@ def joint_of(place: Place) -> Joint | None:
 
 
 def groups(place: Place) -> Iterator[tuple[int, ...]]:
-    """Yields for each joint bound the numbers of the datasets below a place that it covers."""
+    """Yields for each joint bound the numbers of the datasets made from that of `place` that it
+    covers."""
     found: dict[Joint, list[int]] = {}
     for number, below in enumerate(place.derived):
         joint = joint_of(below)
@@ -53,10 +54,12 @@ def groups(place: Place) -> Iterator[tuple[int, ...]]:
 
 
 def together(algebra: LossAlgebra, place: Place, numbers: Sequence[int], state: State) -> Walk:
-    """Bounds the losses at the values of a joint bound, one Choice for each: their sum is a bound.
+    """Bounds the losses at the values of a joint bound, one `Choice` for each: only their sum is a
+    bound.
 
-    The worst case in pure DP moves the values where a unit of distance costs most, each as far as
-    it can by itself. In other notions all releases together count as one of that ε, or, where the
+    `numbers`: of the values among the datasets made from that of `place`; `state`: its change. The
+    worst case in pure DP moves the values where a unit of distance costs most, each as far as it
+    can by itself. In other notions all releases together count as one of that ε, or, where the
     values are released alike and each may take the whole bound, as if one of them did.
     """
     values = [place.derived[number] for number in numbers]
@@ -106,8 +109,9 @@ def better(
     """Returns the parts of a joint bound where it is below the losses of the values apart, else
     none.
 
-    `alone`: what each value loses by itself. At a δ both bounds may count: which is less depends on
-    the δ, unless the joint one is what one value loses.
+    `parts`: the bound on each value under the joint bound; `alone`: what each value loses by
+    itself. At a δ both bounds may count: which is less depends on the δ, unless the joint one is
+    what one value loses.
     """
     whole: Any = algebra.add(each.loss for each in parts)
     apart: Any = algebra.add(alone)
@@ -118,7 +122,8 @@ def better(
 
 
 def _change(place: Place, value: Place, state: State) -> State:
-    """Returns the only change of a value that a change of its table may make."""
+    """Returns the only change of the dataset `value` that a change of the table of `place` may
+    make."""
     assert value.edge is not None and value.edge.made_by is not None
     trace_here = place.depth in value.levels
     listed = propagate(state, value.edge.made_by, place.traits, trace_here)
@@ -128,8 +133,11 @@ def _change(place: Place, value: Place, state: State) -> State:
 
 
 def _are_alike(values: Sequence[Place]) -> bool:
-    """Returns whether the same guarantees are stated of what is released of each value, and splits
-    of a distance are known to lose no more than the whole."""
+    """Returns whether what is released of each value has the same guarantees, and a distance may be
+    split.
+
+    That is, splits of a distance among the values are known to lose no more than the whole.
+    """
     noises = {type(said.guarantee.noise) for said in _statements(values)}
     if not noises <= {type(None), Laplace, Geometric}:
         return False
@@ -161,7 +169,7 @@ def _scaled(state: State, share: Fraction) -> State:
 
 
 def _as_one(algebra: LossAlgebra, epsilon: Fraction, values: Sequence[Place]) -> Loss:
-    """Returns the loss of all releases together, as of one of this ε.
+    """Returns the loss of all releases together, as of one release with this ε.
 
     Where all have Laplace noise, as of one with that noise.
     """

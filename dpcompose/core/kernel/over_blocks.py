@@ -37,8 +37,8 @@ WAYS = 6_000
 class OverBlocks(LossRules):
     """The rules that bound the loss of a change over the blocks of one partition.
 
-    `charge_all`: every block is charged at its worst. `blocks`: a place for each class
-    of blocks.
+    `place`: the dataset that is split; `blocks`: a place for each class of equal blocks.
+    `charge_all`: every block is charged at its worst, whichever a row can be in.
     """
 
     algebra: LossAlgebra
@@ -54,7 +54,7 @@ class OverBlocks(LossRules):
 
     @property
     def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
-        """Returns the rules that combine no others, by the names that certificates use."""
+        """Returns the rules that combine no other rules, by their names in certificates."""
         return {
             "everywhere": self.everywhere,
             "one row": self.one_row,
@@ -65,7 +65,7 @@ class OverBlocks(LossRules):
         }
 
     def anywhere(self, state: State) -> bool:
-        """Returns whether the change may reach every block in any way."""
+        """Returns whether the change of the table may change every block in any way."""
         found = all_leaves(state)
         shifts = self.partition.kind.assignment().shifts and any(
             leaf.kind is not Kind.PAIR for leaf in found
@@ -73,7 +73,7 @@ class OverBlocks(LossRules):
         return shifts or any(leaf.kind is Kind.ANY for leaf in found)
 
     def _one(self, state: State, user: bool) -> ChangeUnit:
-        """Returns the one unit of the change; `Refused` if it is another change.
+        """Returns the only unit of the change; `Refused` if there are others, or of the wrong sort.
 
         `user`: whether the unit must be all rows of a privacy unit.
         """
@@ -86,12 +86,13 @@ class OverBlocks(LossRules):
         return leaf
 
     def _rows(self, state: State) -> None:
-        """Raises `Refused` unless the change is of rows that are followed to their blocks."""
+        """Raises `Refused` unless the change is of single rows, each of which is in known
+        blocks."""
         if self.anywhere(state) or any(leaf.kind is Kind.USER for leaf in all_leaves(state)):
             raise Refused("it is for rows that are followed to their blocks")
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Returns, as the result of a walk, (change in one block, its loss) for each class of
+        """Returns, as the result of a walk, (change of one block, its loss) for each class of
         blocks.
 
         `become`: returns what a unit of the change is in a block; None: it is not there.
@@ -123,7 +124,7 @@ class OverBlocks(LossRules):
         return Choice(total, branches, how=How("everywhere"))
 
     def one_row(self, state: State) -> Walk:
-        """Bounds the loss of one row in the blocks that it can be in, by the kind of partition.
+        """Bounds the loss of one row added, removed or replaced, by the blocks that it can be in.
 
         A replaced row is removed from one block and added to another; the two losses are asked for
         separately where they may differ, and both orders of the tables are covered.
@@ -161,8 +162,12 @@ class OverBlocks(LossRules):
         both: Sequence[tuple[State, Loss]],
         pair: bool,
     ) -> Choice:
-        """Returns the sum over all blocks of the worse of the losses `once` and `both` (`pair`), or
-        of `once` alone."""
+        """Returns the sum over all blocks of the loss `once`; for a replaced row (`pair`) of the
+        worse of both.
+
+        For each class of blocks a change and its loss: `once` of a row added or removed, `both` of
+        a row replaced.
+        """
         sizes = self.sizes
         losses = [
             self.algebra.worst_case([a[1], b[1]] if pair else [a[1]])
@@ -174,7 +179,8 @@ class OverBlocks(LossRules):
         return Choice(total, ())
 
     def one_user(self, state: State) -> Walk:
-        """Bounds the loss of all rows of one unit over the blocks, given their largest number."""
+        """Bounds the loss of all rows of one privacy unit over the blocks, given their largest
+        number."""
         leaf = self._one(state, user=True)
         sizes = self.sizes
         rows = None if leaf.size is None else int(leaf.size)
@@ -208,7 +214,8 @@ class OverBlocks(LossRules):
         return coarse if best == coarse.loss else finer._replace(loss=best, how=coarse.how)
 
     def equal_rows(self, state: State) -> Walk:
-        """Bounds the loss of many rows, all added or all removed, by their number in each block."""
+        """Bounds the loss of many rows, all added or all removed, by how many of them are in each
+        block."""
         self._rows(state)
         rows = equal_rows(state)
         if rows is None or self.algebra.notion.facts.power is None:
@@ -224,7 +231,8 @@ class OverBlocks(LossRules):
         return found._replace(how=How("so many rows"))
 
     def each_block_full(self, state: State) -> Walk:
-        """Bounds the loss by that of the worst blocks that can be hit, each as if by all units."""
+        """Bounds the loss by that of the worst blocks that the rows can be in, each as if all rows
+        were in it."""
         self._rows(state)
         found = all_leaves(state)
         ends = sum(len(leaf.ends) * count for leaf, count in found.items())
@@ -247,7 +255,7 @@ class OverBlocks(LossRules):
         return Choice(loss, branches, True, how=How("all in each block"))
 
     def exhaustive(self, state: State, allowed: Callable[[int], bool] | None = None) -> Walk:
-        """Bounds the loss by the largest over all ways of assigning the rows to blocks.
+        """Bounds the loss of several rows by the largest over all ways of assigning them to blocks.
 
         `allowed`: returns whether a number of ways may be listed; `Refused` if there are more.
         """
@@ -313,12 +321,13 @@ class OverBlocks(LossRules):
 
 
 def _as_said(leaf: ChangeUnit | None) -> ChangeUnit | None:
-    """Returns an end of a replaced row alone in a block as a row with its direction."""
+    """Returns the old or the new row of a replacement, if alone in a block, as a row with its
+    direction."""
     return leaf._replace(directed=True) if leaf is not None and leaf.kind is Kind.SINGLE else leaf
 
 
 def _same(leaf: ChangeUnit) -> ChangeUnit:
-    """Returns the same unit, as it is in a block."""
+    """Returns the unit of change as it is in a block."""
     return leaf._replace(ends=_all(leaf), displaced=False)
 
 

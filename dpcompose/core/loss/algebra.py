@@ -25,9 +25,10 @@ from dpcompose.core.change.units import (
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, Pair
 
-#: A number under `Scalars`, pairs under `Pairs`, multisets under `Patterns`.
+#: A privacy loss: a number under `Scalars`, (ε, δ) pairs under `Pairs`, multisets under `Patterns`.
 Loss = Any
-#: Yields requests for losses of changes elsewhere, is sent these, and returns its own result.
+#: A bound under way: a generator that yields requests for losses, each a pair (place, change of its
+#: dataset) or a `PureNeed`, is sent these losses, and returns the bound that follows from them.
 Walk = Generator[Any, Loss, Any]
 #: Asks for the loss of a part of a change, each unit of which becomes what a function says.
 Ask = Callable[[State, Callable[[ChangeUnit], ChangeUnit]], Walk]
@@ -36,10 +37,13 @@ Chance = tuple[Fraction, Loss]
 
 
 class LossAlgebra(ABC):
-    """The operations on losses in one notion.
+    """The operations on privacy losses in one notion: composition, worst case, group privacy,
+    sampling.
 
-    `zero`: the loss of what reveals nothing; `none`: no finite bound is known. `survival`: whether
-    a δ is stored as the chance 1-δ. `most_ways`: the most ways of distributing steps over roots
+    What a loss is depends on the subclass (see the module); callers never look inside. "Change"
+    means a difference of two neighbouring tables, a `State`. `zero`: the loss of what reveals
+    nothing; `none`: no finite bound is known. `survival`: whether a δ is stored as the chance 1-δ.
+    `most_ways`: the most ways of distributing the steps of a protected change over several roots
     that are compared.
     """
 
@@ -62,22 +66,25 @@ class LossAlgebra(ABC):
 
     @abstractmethod
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
-        """Returns a loss that covers each of several changes."""
+        """Returns the least known loss that bounds each of these, the losses of several possible
+        changes."""
 
     @abstractmethod
     def best(self, losses: Iterable[Loss]) -> Loss:
-        """Returns what several bounds on one change give together; `none` if there is none."""
+        """Returns the loss that follows from several bounds on one change, all of which hold;
+        `none` without any."""
 
     @abstractmethod
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
-        """Returns the loss along a path of tables: `count` steps of each loss.
+        """Returns the loss between the ends of a path of neighbouring tables, as in group privacy.
 
-        `free`: the steps may be taken in any order.
+        `parts`: (loss of a step, number of such steps). `free`: the steps may be taken in any
+        order.
         """
 
     @abstractmethod
     def key(self, loss: Loss) -> Any:
-        """Returns something to sort losses by, the smallest first."""
+        """Returns a sort key for losses, the smallest loss first."""
 
     def from_above(self, loss: Loss) -> Loss:
         """Returns the loss marked as an upper bound that perhaps no change attains."""
@@ -85,24 +92,34 @@ class LossAlgebra(ABC):
 
     @abstractmethod
     def traced(self, loss: Loss, origin: Any) -> Loss:
-        """Returns the loss with its origin, where the algebra keeps mechanisms apart."""
+        """Returns the loss with its origin (`TracedCharge`) noted, where the algebra keeps
+        mechanisms apart."""
 
     # -- single losses -------------------------------------------------------------------------
 
     @abstractmethod
     def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Loss:
-        """Returns the loss of one copy of a mechanism, by the costs of a `Coster`."""
+        """Returns the loss of one copy of a mechanism for the change `state` of the dataset that it
+        reads.
+
+        `coster`: a `Coster`, which computes it; `placed`: the mechanism's stated guarantees.
+        """
 
     @abstractmethod
     def of_epsilon(self, epsilon: Fraction, noise: Any = None) -> Loss:
-        """Returns the loss of an ε > 0, or of noise whose shift by that much has this ε."""
+        """Returns the loss of an ε-DP mechanism, ε > 0; with `noise`, of that noise at the shift
+        that has this ε."""
 
     @abstractmethod
     def all_lost(self) -> Loss:
-        """Returns the loss of what reveals everything: as a δ of 1, a sample may make it rare."""
+        """Returns the loss of a mechanism that reveals everything.
+
+        It is a δ of 1 where the notion has a δ, so that a sample that seldom holds the change may
+        make it small; else `none`.
+        """
 
     def pairs(self, loss: Loss) -> Sequence[Pair]:
-        """Returns the (ε, δ) that a loss stands for; none if no ε is known."""
+        """Returns the (ε, δ) that a loss stands for; empty if no ε is known."""
         return ()
 
     def bounds(self, loss: Loss) -> Iterator[Quantity]:
@@ -114,11 +131,14 @@ class LossAlgebra(ABC):
     def worst_blocks(
         self, rule: Any, once: Sequence[Loss], both: Sequence[Loss], new: Sequence[Loss] | None
     ) -> tuple[Loss, tuple[Any, ...]]:
-        """Returns the worst total over the blocks that one row can be in, with these blocks.
+        """Returns the worst total loss over the blocks of a partition when one row changes, and
+        those blocks.
 
-        `rule`: the ways in which it can (`placements.SpreadRule`). `once`: the losses of blocks
-        changed by one end of a row; `both`: by both ends. `new`: of blocks that the row enters,
-        where `once` is for those that it leaves. No blocks where no single way is the worst.
+        The sequences have one loss for each class of equal blocks. `rule`: the blocks that one row
+        can be in (`placements.SpreadRule`). `once`: the loss of a block in which a row is added or
+        removed; `both`: in which a row is replaced. `new`: if given, the loss of a block that the
+        new row of a replacement enters; `once` is then for a block that the old row leaves. The
+        blocks (`Hit`s) are empty where no single way of being in them is the worst.
         """
         told = [once, both] if new is None else [once, both, new]
         if any(not loss for losses in told for loss in losses):
@@ -133,10 +153,17 @@ class LossAlgebra(ABC):
     def _worst_of_finite(
         self, rule: Any, once: Sequence[Loss], both: Sequence[Loss], new: Sequence[Loss] | None
     ) -> tuple[Loss, tuple[Any, ...]]:
-        """Returns what `worst_blocks` does, where each block that may be reached has a bound."""
+        """Returns what `worst_blocks` does, where every block that the row can reach has a finite
+        loss.
+
+        Parameters: see `worst_blocks`.
+        """
 
     def spread_rows(self, rows: Any) -> Walk:
-        """Bounds the loss of several rows over blocks (`blocks_touched.RowsOverBlocks`)."""
+        """Bounds the loss of several changed rows over the blocks of a partition.
+
+        `rows`: the rows and blocks (`blocks_touched.RowsOverBlocks`).
+        """
         return (yield from rows.by_single_rows(self))
 
     # -- secret samples ------------------------------------------------------------------------
@@ -145,53 +172,63 @@ class LossAlgebra(ABC):
     def amplified(
         self, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
     ) -> Loss:
-        """Returns the loss of what reads a secret sample that contains each row with chance `rate`.
+        """Returns the loss of what reads a secret sample that contains each row with chance `rate`
+        (q).
 
-        ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole profile is amplified (Balle et al. 2018).
-        Poisson samples: for one row added or removed; without replacement (`replace`): for one row
-        replaced. `side`: the row is "removed" or "added" from the first table to the second;
-        "both": the bound holds for either direction.
+        `loss`: that of the change in the sample. ε becomes ln(1+q(e^ε-1)), δ becomes qδ: the whole
+        profile is amplified (Balle et al. 2018). Poisson samples: for one row added or removed;
+        without replacement (`replace`): for one row replaced. `side`: the row is "removed" or
+        "added" from the first table to the second; "both": the bound holds for either direction.
         """
 
     @abstractmethod
     def unamplified(self, loss: Loss) -> Loss:
-        """Returns the loss as if the sample were public."""
+        """Returns the loss of what reads a sample, as if it were public which rows are drawn."""
 
     @abstractmethod
     def exchanged(self, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss:
-        """Returns the loss of a replaced row under `rounds` Poisson samples.
+        """Returns the loss of one replaced row of the table, read through `rounds` Poisson samples
+        of rate `rate`.
 
-        `once`: the loss of one end of the row being present or not; `both`: the loss of the
-        replacement. The row is in both samples or in none, which leaves ε and thins δ; or its ends
-        are weighed against the rest of the sample.
+        `once`: the loss in the sample for the old or the new row being present or not; `both`: for
+        the old row replaced by the new one. Either both samples hold their row or none does, which
+        leaves ε and multiplies δ by the rate; or each row is weighed against the rest of the
+        sample. The better bound counts.
         """
 
     @abstractmethod
     def coupled(self, ways: Sequence[Chance]) -> Loss:
-        """Returns the loss where the same part of the change, or none, is drawn into both samples.
+        """Returns the loss where the samples of both tables hold the same part of the change, or
+        none of it.
 
-        `ways`: the chance and the loss of each part.
+        `ways`: the chance that each part is drawn, and the loss of that part.
         """
 
     @abstractmethod
     def mixture(self, ways: Sequence[Chance], whole: Loss) -> Loss:
         """Returns the loss where one of several things happens, with given chances, in both tables
-        alike; `whole`: what is lost at most, whatever happens."""
+        alike.
+
+        `ways`: the chance and the loss of each; `whole`: a bound on the loss whatever happens.
+        """
 
     def allocated(self, loss: Loss, steps: int, side: str = "both") -> Loss:
-        """Returns the loss of a row that takes part in one of so many steps, drawn uniformly.
+        """Returns the loss of a row that takes part in one of `steps` steps, drawn uniformly.
 
-        `loss`: in one step. The step may as well be public (profiles are jointly convex, Rényi
-        divergences jointly quasi-convex); only Gaussian noise at a chosen δ hides which one it is.
+        `loss`: that in its step; `side`: see `amplified`. The step may as well be public (profiles
+        are jointly convex, Rényi divergences jointly quasi-convex); only Gaussian noise at a chosen
+        δ hides which one it is.
         """
         return loss
 
     def coupled_draws(
         self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
     ) -> Walk:
-        """Bounds the loss where the parts of a change are drawn with these chances, and public.
+        """Bounds the loss of the change `state` where a sample holds a part of it, and that part is
+        public.
 
-        `loss`: that of the whole change `state`.
+        `draws`: each part that may be drawn, with its chance; `loss`: that of the whole change;
+        `ask`: requests the loss of a part (`Ask`).
         """
         chances = dict(draws)
         chances[state] = chances.pop(state, Fraction(0))  # all of it last
@@ -205,15 +242,21 @@ class LossAlgebra(ABC):
     def several_rows(
         self, state: State, rate: Fraction, one_sided: bool, side: str, rounds: int, ask: Ask
     ) -> Walk:
-        """Bounds the loss of several rows under `rounds` Poisson samples, by those that are drawn.
+        """Bounds the loss of several changed rows, `state`, under `rounds` Poisson samples of rate
+        `rate`.
 
-        `one_sided`: all rows are in the same one of the two tables, the one of `side`.
+        By the mixture over the rows that are drawn. `one_sided`: all rows are in the same one of
+        the two tables, the one of `side` (see `amplified`). `ask`: requests the loss of a part of
+        the change.
         """
 
     def rows_of_size(self, state: State, chances: Sequence[tuple[int, Fraction]], ask: Ask) -> Walk:
-        """Bounds the loss of rows replaced, in one sample of fixed size, by how many are drawn.
+        """Bounds the loss of replaced rows, `state`, in one sample of fixed size, by how many are
+        drawn.
 
-        `chances`: that none is drawn, that at most so many are, …
+        `chances`: pairs of a number of rows, from 0 up, and the chance that so many are drawn;
+        numbers that are left out count as the next one. `ask`: requests the loss of a part of the
+        change.
         """
         losses: list[Loss] = []
         for some, _ in chances[1:]:
@@ -223,23 +266,27 @@ class LossAlgebra(ABC):
 
     @abstractmethod
     def number_drawn(self, chances: Sequence[Fraction], losses: Sequence[Loss]) -> Loss:
-        """Returns the loss of replaced rows of which a sample of fixed size holds some.
+        """Returns the loss of replaced rows of which a sample of fixed size holds a random number.
 
-        `chances`: that none of the rows is drawn, one row, …; `losses`: of one row, of two, ….
+        `chances`: of the numbers, the first of which is 0; `losses`: those of the other numbers of
+        rows.
         """
 
     @abstractmethod
     def numbers_drawn(self, size: int) -> Iterable[int]:
-        """Returns the numbers of times below `size` at which a row may be drawn that are told
-        apart; each other number counts as the next of these."""
+        """Returns the numbers below `size` that are told apart of how often a sample draws one row.
+
+        Each other number counts as the next larger one of these.
+        """
 
     def part_drawn(
         self, part: State, ask: Ask, become: Callable[[ChangeUnit], ChangeUnit] = as_it_is
     ) -> Walk:
-        """Bounds the loss of a part of the change that may be drawn.
+        """Bounds the loss of a part of the change that a sample may hold, each unit changed by
+        `become`.
 
-        δ = 1 where the part is of several rows or users, each with a known loss, and their δ reach
-        1.
+        `ask`: requests the loss of a part (`Ask`). The result is a δ of 1 where the part has no
+        finite bound, but each of its single rows or users has.
         """
         loss: Loss = yield from ask(part, become)
         if loss != self.none:

@@ -57,7 +57,11 @@ MOST_PAIRS = 24
 
 
 def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """Returns the least ε, ρ or μ² known of a mechanism at a shift; infinite if none is known."""
+    """Returns the least ε, ρ or μ² known of a concrete mechanism at a shift; infinite if none is
+    known.
+
+    `shift`: the sum of its sensitivities along a path of tables.
+    """
     if not shift:
         return ZERO
     match notion:
@@ -118,7 +122,8 @@ class Scalars(NumberAlgebra):
         return amount
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Amount:
-        """Returns the least amount of every ε-DP mechanism, or of noise that has this ε."""
+        """Returns the least amount that holds for every ε-DP mechanism, or for `noise` at the shift
+        with this ε."""
         if self.notion is Notion.PURE:
             return epsilon
         least = convert_over_steps(epsilon, 1, self.notion)
@@ -162,11 +167,17 @@ class Scalars(NumberAlgebra):
     _worst_of_finite = worst_blocks
 
     def spread_rows(self, rows: Any) -> Walk:
-        """Bounds the loss of several rows over blocks, by how it grows with their number."""
+        """Bounds the loss of several changed rows over blocks, by how it grows with their number in
+        a block."""
         return (yield from rows.by_numbers(self))
 
     def exchanged(self, once: Loss, both: Loss, rate: Fraction, rounds: int) -> Loss:
-        """Returns the loss of a replaced row: for pure DP ln[(1-q+q·e^u)/(1-q+q·e^(u-b))]."""
+        """Returns the ε of one replaced row read through Poisson samples; `none` for zCDP and GDP.
+
+        For one sample of rate q (`rate`) it is ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], where u (`once`) is
+        the ε in the sample for the old or the new row being present or not, and b (`both`) the ε
+        for the old row replaced by the new one; `rounds` samples compose.
+        """
         if self.notion is not Notion.PURE:
             return self.none
         ends = [None if isinstance(each, float) else each for each in (once, both)]
@@ -176,14 +187,16 @@ class Scalars(NumberAlgebra):
     def coupled_draws(
         self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
     ) -> Walk:
-        """Bounds the loss by that of the whole change: without a δ the chances do not matter."""
+        """Bounds the loss by that of the whole change: without a δ the chances of its parts do not
+        matter."""
         yield from ()
         return self.unamplified(loss)
 
     def _replaced_alike(self, state: State, rate: Fraction, ask: Ask) -> Walk:
-        """Bounds the ε of replaced rows of which some are drawn, of each both ends or none.
+        """Bounds the ε of several replaced rows in one Poisson sample, which holds some of them.
 
-        Returns `none` where it is not known.
+        Of each row the old one and the new one are both drawn, or neither. The result is `none`
+        where no bound is known.
         """
         ways: list[tuple[Fraction, Fraction, Fraction]] = []
         pairs = all(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
@@ -202,7 +215,8 @@ class Scalars(NumberAlgebra):
 
 
 class Survival:
-    """A δ stored as the chance 1-δ that no failure happens, which multiplies under composition.
+    """A δ stored as the chance 1-δ that no failure happens; these chances multiply under
+    composition.
 
     Used when Σδ reaches 1, where 1-Π(1-δ) is still below 1. The chance is rounded down, so that δ
     is rounded up. A larger `Survival` is a worse δ.
@@ -234,7 +248,7 @@ class Survival:
 
 @dataclass(frozen=True, slots=True)
 class Pairs(NumberAlgebra):
-    """Algebra of sets of undominated (ε, δ), each of which holds.
+    """The losses of approximate DP: sets of undominated (ε, δ), each of which holds.
 
     The empty set means that no finite bound is known. `survival`: whether δ is stored as the chance
     1-δ (see `Survival`).
@@ -251,7 +265,8 @@ class Pairs(NumberAlgebra):
         return ((ZERO, self.delta(ZERO)),)
 
     def delta(self, value: Fraction) -> Any:
-        """Returns a δ in the representation that this algebra composes."""
+        """Returns a δ in the form in which this algebra composes it: a fraction, or a
+        `Survival`."""
         return Survival(1 - value) if self.survival else value
 
     def plain(self, delta: Any) -> Fraction:
@@ -310,7 +325,8 @@ class Pairs(NumberAlgebra):
         return result
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
-        """Returns the pairs that cover each of several changes; none if one has no bound."""
+        """Returns undominated (ε, δ) that hold for each of several possible changes; none if one
+        has no bound."""
         covered = self.zero
         for loss in losses:
             if not loss:
@@ -323,10 +339,11 @@ class Pairs(NumberAlgebra):
         return self.frontier(pair for loss in losses for pair in loss)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
-        """Returns the undominated (ε, δ) along a path: `count` steps of each loss.
+        """Returns the undominated (ε, δ) along a path of neighbouring tables.
 
-        `free`: the steps may be taken in any order. If there are too many ways of choosing a pair
-        for each step, only some of them are tried.
+        `parts`: (loss of a step, number of such steps). `free`: the steps may be taken in any
+        order. If there are too many ways of choosing a pair for each step, only some of them are
+        tried.
         """
         steps = [(loss, count) for loss, count in parts if count]
         if any(not loss for loss, _ in steps):
@@ -357,7 +374,8 @@ class Pairs(NumberAlgebra):
         return frontier
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Frontier:
-        """Returns the loss of an ε: that of noise is no other one."""
+        """Returns the loss of an ε-DP mechanism, (ε, 0); that of `noise` with this ε is the
+        same."""
         return self.of_pairs([(epsilon, ZERO)])
 
     def all_lost(self) -> Frontier:
@@ -392,11 +410,13 @@ class Pairs(NumberAlgebra):
         both: Sequence[Frontier],
         new: Sequence[Frontier] | None,
     ) -> tuple[Frontier, tuple[Any, ...]]:
-        """Returns the worst pairs over the blocks that one row can be in, with the first blocks.
+        """Returns the worst (ε, δ) over the blocks that one row can be in, with the blocks of the
+        least ε.
 
-        The rule is applied to ε and to δ separately: the largest of each coordinate covers every
-        change. If blocks have several undominated pairs, every choice of one for each is tried if
-        these are few, else only the first pairs and the last pairs.
+        Parameters: see `LossAlgebra.worst_blocks`. The rule is applied to ε and to δ separately:
+        the largest of each coordinate covers every change. If blocks have several undominated
+        pairs, every choice of one for each is tried if these are few, else only the first pairs and
+        the last pairs.
         """
         pairs: list[tuple[Fraction, Any]] = []
         shown: tuple[Any, ...] = ()
@@ -415,10 +435,11 @@ class Pairs(NumberAlgebra):
         return self.frontier(pairs), shown
 
     def _of_ends(self, once: Frontier, new: Frontier) -> list[tuple[Any, Any]]:
-        """Returns ways of choosing a pair for a block that is left, and one for a block that is
-        entered.
+        """Returns ways of choosing a pair for a block that a row leaves (`once`) and one that it
+        enters (`new`).
 
-        Frontiers of equal length are of the same guarantees, which are chosen together.
+        Losses with equally many pairs come from the same guarantees, and their pairs are chosen
+        together.
         """
         left, entered = once or self.zero, new or self.zero
         alike = len(left) == len(entered)
@@ -429,13 +450,17 @@ class Pairs(NumberAlgebra):
         return log_inverse_up(delta.no_failure) if self.survival else Fraction(delta)
 
     def _of_sum(self, number: Fraction) -> Any:
-        """Returns a sum of the numbers of `_as_sum` as a δ of this algebra."""
+        """Returns a sum of numbers of `_as_sum` as a δ in the form of this algebra."""
         if not self.survival:
             return number
         return Survival(1 / exp_up(number)) if number else Survival(ONE)
 
     def exchanged(self, once: Frontier, both: Frontier, rate: Fraction, rounds: int) -> Frontier:
-        """Returns the loss of a replaced row, coupled or weighed: see `weighed`."""
+        """Returns the (ε, δ) of one replaced row read through `rounds` Poisson samples, by the
+        better of two bounds.
+
+        Parameters: see `LossAlgebra.exchanged`; the second bound is that of `weighed`.
+        """
         found = islice(weighed(self.pairs(once), self.pairs(both), rate), MOST_WAYS)
         weighed_or_coupled = [self.of_pairs(found), self.coupled([(rate, both)])]
         loss: Frontier = self.times(self.best(weighed_or_coupled), rounds)
@@ -443,7 +468,8 @@ class Pairs(NumberAlgebra):
 
 
 def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yields choices of one pair for each loss: all if few, else all first and all last pairs."""
+    """Yields ways of taking one pair of each loss: all ways if few, else all first and all last
+    pairs."""
     if math.prod(map(len, losses)) <= MOST_WAYS:
         yield from product(*losses)
     else:
@@ -452,9 +478,9 @@ def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
 
 
 def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
-    """Returns (ε, δ) along a path of (pair, number of steps); None if δ reaches 1.
+    """Returns the (ε, δ) along a path of neighbouring tables; None if δ reaches 1.
 
-    `free`: the steps may be taken in any order.
+    `walk`: (pair of a step, number of such steps). `free`: the steps may be taken in any order.
     """
     merged: dict[Pair, int] = {}
     for pair, count in walk:
@@ -464,5 +490,6 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
 
 
 def algebra_of(notion: Notion, survival: bool = False) -> NumberAlgebra:
-    """Returns the algebra in which losses of a notion compose."""
+    """Returns the algebra in which losses of a notion compose; `survival`: with 1-δ multiplied (see
+    `Survival`)."""
     return Pairs(survival) if notion is Notion.APPROX else Scalars(notion)

@@ -44,7 +44,7 @@ _BITS = 160
 
 
 class NumberAlgebra(LossAlgebra):
-    """The operations on losses that are a number, or pairs of numbers.
+    """The operations on losses that are a number, or pairs (ε, δ).
 
     Through a sample a pure ε is the pair (ε, 0). A ρ or a μ² is no pair, so that `none` results.
     """
@@ -54,7 +54,8 @@ class NumberAlgebra(LossAlgebra):
     orders: ClassVar[tuple[Callable[[Any], Any], ...]]
 
     def values(self, loss: Loss) -> Sequence[Any]:
-        """Returns a loss as the functions of theorems take it: one amount, or each (ε, δ).
+        """Returns a loss in the form that the functions of theorems take: one amount, or each (ε,
+        δ).
 
         Empty if it is not finite.
         """
@@ -70,7 +71,7 @@ class NumberAlgebra(LossAlgebra):
 
     @abstractmethod
     def exceeds(self, value: Any, other: Any) -> bool:
-        """Returns whether a sum of values is larger than another value."""
+        """Returns whether `value`, a sum of amounts or of (ε, δ), is larger than `other`."""
 
     @abstractmethod
     def of_pairs(self, pairs: Iterable[Pair]) -> Loss:
@@ -81,7 +82,8 @@ class NumberAlgebra(LossAlgebra):
     ) -> Loss:
         """Returns the loss of what reads a secret sample: see `LossAlgebra.amplified`.
 
-        For an added row it is smaller, by theorem `poisson-sample-added`: Q - a·((1-q)Q + q·P) is
+        For an added row it is smaller, by theorem `poisson-sample-added`: with P the law with the
+        row in the sample, Q that without, u the ε and q the `rate`, Q - a·((1-q)Q + q·P) is
         (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
         """
         if side != "added":
@@ -103,7 +105,11 @@ class NumberAlgebra(LossAlgebra):
         return self.of_pairs(self.pairs(loss))
 
     def coupled(self, ways: Sequence[Chance]) -> Loss:
-        """Returns the largest ε of the parts of a change that are drawn, with δ = Σ w·δ."""
+        """Returns the largest ε of the parts of a change that may be drawn, with δ = Σ w·δ, w their
+        chances.
+
+        `ways`: (w, loss) of each part.
+        """
         parts = [(chance, self.pairs(loss)) for chance, loss in ways]
         if not all(pairs for _, pairs in parts):
             return self.none
@@ -119,8 +125,11 @@ class NumberAlgebra(LossAlgebra):
         return self.of_pairs(found)
 
     def mixture(self, ways: Sequence[Chance], whole: Loss) -> Loss:
-        """Returns the loss where one of several things happens; the chances given may add up to
-        more than 1, so that the whole may be less."""
+        """Returns the loss where one of several things happens, in both tables alike: see
+        `LossAlgebra.mixture`.
+
+        The chances given may add up to more than 1, so that `whole` may be less.
+        """
         return self.best([self.coupled(ways), self.unamplified(whole)])
 
     def several_rows(
@@ -128,8 +137,8 @@ class NumberAlgebra(LossAlgebra):
     ) -> Walk:
         """Bounds the loss of several rows under `rounds` Poisson samples, by those that are drawn.
 
-        By mixtures over the parts of the change, or over the numbers of rows that are replaced
-        together.
+        Parameters: see `LossAlgebra.several_rows`. By mixtures over the parts of the change, or
+        over the numbers of rows that are replaced together.
         """
         together: Loss = yield from self._replaced_alike(state, rate, ask)
         try:
@@ -141,14 +150,19 @@ class NumberAlgebra(LossAlgebra):
         return self.times(together, rounds)
 
     def _replaced_alike(self, state: State, rate: Fraction, ask: Ask) -> Walk:
-        """Bounds the loss of replaced rows of which some are drawn, of each both ends or none."""
+        """Bounds the loss of several replaced rows in one Poisson sample, which holds some of them.
+
+        Of each row the old one and the new one are both drawn, or neither.
+        """
         yield from ()
         return self.none
 
     def _some_drawn(self, state: State, rate: Fraction, one_sided: bool, ask: Ask) -> Walk:
-        """Bounds the loss of one draw, by the mixtures over the parts of the change that are drawn.
+        """Bounds the loss of several changed rows in one sample, by mixtures over the rows that are
+        drawn.
 
-        Raises `Refused` where a path of single units, or of the rows of one, gives the same.
+        `one_sided`: all of them are in one of the two tables. Raises `Refused` where a path of
+        single units, or of the rows of one, gives the same.
         """
         if self.notion not in AMPLIFIED:
             raise Refused("it is about an ε, or (ε, δ)")
@@ -196,14 +210,19 @@ class NumberAlgebra(LossAlgebra):
 
 
 def weighed(once: Sequence[Pair], both: Sequence[Pair], rate: Fraction) -> Iterator[Pair]:
-    """Yields (ε, δ) of a replaced row, from (u, δ) of one end present or not, and (b, δ₂) of both.
+    """Yields the (ε, δ) of one replaced row of the table, read through a Poisson sample of rate q
+    (`rate`).
 
-    Given the rest of the sample let μ₀ be the law without either row, μ and μ' those with one. Then
-    P - a·Q = q·μ - (1-q)(a-1)·μ₀ - qa·μ'. With μ' ≥ e^-u·(μ₀-δ) and μ ≤ e^u·μ₀ + δ this is at most
-    qδ(1 + a·e^-u) for a = (1-q+q·e^u)/(1-q+q·e^-u). With μ ≤ e^b·μ' + δ₂ in place of the first, on
-    a share of μ, it is at most (1-q)(a-1)e^-u·δ + qa·e^-b·δ₂ for a = (1-q+q·e^u)/(1-q+q·e^(u-b)).
-    Both hold on every event, and so for the mixture over the rest of the sample. The first is never
-    more than two steps of the amplified loss.
+    `once`: pairs (u, δ) in the sample for the old or the new row being present or not; `both`:
+    pairs (b, δ₂) for the old row replaced by the new one.
+
+    Given the rest of the sample let μ₀ be the law of the output without either row, μ with the old
+    row, μ' with the new one; P and Q are the laws on the two tables. Then P - a·Q = q·μ -
+    (1-q)(a-1)·μ₀ - qa·μ'. With μ' ≥ e^-u·(μ₀-δ) and μ ≤ e^u·μ₀ + δ this is at most qδ(1 + a·e^-u)
+    for a = (1-q+q·e^u)/(1-q+q·e^-u). With μ ≤ e^b·μ' + δ₂ in place of the first, on a share of μ,
+    it is at most (1-q)(a-1)e^-u·δ + qa·e^-b·δ₂ for a = (1-q+q·e^u)/(1-q+q·e^(u-b)). Both hold on
+    every event, and so for the mixture over the rest of the sample; the result is ε = ln a with
+    that δ. The first is never more than two steps of the amplified loss.
     """
 
     def pair(grown: Fraction, delta: Fraction) -> Pair:
@@ -230,16 +249,18 @@ def mixed(
     fewer: Sequence[Chance] = (),
     rising: bool = False,
 ) -> Loss:
-    """Returns the loss between two mixtures over the parts of a change that a sample may hold.
+    """Returns the loss of the first table against the second, whose samples each hold a random part
+    of the change.
 
-    `more`: the parts of the rows that one table has and the other has not, as chances that sum to 1
-    with the loss of each part against the sample that holds none of these rows; `fewer`: those of
-    the other table's rows. Given the rest of the sample let μ₀ be the law where none of these rows
-    is drawn. A part of loss (ε, δ) has a law between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the
-    tables are (ln(Σ w·e^ε / Σ v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP, one to the
-    other. `none` where some part has too large a loss, or every δ reaches 1. `rising`: no part
-    counts with a smaller ε than the part before, as for a fixed-size sample
-    (`profile.replaced_rows`).
+    `more`: for each part that may be drawn of the rows that only the first table has, its chance w
+    and its loss (ε, δ), against a sample with none of these rows; the chances sum to 1. `fewer`:
+    the same for the rows that only the second table has, v and (ε', δ'). `rising`: each ε is raised
+    to the largest one before it, as a fixed-size sample needs (`profile.replaced_rows`).
+
+    Given the rest of the sample let μ₀ be the law of the output with none of these rows. The law
+    with a part is between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the first table is (ln(Σ w·e^ε / Σ
+    v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP to the second. Returns `algebra.none`
+    where some part has too large a loss, or every δ reaches 1.
     """
     ways = islice(_ways([algebra.pairs(loss) for _, loss in (*more, *fewer)]), MOST_WAYS)
     chances = [chance for chance, _ in (*more, *fewer)]
@@ -263,9 +284,10 @@ def mixed(
 
 
 def _ways(plain: Sequence[Sequence[Pair]]) -> Iterator[Sequence[Pair]]:
-    """Yields choices of a pair for each loss: all first pairs, all second, …, then every choice.
+    """Yields ways of taking one (ε, δ) of each loss: all first ones, all second ones, …, then every
+    way.
 
-    Nothing if some loss has no finite bound.
+    `plain`: the (ε, δ) of each loss. Yields nothing if some loss has no finite bound.
     """
     if not all(plain):
         return

@@ -1,4 +1,5 @@
-"""Patterns as compositions, with one option for each atom, and their sums in one notion."""
+"""Patterns (multisets of losses with alternative bounds) as compositions, and their sums in one
+notion."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ MOST_PAIRS = 20_000
 
 
 def compositions(pattern: LossMultiset) -> Iterator[Curve]:
-    """Yields the pattern as compositions, with different options of its atoms; each one holds."""
+    """Yields compositions that each bound the pattern, with different options taken of its
+    atoms."""
     options = [atom.options for atom in pattern.atoms]
     ways: Iterable[Sequence[Curve]]
     if math.prod(map(len, options)) <= MOST_CHOICES:
@@ -53,7 +55,7 @@ def compositions(pattern: LossMultiset) -> Iterator[Curve]:
 
 
 def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
-    """Returns the composition of losses with their counts.
+    """Returns the composition of these losses, each with its count.
 
     Gaussian μ², ρ, Rényi curves and δ are each joined into one number or part.
     """
@@ -91,7 +93,8 @@ def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
 
 
 def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, int]]:
-    """Yields the options, where an option that is a composition is replaced by its parts."""
+    """Yields the losses with their counts, where one that is itself a composition is replaced by
+    its parts."""
     for option, n in known:
         match option.part:
             case Grouped(base, 1):
@@ -110,7 +113,7 @@ def _written_out(known: Iterable[tuple[Curve, int]]) -> Iterator[tuple[Curve, in
 
 
 def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Renyi:
-    """Returns the composition of Rényi curves, each with its count, and of a ρ.
+    """Returns the composition of Rényi curves, each with its count, and of a zCDP loss `rho`.
 
     The curves add order by order; at an order between two points of a curve its chord is used.
     """
@@ -129,9 +132,11 @@ def _add_renyi_curves(curves: Sequence[tuple[Renyi, int]], rho: Fraction) -> Ren
 
 
 def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fraction:
-    """Returns an upper bound of a Rényi curve at an order not above its highest point.
+    """Returns an upper bound of a Rényi curve at the order `alpha`, not above that of its last
+    point.
 
-    ε_α does not fall with α, and (α-1)·ε_α is convex in α. Raises ValueError for a higher order.
+    `points`: pairs (α, ε_α), sorted. ε_α does not fall with α, and (α-1)·ε_α is convex in α. Raises
+    ValueError for a higher order.
     """
     place = bisect_left(points, alpha, key=itemgetter(0))
     if place == len(points):
@@ -146,9 +151,9 @@ def at_order(points: Sequence[tuple[Fraction, Fraction]], alpha: Fraction) -> Fr
 
 
 def in_notion(known: Curve, notion: Notion) -> Fraction | None:
-    """Returns the least amount (ε, ρ or μ²) that an option is known to have; None if none is known.
+    """Returns the least amount (ε, ρ or μ²) of `notion` known of a loss; None if none is known.
 
-    None also for an option with a δ.
+    None also for a loss with a δ.
     """
     if known.no_failure != 1:
         return None
@@ -179,7 +184,7 @@ def in_notion(known: Curve, notion: Notion) -> Fraction | None:
 
 
 def _pure(part: Part | None) -> Fraction | None:
-    """Returns the ε of a part, None if it has none."""
+    """Returns the ε of one factor of a dominating pair in pure DP, None if it has none."""
     match part:
         case None:
             return ZERO
@@ -192,14 +197,15 @@ def _pure(part: Part | None) -> Fraction | None:
 
 
 def _greatest(options: Sequence[Curve], notion: Notion) -> Fraction | None:
-    """Returns the largest basic composition of several compositions; None if one has none."""
+    """Returns the largest sum of amounts (basic composition) of several compositions; None if one
+    has none."""
     found = [_total(each, notion) for each in options]
     known = [amount for amount in found if amount is not None]
     return max(known) if len(known) == len(found) else None
 
 
 def _total(composition: Curve, notion: Notion) -> Fraction | None:
-    """Returns the basic composition of a composition, as `total` does of a pattern."""
+    """Returns the sum of amounts in a notion of a composition, as `total` does of a pattern."""
     rest = in_notion(curve_of(None, composition.gaussian, composition.no_failure), notion)
     amounts = [(in_notion(curve_of(part), notion), n) for part, n in composition.parts]
     if rest is None or any(amount is None for amount, _ in amounts):
@@ -208,7 +214,8 @@ def _total(composition: Curve, notion: Notion) -> Fraction | None:
 
 
 def total(pattern: LossMultiset, notion: Notion) -> Fraction | None:
-    """Returns the basic composition of a pattern in one notion; None if some atom has no amount."""
+    """Returns the sum of the amounts of a pattern in one notion; None if some atom has no
+    amount."""
     amount = ZERO
     for atom, n in pattern.atoms.items():
         found = [x for x in (in_notion(option, notion) for option in atom.options) if x is not None]
@@ -219,14 +226,14 @@ def total(pattern: LossMultiset, notion: Notion) -> Fraction | None:
 
 
 def worst_total(loss: Sequence[LossMultiset], notion: Notion) -> Fraction | None:
-    """Returns the largest total of several patterns; None if one has none."""
+    """Returns the largest `total` of several patterns; None if one has none."""
     found = [total(pattern, notion) for pattern in loss]
     known = [amount for amount in found if amount is not None]
     return max(known) if known and len(known) == len(found) else None
 
 
 def total_pair(pattern: LossMultiset) -> tuple[Fraction, Fraction] | None:
-    """Returns the basic composition in (ε, δ), with δ = 1-Π(1-δ_i); None if some atom has no ε."""
+    """Returns (Σ ε, 1-Π(1-δ_i)) over the losses of a pattern; None if some atom has no ε."""
     epsilon, no_failure = ZERO, Survival(ONE)
     for atom, n in pattern.atoms.items():
         for option in atom.options:

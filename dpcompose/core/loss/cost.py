@@ -1,9 +1,11 @@
 """The privacy loss of one mechanism for one change (theory, section 4, "Cost of a change").
 
-Every statement is stated on a dataset; a change is covered by as many steps of the statement's
+Every guarantee is stated on a dataset; a change is covered by as many steps of the guarantee's
 neighbouring relation as the change needs on that dataset. Only the part of the change that reaches
-the dataset read is charged (GMPS24 IV.10). Statements on different datasets are alternatives for
-each unit of the change; statements on the same dataset may take turns along the path.
+the dataset read is charged (GMPS24 IV.10).
+
+Guarantees on different datasets are alternatives for each unit of the change; guarantees on the
+same dataset may take turns along the path.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ from dpcompose.curves.rounding import ZERO
 
 
 def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
-    """Returns the change units `level` levels below an outermost item, each with its count."""
+    """Returns what `item` became `level` levels below it: units of change, each with its count."""
     found = [(item, 1)]
     for _ in range(level):
         found = [(inner, n * times) for outer, n in found for inner, times in outer.below]
@@ -62,7 +64,8 @@ def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
 
 
 def len_levels(state: State) -> int:
-    """Returns the level of the dataset that the mechanism reads: the number of levels above it."""
+    """Returns the number of levels of ancestors above the dataset read, whose units the change
+    records."""
     depth, below = 0, state
     while below and below[0][0].below:
         depth, below = depth + 1, below[0][0].below
@@ -70,7 +73,7 @@ def len_levels(state: State) -> int:
 
 
 def rejoined(state: State) -> State | None:
-    """Returns the change at the dataset read with removed and added rows paired as replaced rows.
+    """Returns the change of the dataset read with removed and added rows paired as replaced rows.
 
     None if the change has no removed row or no added row, so that no pair can be formed.
     """
@@ -95,9 +98,9 @@ _MOST_CURVES = 20
 
 @dataclass(slots=True)
 class Coster:
-    """Computes the losses of mechanisms in one algebra.
+    """Computes the losses of mechanisms for changes of the datasets that they read, in one algebra.
 
-    Caches the step counts of statements and the joined curves, which repeat often.
+    Stores the step counts of guarantees and the joined curves, which repeat often.
     """
 
     algebra: LossAlgebra
@@ -110,16 +113,21 @@ class Coster:
         self._curves = {}
 
     def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
-        """Returns the loss of `copies` copies of a mechanism with these statements."""
+        """Returns the loss of `copies` copies of a mechanism for the change `state` of the dataset
+        that it reads.
+
+        `placed`: the stated guarantees of the mechanism.
+        """
         return self.algebra.times(self.algebra.charge(self, placed, state), copies)
 
     # -- which steps ---------------------------------------------------------------------------
 
     def needed(self, each: Placed, item: TracedUnit) -> list[tuple[int | None, int]]:
-        """Returns the steps needed for each unit at the statement's level inside `item`.
+        """Returns how many steps of the relation of the guarantee `each` cover the units inside
+        `item`.
 
-        Pairs of (steps, number of such units); steps is None where the relation cannot cover the
-        unit.
+        Pairs of (steps, number of such units), for the units of the dataset on which it is stated;
+        steps is None where the relation cannot cover the unit.
         """
         key = (each.statement.relation, *each[1:], item)
         known = self._steps.get(key)
@@ -131,9 +139,10 @@ class Coster:
     # -- one number ----------------------------------------------------------------------------
 
     def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount:
-        """Returns the least amount (ε, ρ or μ²) known for a change in the algebra's notion.
+        """Returns the least amount (ε, ρ or μ²) known for the change `state` in the algebra's
+        notion.
 
-        Takes the minimum over statements in each notion converted, over statements of several
+        Takes the minimum over guarantees in each notion converted, over guarantees of several
         notions taking turns, over concrete noise at its total shift, and over paths of pure DP
         steps. Infinite if no finite bound is known.
         """
@@ -163,7 +172,8 @@ class Coster:
         return min(found, default=math.inf)
 
     def _one_step(self, each: Placed, item: TracedUnit, notion: Notion) -> Amount | None:
-        """Returns the loss for a single change unit covered by a single statement, the usual case.
+        """Returns the loss for a single unit of change covered by a single guarantee, the usual
+        case.
 
         None if the case is another one: the general computation is then needed.
         """
@@ -181,7 +191,8 @@ class Coster:
     def native(
         self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
     ) -> Amount:
-        """Returns the least loss in `notion` from usable statements in the notions `sources`."""
+        """Returns the least loss in `notion` by usable guarantees stated in one of the notions
+        `sources`."""
         chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
         least: Amount = _cost_of_any_change(chosen, state, notion)
         scalars = Scalars(notion)
@@ -208,8 +219,8 @@ class Coster:
     ) -> list[tuple[Amount, int]] | None:
         """Returns the cheapest steps where removed and added rows are paired as replaced rows.
 
-        Pairs of (amount of one step, number of steps), by statements on the dataset read itself.
-        None if the change has no such pair of rows, or if some unit cannot be covered.
+        Pairs of (amount of one step in `notion`, number of steps), by guarantees on the dataset
+        read itself. None if the change has no such pair of rows, or if some unit cannot be covered.
         """
         joined = _join_rows(placed, state)
         if joined is None:
@@ -226,14 +237,14 @@ class Coster:
     def _walk(
         self, placed: Sequence[Placed], item: TracedUnit, notion: Notion
     ) -> list[tuple[Amount, int]] | None:
-        """Returns the cheapest steps that cover every unit at one level inside an item.
+        """Returns the cheapest steps that cover every unit of change, at one level, inside `item`.
 
-        Pairs of (amount of one step, number of steps); None if some unit cannot be covered. All
-        statements in `placed` have the same level.
+        Pairs of (amount of one step in `notion`, number of steps); None if some unit cannot be
+        covered. All guarantees in `placed` are stated on the same dataset.
         """
         if len(placed) == 1:
             each = placed[0]
-            amount = _step(each.statement.guarantee, notion)
+            amount = _loss_of_step(each.statement.guarantee, notion)
             walk: list[tuple[Amount, int]] = []
             for needed, count in self.needed(each, item):
                 if needed is None:
@@ -241,7 +252,7 @@ class Coster:
                 walk.append((amount, needed * count))
             return walk
         columns = [self.needed(each, item) for each in placed]
-        amounts = [_step(each.statement.guarantee, notion) for each in placed]
+        amounts = [_loss_of_step(each.statement.guarantee, notion) for each in placed]
         walk = []
         for row in zip(*columns, strict=True):
             options = [
@@ -260,11 +271,11 @@ class Coster:
     def pattern(
         self, placed: Sequence[Placed], state: State, curves: bool = False
     ) -> UndominatedLosses:
-        """Returns the loss for one change: a single pattern with one atom, whose options are all
+        """Returns the loss for one change as a single pattern with one atom, whose options are all
         known bounds.
 
         The pattern without atoms if nothing is lost; empty if no finite bound is known. `curves`:
-        also use power functions along paths.
+        also use power functions along paths of tables.
         """
         said = self._only_step(placed, state)
         if said is not None and said.value and not (curves and said.delta):
@@ -289,7 +300,8 @@ class Coster:
         return single(options, noise or self._at_one_step(placed, state))
 
     def _least_curve(self, options: tuple[Curve, ...], steps: int) -> Curve | None:
-        """Returns the pointwise least curve of all options, if they are of several kinds.
+        """Returns the pointwise least curve of all bounds in `options`, if they are of several
+        kinds.
 
         None if they are of one kind, or if too many curves were computed already. `steps`: the
         options hold for each of that many steps, and the curve is that of all steps.
@@ -303,9 +315,9 @@ class Coster:
         return self._curves[key]
 
     def _over_steps(self, placed: Sequence[Placed], state: State) -> Curve | None:
-        """Returns the curve of a change that takes several steps, each bounded by all statements.
+        """Returns the curve of a change that takes several steps, each bounded by all guarantees.
 
-        None unless at least two statements share one relation and dataset, none of them is that of
+        None unless at least two guarantees share one relation and dataset, none of them is that of
         concrete noise, and the change takes at least two steps.
         """
         said = [each for each in placed if each.usable and not each.statement.implied]
@@ -343,7 +355,7 @@ class Coster:
         return guarantee if guarantee.notion in (Notion.PURE, Notion.APPROX) else None
 
     def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
-        """Returns whether every statement covers the change in exactly one step."""
+        """Returns whether every guarantee covers the change in exactly one step of its relation."""
         if len(state) != 1 or state[0][1] != 1:
             return False
         return all(each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed)
@@ -351,7 +363,8 @@ class Coster:
     # -- pairs ---------------------------------------------------------------------------------
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
-        """Returns the undominated (ε, δ) from the statements of pure and of approximate DP."""
+        """Returns the undominated (ε, δ) of the change by the guarantees of pure and of approximate
+        DP."""
         only = self._only_step(placed, state)
         if only is not None:
             return ((only.value, algebra.delta(only.delta)),) if only.delta < 1 else ()
@@ -369,7 +382,8 @@ class Coster:
         return pair_cost(algebra, at_once, self.ways(placed, state))
 
     def ways(self, placed: Sequence[Placed], state: State) -> list[Way]:
-        """Returns the paths along which statements of pure and approximate DP cover a change."""
+        """Returns the paths of tables along which guarantees of pure and approximate DP cover a
+        change."""
         usable = _as_pairs(placed)
         found = all_ways(usable, state, self.needed)
         joined = _join_rows(usable, state)
@@ -377,15 +391,15 @@ class Coster:
 
 
 def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
-    """Returns the usable statements of pure and of approximate DP."""
+    """Returns the usable guarantees of pure and of approximate DP."""
     notions = (Notion.PURE, Notion.APPROX)
     return [p for p in placed if p.usable and p.statement.guarantee.notion in notions]
 
 
 def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
-    """Returns the statements on the dataset read, and the change there with rows paired.
+    """Returns the guarantees stated on the dataset read, and the change there with rows paired.
 
-    None if no removed row can be paired with an added one, or if no statement is on that dataset.
+    None if no removed row can be paired with an added one, or if no guarantee is on that dataset.
     """
     joined = rejoined(state)
     if joined is None:
@@ -395,8 +409,11 @@ def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], St
     return (own, joined) if own else None
 
 
-def _step(guarantee: Guarantee, notion: Notion) -> Amount:
-    """Returns the loss of one step of a guarantee in `notion`, infinite if none is known."""
+def _loss_of_step(guarantee: Guarantee, notion: Notion) -> Amount:
+    """Returns the loss in `notion` of one step of the relation that a guarantee is for.
+
+    It is the guarantee's amount converted; infinite if no conversion is known.
+    """
     amount = convert(guarantee.amount, guarantee.notion, notion)
     if guarantee.noise is None or guarantee.notion is notion:
         return amount
@@ -404,18 +421,18 @@ def _step(guarantee: Guarantee, notion: Notion) -> Amount:
 
 
 def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
-    """Returns the least loss by statements that cover a change of any size at once.
+    """Returns the least loss in `notion` by guarantees that cover a change of any size at once.
 
-    A free-lunch statement covers every change in one step; a Euclidean one is charged for the
+    A free-lunch guarantee covers every change in one step; a Euclidean one is charged for the
     distance that the value moves, summed over all units, but never more than the diameter. Infinite
-    if there is no such statement.
+    if there is none of these.
     """
     least: Amount = math.inf
     for each in placed:
         kind = each.statement.relation.kind
         guarantee = each.statement.guarantee
         if kind is RelationKind.FREE_LUNCH and guarantee.notion is not Notion.APPROX:
-            least = min(least, _step(guarantee, notion))
+            least = min(least, _loss_of_step(guarantee, notion))
         elif kind is RelationKind.EUCLIDEAN:
             distance = distance_moved(state, each.traits.diameter)
             if distance is not None:
@@ -425,7 +442,8 @@ def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) 
 
 
 def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
-    """Returns an upper bound of the distance that a value moves over all units of the change.
+    """Returns an upper bound of the distance by which all units of the change together move a
+    value.
 
     `diameter`: the largest distance of two values, if any. None if nothing bounds the distance.
     """

@@ -36,14 +36,15 @@ from dpcompose.curves import (
 from dpcompose.curves.families import PureSteps, equal_steps
 from dpcompose.curves.rounding import ONE, ZERO
 
-#: A pure loss in ways that all hold: (ε of a step, number of steps); a response is one step.
+#: A pure loss by bounds that all hold: (ε of a step, number of steps); a response is one step.
 Pure = tuple[tuple[Fraction, int], ...]
-#: What is left of it: for each way (ε, remaining steps, False), or (ε, remaining ε, True).
+#: What is left of it: for each bound (ε, remaining steps, False), or (ε, remaining ε, True).
 _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
 def as_pure(atom: MechanismLossOptions) -> Pure | None:
-    """Returns the ways in which a loss is known by pure guarantees; None for any other loss.
+    """Returns the bounds in pure DP of a loss, as (ε of a step, number of steps); None for any
+    other loss.
 
     A single option may also have a Gaussian μ² and a δ, which are ignored here.
     """
@@ -57,7 +58,7 @@ def as_pure(atom: MechanismLossOptions) -> Pure | None:
 
 
 def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
-    """Returns a pure loss as (ε of a step, number of steps); None for any other loss."""
+    """Returns a factor in pure DP as (ε of a step, number of steps); None for any other one."""
     match part:
         case Response(epsilon) if epsilon:
             return epsilon, 1
@@ -68,15 +69,16 @@ def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
 
 
 def least_epsilon(pure: Pure) -> Fraction:
-    """Returns the ε of the whole path: the least of ε times steps over all ways."""
+    """Returns the least ε known of a pure loss: of ε times steps over all its bounds."""
     return min(epsilon * steps for epsilon, steps in pure)
 
 
 def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
-    """Returns whether the losses `under` fit into the losses `over`: sound, not complete.
+    """Returns whether the pure losses `over` are known to dominate the losses `under`, by packing.
 
-    The largest loss is placed first, each where it leaves the least room. Each loss must fit into
-    every way of a loss `over`, for which it may be read in the way that fits best.
+    Both have counts. The losses `under` are packed like items into the losses `over`: the largest
+    loss is placed first, each where it leaves the least room. Each loss must fit into every bound
+    of a loss `over`, for which it may be read in the way that fits best. Sound, not complete.
     """
     free: dict[_Room, int] = {}
     for pure, count in over.items():
@@ -118,9 +120,9 @@ def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
 
 
 def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
-    """Returns the amount that a loss takes of each way of a room; None if it does not fit.
+    """Returns the amount that a pure loss takes of each bound of `room`; None if it does not fit.
 
-    The amount is an ε where the way is a single step, else a number of steps.
+    The amount is an ε where the bound is a single step, else a number of steps.
     """
     needs: list[Fraction] = []
     for epsilon, amount, plain in room:
@@ -139,7 +141,7 @@ def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
 
 
 def _rest(room: _Room, needs: tuple[Fraction, ...], times: int) -> _Room:
-    """Returns the room that is left after `times` losses with these needs."""
+    """Returns the room that is left after `times` losses that take the amounts `needs`."""
     return tuple(
         (epsilon, amount - need * times, plain)
         for (epsilon, amount, plain), need in zip(room, needs, strict=True)
@@ -147,11 +149,12 @@ def _rest(room: _Room, needs: tuple[Fraction, ...], times: int) -> _Room:
 
 
 def family(part: Part) -> tuple[object, Fraction] | None:
-    """Returns the family and the shift of a loss whose shifts add, None for any other loss.
+    """Returns the family of noise and the shift of a loss whose shifts add, None for any other
+    loss.
 
     In such a family the loss with shift a+b dominates those with a and b composed. Noise with
     monotone likelihood ratios is one: the shifts along a path of tables add, without loss, to one
-    shift. Pure losses are handled in the module `packing`.
+    shift. Pure losses are handled by packing (`packs`).
     """
     match part:
         case MechanismLoss():
@@ -173,7 +176,7 @@ def weighed(pattern: LossMultiset) -> LossMultiset:
         return pattern
     whole = [0.0] * _SORTS
     for atom, n in pattern.atoms.items():
-        for sort, mass in enumerate(_sorted(atom).masses):
+        for sort, mass in enumerate(_summary(atom).masses):
             if mass:
                 whole[sort] += n * mass
     object.__setattr__(pattern, "masses", tuple(whole))
@@ -192,8 +195,9 @@ Amount = tuple[float, Fraction]
 class Sorted(NamedTuple):
     """The summary of an atom; exactly one kind: `pure`, or `kin` with its shift, or `other`.
 
-    `amount`: the total ε of a pure loss, or the shift, as a double and exactly. `no_failure`: None
-    if it is 1. `masses`: numbers of which a pattern has at least as much as one that it dominates.
+    `amount`: the total ε of a pure loss, or the shift, as a double and exactly. `gaussian`: μ².
+    `no_failure`: the chance 1-δ, None if it is 1. `masses`: numbers of which a pattern has at least
+    as much as one that it dominates.
     """
 
     pure: Pure | None
@@ -207,7 +211,7 @@ class Sorted(NamedTuple):
 
 
 class Kin:
-    """A family of losses; families with equal keys are one object, as atoms are."""
+    """A family of noise whose shifts add; families with equal keys are one object, as atoms are."""
 
     __slots__ = ("__weakref__", "key")
     _known: ClassVar[WeakValueDictionary[object, Kin]] = WeakValueDictionary()
@@ -224,16 +228,16 @@ class Kin:
         return known
 
 
-def _sorted(atom: MechanismLossOptions) -> Sorted:
-    """Returns the summary of an atom, cached in the atom."""
+def _summary(atom: MechanismLossOptions) -> Sorted:
+    """Returns the summary of an atom, stored in the atom."""
     found: Sorted | None = atom.sorted
     if found is None:
-        found = atom.sorted = _sort(atom)
+        found = atom.sorted = _summarise(atom)
     return found
 
 
-def _sort(atom: MechanismLossOptions) -> Sorted:
-    """Returns the summary of an atom, computed from its options."""
+def _summarise(atom: MechanismLossOptions) -> Sorted:
+    """Computes the summary of an atom from its options."""
     pure, known = as_pure(atom), atom.options[0]
     kin = None if pure is not None or known.part is None else family(known.part)
     rho = known.part.rho if isinstance(known.part, Concentrated) else None
@@ -269,7 +273,7 @@ def _sort(atom: MechanismLossOptions) -> Sorted:
 
 
 def _surely_not(over: LossMultiset, under: LossMultiset) -> bool:
-    """Returns whether the masses show that the first pattern does not dominate the second."""
+    """Returns whether the masses show that `over` does not dominate `under`."""
     first, second = weighed(over).masses, weighed(under).masses
     assert first is not None and second is not None
     return any(less > more * _NEARLY for more, less in zip(first, second, strict=True))
@@ -297,7 +301,7 @@ def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
     others: dict[MechanismLossOptions, int] = {}
     gaussian, rho, no_failure = ZERO, ZERO, Survival(ONE)
     for atom, n in atoms:
-        found: Sorted = atom.sorted or _sorted(atom)
+        found: Sorted = atom.sorted or _summary(atom)
         if found.other:
             others[atom] = n
             continue
@@ -344,7 +348,8 @@ def dominates(first: LossMultiset, second: LossMultiset) -> bool:
 
 
 def _pure_packs(over: list[tuple[Sorted, int]], under: list[tuple[Sorted, int]]) -> bool:
-    """Returns whether the pure losses `under` fit into the pure losses `over`."""
+    """Returns whether the pure losses `over` are known to dominate the losses `under`, by
+    packing."""
     if all(_plain(each.pure) for side in (over, under) for each, _ in side):
         return _packs(_wholes(over), _wholes(under))
     return packs(_gathered((e.pure, n) for e, n in over), _gathered((e.pure, n) for e, n in under))
@@ -356,7 +361,7 @@ def _plain(pure: Pure | None) -> bool:
 
 
 def _wholes(losses: list[tuple[Sorted, int]]) -> list[tuple[Amount, int]]:
-    """Returns the total ε of each loss with its count."""
+    """Returns the total ε of each pure loss with its count."""
     return [(each.amount, n) for each, n in losses]
 
 
@@ -369,7 +374,8 @@ def _gathered(counted: Iterable[tuple[Any, int]]) -> dict[Any, int]:
 
 
 def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bool:
-    """Returns whether the items `into` fit into `bins`: sound, not complete.
+    """Returns whether the items `into` fit into the bins `bins`, both as (size, count): sound, not
+    complete.
 
     The largest item first, each into the bin with the least room that suffices.
     """
@@ -393,7 +399,7 @@ def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bo
 
 
 def _take(free: dict[Fraction, int], capacity: Fraction, many: int, rest: Fraction) -> None:
-    """Takes `many` bins of a capacity in `free`, and adds as many with the room `rest`."""
+    """Replaces `many` bins of the size `capacity` in `free` by as many of the size `rest`."""
     free[capacity] -= many
     if not free[capacity]:
         del free[capacity]
@@ -420,7 +426,8 @@ def _matched(over: dict[MechanismLossOptions, int], under: dict[MechanismLossOpt
 
 @lru_cache(maxsize=1 << 12)  # few atoms make many patterns
 def _covers(over: MechanismLossOptions, under: MechanismLossOptions) -> bool:
-    """Returns whether each option of `over` is at least as bad as some option of `under`."""
+    """Returns whether each option of the atom `over` is at least as bad as some option of
+    `under`."""
     return all(any(_worse(a, b) for b in under.options) for a in over.options)
 
 
@@ -454,7 +461,7 @@ def _worse(a: Curve, b: Curve) -> bool:
 
 
 def _pattern(composition: Curve) -> LossMultiset:
-    """Returns a composition as a pattern of single-option atoms."""
+    """Returns a composition as a pattern whose atoms have one option each."""
     atoms = {MechanismLossOptions((curve_of(part),)): n for part, n in composition.parts}
     if composition.gaussian:
         atoms[MechanismLossOptions((curve_of(None, composition.gaussian),))] = 1
@@ -464,9 +471,10 @@ def _pattern(composition: Curve) -> LossMultiset:
 
 
 def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
-    """Returns a pattern that dominates all the given ones, loose unless all are equal.
+    """Returns a pattern that dominates all of `patterns`; it is loose unless all are equal.
 
-    In each family its i-th largest loss is the largest of the i-th largest losses of the patterns.
+    In each family of noise its i-th largest loss is the largest of the i-th largest losses of the
+    patterns.
     """
     first = patterns[0]
     others = [each for each in patterns[1:] if each.atoms != first.atoms]
@@ -502,7 +510,7 @@ def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
 def _most_of_each(
     others: Sequence[dict[MechanismLossOptions, int]],
 ) -> dict[MechanismLossOptions, int]:
-    """Returns each atom with its largest count in any pattern.
+    """Returns each atom with its largest count in any of `others`, atoms with their counts.
 
     Atoms that differ only by the order of the two tables (one-sided samples) are counted together,
     and are replaced by an atom that dominates both orders.
@@ -531,7 +539,8 @@ def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
 
 
 def of_family(key: object, value: Fraction) -> Part:
-    """Returns the loss of a family at a shift (for pure steps: the number of steps)."""
+    """Returns the loss of a family of noise, `key`, at the shift `value` (for pure steps: their
+    number)."""
     match key:
         case PureSteps():
             return key.along(int(value))

@@ -1,4 +1,4 @@
-"""The loss of a mechanism for one change, from its statements, as curves that are composed.
+"""The loss of a mechanism for one change, from its stated guarantees, as curves that are composed.
 
 Theory, section 4 ("Cost of a change") gives how many steps of which relation cover the change; here
 they become parts of a composition. Along a path the sensitivities of noise add, which is sharper
@@ -37,9 +37,11 @@ MOST_SINGLE_POINTS = 20
 
 
 def known_losses(costs: Coster, placed: Sequence[Placed], state: State) -> list[Curve]:
-    """Returns every known bound on the loss of one copy, apart from curves along paths.
+    """Returns every known bound on the loss of one copy of a mechanism, apart from curves along
+    paths.
 
-    Empty if no finite bound is known.
+    `costs`: counts the steps that cover the change `state`; `placed`: the stated guarantees. Empty
+    if no finite bound is known.
     """
     usable = [each for each in placed if each.usable]
     stated = [each for each in usable if not each.statement.implied]
@@ -55,7 +57,7 @@ def known_losses(costs: Coster, placed: Sequence[Placed], state: State) -> list[
 
 
 def _as_steps(each: Placed, amount: Fraction) -> Placed:
-    """Returns the statement as one of pure DP that loses `amount` a step.
+    """Returns the guarantee `each` in place of which one of pure DP loses `amount` a step.
 
     Its amounts then add up along a path.
     """
@@ -64,7 +66,7 @@ def _as_steps(each: Placed, amount: Fraction) -> Placed:
 
 
 def _summed(costs: Coster, placed: Sequence[Placed], state: State) -> Fraction | None:
-    """Returns the least sum of the steps' amounts along a path that covers the change, or None."""
+    """Returns the least sum of ε along a path that covers the change; None if no path does."""
     amount = costs.native(placed, state, Notion.PURE, (Notion.PURE,))
     return None if isinstance(amount, float) else amount
 
@@ -72,7 +74,8 @@ def _summed(costs: Coster, placed: Sequence[Placed], state: State) -> Fraction |
 def shifts(
     costs: Coster, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Family, Fraction]]:
-    """Yields each mechanism whose noise is known, with its shift: its sensitivities along a path.
+    """Yields each concrete mechanism stated, with its shift: the sum of its sensitivities along a
+    path.
 
     Where several describe one loss, those that another one is known to bound better are left out.
     """
@@ -86,13 +89,13 @@ def shifts(
 
 
 def _noises(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the loss of each concrete mechanism at its shift along the path."""
+    """Yields the loss of each concrete mechanism stated, at its shift along the path."""
     for mechanism, shift in shifts(costs, placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
 def _noise(noise: Family, shift: Fraction) -> Curve:
-    """Returns the loss of noise at a shift as one option, a composition if it has several parts."""
+    """Returns the loss of a concrete mechanism at a shift as one curve."""
     loss = noise.loss(shift)
     if not loss.parts:
         return curve_of(None, loss.gaussian, loss.no_failure)
@@ -103,7 +106,7 @@ def _noise(noise: Family, shift: Fraction) -> Curve:
 
 
 def _numbers(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the losses by pure, Gaussian and concentrated statements, each in its own notion."""
+    """Yields the losses by guarantees in ε, ρ and μ, each in its own notion."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         native = [each for each in placed if each.statement.guarantee.notion is notion]
         if all(each.statement.guarantee.noise is not None for each in native):
@@ -113,11 +116,12 @@ def _numbers(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[
             continue
         amount = costs.native(native, state, notion, (notion,))
         if not isinstance(amount, float):
-            yield _of(notion, amount)
+            yield _curve_of_amount(notion, amount)
 
 
 def _pure(costs: Coster, native: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the losses by pure statements taking turns, or by one of them along the whole path."""
+    """Yields the losses by guarantees of pure DP (`native`) taking turns, or by one along the whole
+    path."""
     amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
     if isinstance(amount, float):
         return
@@ -131,7 +135,7 @@ def _pure(costs: Coster, native: Sequence[Placed], state: State) -> Iterator[Cur
 def pure_paths(
     costs: Coster, placed: Sequence[Placed], state: State
 ) -> Iterator[tuple[Fraction, int]]:
-    """Yields (ε, steps) of each pure statement that covers the change in several steps."""
+    """Yields (ε, steps) of each guarantee of pure DP that covers the change in several steps."""
     for each in placed:
         guarantee, kind = each.statement.guarantee, each.statement.relation.kind
         # A distance is not a number of steps: there need not be a value between two others.
@@ -142,8 +146,8 @@ def pure_paths(
             yield guarantee.value, math.ceil(steps)
 
 
-def _of(notion: Notion, amount: Fraction) -> Curve:
-    """Returns the loss of an amount ε, ρ or μ² in its notion."""
+def _curve_of_amount(notion: Notion, amount: Fraction) -> Curve:
+    """Returns the loss that an amount ε, ρ or μ² of a notion stands for."""
     if not amount:
         return NO_LOSS
     if notion is Notion.PURE:
@@ -154,7 +158,7 @@ def _of(notion: Notion, amount: Fraction) -> Curve:
 
 
 def _pairs(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the losses by pure and (ε, δ) statements: single pairs, and all pairs as one curve."""
+    """Yields the losses by guarantees in ε and (ε, δ): single pairs, and all pairs as one curve."""
     if not any(each.statement.guarantee.notion is Notion.APPROX for each in placed):
         return
     frontier = costs.pairs(placed, state, Pairs())
@@ -166,7 +170,8 @@ def _pairs(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Cu
 
 
 def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields curves of (ε, δ) steps, or of different ε, along paths with any order of steps."""
+    """Yields curves of paths whose steps are (ε, δ), or of different ε, and may be taken in any
+    order."""
     stated = [
         each
         for each in placed
@@ -183,13 +188,14 @@ def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterat
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> Curve:
-    """Returns the loss of an (ε, δ)."""
+    """Returns the loss that an (ε, δ) stands for."""
     part = Response(epsilon) if epsilon else None
     return curve_of(part, ZERO, 1 - delta)
 
 
 def _curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the losses by profiles and Rényi curves, at the group distance of the change."""
+    """Yields the losses by guarantees that are profiles or Rényi curves, at the group distance of
+    the change."""
     for each in placed:
         guarantee = each.statement.guarantee
         if guarantee.notion not in (Notion.PROFILE, Notion.RDP):
@@ -219,7 +225,8 @@ def _curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[C
 def _grouped(
     points: Sequence[tuple[Fraction, Fraction]], steps: int
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yields (ε, δ) at group distance `steps` (GMPS24 VI.3)."""
+    """Yields the (ε, δ) of a profile for two tables `steps` steps apart (GMPS24 VI.3); `points`:
+    for one step."""
     for epsilon, delta in points:
         if steps > 1 and epsilon * steps > MAX_EXPONENT:
             continue
@@ -231,10 +238,11 @@ def _grouped(
 def _renyi_grouped(
     points: Sequence[tuple[Fraction, Fraction]], steps: int
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yields (α, ε) at group distance `steps`, at most 2^c, by c doublings.
+    """Yields the (α, ε) of a Rényi curve for two tables `steps` steps apart, at most 2^c, by c
+    doublings.
 
-    Each doubling uses the weak triangle inequality D_α(P‖Q) ≤ (α-1/2)/(α-1)·D_2α(P‖R) +
-    D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
+    `points`: those for one step. Each doubling uses the weak triangle inequality D_α(P‖Q) ≤
+    (α-1/2)/(α-1)·D_2α(P‖R) + D_(2α-1)(R‖Q) (Mironov 2017, Proposition 11).
     """
     curve = list(points)
     for _ in range((steps - 1).bit_length()):
@@ -249,8 +257,8 @@ def _renyi_grouped(
 
 
 def _mixed(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
-    """Yields the losses by statements in different notions that take turns along the path."""
+    """Yields the losses by guarantees in different notions that take turns along the path."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         amount = costs.scalar(placed, state, Scalars(notion))
         if not isinstance(amount, float):
-            yield _of(notion, amount)
+            yield _curve_of_amount(notion, amount)

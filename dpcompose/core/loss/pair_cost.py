@@ -1,6 +1,6 @@
-"""The (ε, δ) of one mechanism for one change, by statements that share the units of the change.
+"""The (ε, δ) of one mechanism for one change, by guarantees that share the units of the change.
 
-The least loss is not one number: one statement may have the smaller ε and another the smaller δ, so
+The least loss is not one number: one guarantee may have the smaller ε and another the smaller δ, so
 that all ways of taking turns are composed, and the undominated ones returned.
 
 At a chosen δ such a path has a curve. The power of a test of level x at one table is at most β(x) =
@@ -33,17 +33,21 @@ MOST_OPTIONS = 12
 #: and the most ways for all units of one level, and for all units of the change.
 MOST_PARTIAL, MOST_WALKS = 64, 256
 
-#: Returns, for the units of a statement's level inside an item, (steps needed, number of units).
+#: Returns how many steps of a guarantee cover the units of change inside an item, on the dataset
+#: for which the guarantee is stated: pairs (steps, number of such units).
 Needed = Callable[[Placed, TracedUnit], list[tuple[int | None, int]]]
 #: Steps along a part of a path: (loss of a step, number of such steps).
 _Steps = list[tuple[Pair, int]]
 
 
 class Way(NamedTuple):
-    """One way of covering a change by a path: the steps through tables of each level.
+    """One path of neighbouring tables from the first table to the second, each step by a stated
+    guarantee.
 
-    `levels`: the steps by the number of the level. `free`: for each level, whether its intermediate
-    tables exist for every order of its steps; `all_free`: whether the levels may come in any order.
+    A level is the dataset, one of the ancestors or the one read, on whose tables a guarantee is
+    stated. `levels`: the steps by the number of their level. `free`: for each level, whether its
+    intermediate tables exist for every order of its steps; `all_free`: whether the levels may come
+    in any order.
     """
 
     levels: dict[int, _Steps]
@@ -52,19 +56,20 @@ class Way(NamedTuple):
 
 
 def pair_cost(algebra: Pairs, at_once: Iterable[Pair], ways: Iterable[Way]) -> Frontier:
-    """Returns the undominated (ε, δ) of one copy of a mechanism.
+    """Returns the undominated (ε, δ) of one copy of a mechanism for one change.
 
-    `at_once`: the losses by statements that cover a change of any size; `ways`: the paths.
+    `at_once`: those of guarantees that cover a change of any size in one step; `ways`: the paths of
+    steps that make the change.
     """
     found = [*at_once, *(pair for way in ways if (pair := along(way)))]
     return algebra.frontier((epsilon, algebra.delta(delta)) for epsilon, delta in found)
 
 
 def along(way: Way) -> Pair | None:
-    """Returns (ε, δ) along a path; None if δ reaches 1.
+    """Returns the (ε, δ) between the ends of a path; None if δ reaches 1.
 
-    The steps through the tables of one level stay together: between two of them there need not be a
-    table further up.
+    The steps of one level stay together: between two of them there need not be a table of another
+    level.
     """
     stages: list[tuple[Pair, int]] = []
     for level, steps in way.levels.items():
@@ -76,7 +81,7 @@ def along(way: Way) -> Pair | None:
 
 
 def in_any_order(way: Way) -> _Steps | None:
-    """Returns the steps of a path of one level whose tables exist for every order of the steps.
+    """Returns the steps of a path of one level that may be taken in any order, or are all equal.
 
     None if the path has several levels, or if the order of its different steps matters.
     """
@@ -87,9 +92,12 @@ def in_any_order(way: Way) -> _Steps | None:
 
 
 def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way]:
-    """Returns the ways of covering a change, each unit of it by the statements of one level.
+    """Returns the paths by which the stated guarantees of a mechanism cover the change of the
+    table.
 
-    `needed`: see `Needed`. At most `MOST_WALKS` ways are returned.
+    Each unit of the change, `state`, is covered by guarantees that are stated on one and the same
+    dataset (see `Way`). `placed`: the guarantees; `needed`: returns how many steps of one it takes
+    to cover a unit (see `Needed`). At most `MOST_WALKS` paths are returned.
     """
     walks: list[list[tuple[int, _Steps]]] = [[]]
     for item, count in state:
@@ -108,7 +116,8 @@ def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way
 
 
 def _at(state: State, level: int) -> State:
-    """Returns the change units at a level, without their history."""
+    """Returns the units of change of the dataset `level` levels below the outermost, without their
+    history."""
     for _ in range(level):
         state = tuple((inner, n) for item, _ in state for inner, n in item.below)
     return tuple((leaf_item(item.leaf), n) for item, n in state)
@@ -117,7 +126,11 @@ def _at(state: State, level: int) -> State:
 def _ways(
     placed: Sequence[Placed], item: TracedUnit, count: int, needed: Needed
 ) -> list[tuple[int, _Steps]]:
-    """Returns the ways of covering `count` equal units, each as (level, steps on that level)."""
+    """Returns the ways in which guarantees cover `count` units equal to `item`, as (level, steps
+    there).
+
+    Parameters: see `all_ways`.
+    """
     ways: list[tuple[int, _Steps]] = []
     for level in sorted({each.level for each in placed}):
         here = [p for p in placed if p.level == level]
@@ -140,9 +153,9 @@ def _ways(
 
 
 def _shared_out(options: Sequence[tuple[Pair, int]], units: int) -> list[_Steps]:
-    """Returns ways of covering `units` equal units: each by one option, or shared between two.
+    """Returns ways of covering `units` equal units: each by one guarantee, or shared between two.
 
-    `options`: the (ε, δ) of a step, and the number of steps for one unit.
+    `options`: for each guarantee the (ε, δ) of a step, and the number of steps that cover one unit.
     """
     ways = [[(loss, steps * units)] for loss, steps in options]
     some = range(1, units) if units <= 6 else (units // 2,)
@@ -153,7 +166,7 @@ def _shared_out(options: Sequence[tuple[Pair, int]], units: int) -> list[_Steps]
 
 
 def _pair(guarantee: Guarantee) -> Pair:
-    """Returns the (ε, δ) of a pure or approximate guarantee."""
+    """Returns the (ε, δ) of a guarantee of pure or approximate DP."""
     return guarantee.value, guarantee.delta
 
 
@@ -171,10 +184,11 @@ Steps = Sequence[tuple[Pair, int]]
 
 
 def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
-    """Yields the curve of a change that can be made along any of these paths, beyond plain sums.
+    """Yields the privacy curve of a change that can be made along any of these paths, if it beats
+    sums.
 
-    The steps of each path may be taken in every order. Yields nothing if every path consists of
-    equal steps of pure DP (see `pure_steps`), of a single step, or is too long.
+    `ways`: the steps of each path, which may be taken in every order. Yields nothing if every path
+    consists of equal steps of pure DP (see `pure_steps`), of a single step, or is too long.
     """
     kept = sorted({way for way in map(_merged, ways) if way and _is_short(way)})
     if any(len(way) > 1 or (way[0][0][1] and way[0][1] > 1) for way in kept):
@@ -184,7 +198,7 @@ def pair_steps(ways: Iterable[Steps]) -> Iterator[Curve]:
 
 
 def _merged(way: Steps) -> tuple[tuple[Pair, int], ...]:
-    """Returns the steps of a path that lose anything, with equal ones counted together."""
+    """Returns the steps of a path that lose anything, with the counts of equal ones added."""
     counted: dict[Pair, int] = {}
     for pair, count in way:
         if pair != (ZERO, ZERO) and count:
@@ -193,7 +207,8 @@ def _merged(way: Steps) -> tuple[tuple[Pair, int], ...]:
 
 
 def _is_short(way: Steps) -> bool:
-    """Returns whether a path is short enough for its lines to be computed."""
+    """Returns whether a path has few enough steps, and a small enough ε, for its lines to be
+    computed."""
     states = math.prod(count + 1 for _, count in way)
     return (
         sum(count for _, count in way) <= _MOST_STEPS
@@ -205,7 +220,8 @@ def _is_short(way: Steps) -> bool:
 
 @lru_cache(maxsize=256)  # many blocks and copies are alike
 def _points(ways: Sequence[Steps]) -> tuple[Pair, ...]:
-    """Returns the (ε, δ) that hold for a change with these paths, by growing ε."""
+    """Returns all (ε, δ) that hold for a change that can be made along each of these paths, by
+    growing ε."""
     least: _Lines = {}
     for way in ways:
         _join(least, _any_order(way))
@@ -215,9 +231,10 @@ def _points(ways: Sequence[Steps]) -> tuple[Pair, ...]:
 
 
 def _any_order(way: Steps) -> _Lines:
-    """Returns the least lines over all orders of the steps, each of which is possible.
+    """Returns the lines (k: c) of a path, each the least over all orders of its steps (see the
+    module).
 
-    The sets of steps taken so far are enumerated by size; any step may be the last one taken.
+    Sets of steps taken so far are enumerated by size; any step may be the last one taken.
     """
     found: dict[tuple[int, ...], _Lines] = {(0,) * len(way): {ZERO: ZERO}}
     for n in range(sum(count for _, count in way)):
@@ -232,13 +249,14 @@ def _any_order(way: Steps) -> _Lines:
 
 
 def _join(lines: _Lines, others: _Lines) -> None:
-    """Adds `others` to `lines`: of two lines with one slope the smaller one is stored."""
+    """Adds the lines `others` to `lines`; of two with the same k the smaller c stays."""
     for slope, delta in others.items():
         lines[slope] = min(delta, lines.get(slope, ONE))
 
 
 def _after(lines: _Lines, epsilon: Fraction, delta: Fraction) -> _Lines:
-    """Returns the lines of a path after one more step of (ε, δ)."""
+    """Returns the lines of a path, given by those before its last step, which is (`epsilon`,
+    `delta`)-DP."""
     rise, fall = exp_up(epsilon), 1 / exp_up(epsilon)
     made: _Lines = {}
     for slope, least in lines.items():

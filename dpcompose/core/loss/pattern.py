@@ -1,8 +1,10 @@
-"""The loss of one change over all mechanisms together: a multiset of privacy losses.
+"""The loss of one change over all mechanisms together: a multiset of privacy losses, called a
+pattern.
 
 At a chosen δ the worst neighbouring change cannot be found from sums (theory, section 5, "the worst
 case depends on δ"), so that the losses of a change are stored separately, as a pattern. A pattern
-stands for the composition of its atoms; a pattern may be dropped when another one dominates it.
+stands for the composition of its atoms, each the loss of one mechanism; a pattern may be dropped
+when another one dominates it.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from dpcompose.curves.families import PureSteps
 
 
 class MechanismLossOptions:
-    """The loss of one mechanism for one change, as options: bounds of which each one holds.
+    """An atom of patterns: the loss of one mechanism for one change, as bounds each of which holds.
 
     Equal objects are one object, since patterns are compared by their atoms very often. `about` and
     `sorted` cache what `size` and the module `dominance` compute from the options.
@@ -81,10 +83,8 @@ Trace = tuple[tuple[Any, int], ...]
 
 
 def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
-    """Returns the losses of an option that is a composition, each with its count.
-
-    None if the option is a single loss.
-    """
+    """Returns the losses that a composition consists of, each with its count; None for a single
+    loss."""
     match known.part:
         case Grouped(base, 1):
             inner = [(curve_of(part), n) for part, n in base.parts]
@@ -101,9 +101,9 @@ def written_out(known: Curve) -> list[tuple[Curve, int]] | None:
 
 
 def is_noise(known: Curve) -> bool:
-    """Returns whether an option is the loss of one concrete mechanism that attains the bound.
+    """Returns whether a bound is the loss of one concrete mechanism, which attains it.
 
-    False for a bound over many mechanisms, such as a stated ε, and for an option with a δ.
+    False for a bound over many mechanisms, such as a stated ε, and for one with a δ.
     """
     part = known.part
     several = written_out(known)
@@ -118,7 +118,8 @@ def is_noise(known: Curve) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LossMultiset:
-    """A multiset of atoms (losses of mechanisms) that stands for their composition.
+    """A pattern: the multiset of the losses (atoms) of all mechanisms for one change, to be
+    composed.
 
     `loose`: bounds a set of changes from above, so that perhaps no single change attains the loss.
     `attained`: some mechanisms with these guarantees lose exactly this; not known where a guarantee
@@ -133,7 +134,7 @@ class LossMultiset:
     masses: Masses | None = field(default=None, compare=False, repr=False)
 
     def times(self, copies: int) -> LossMultiset:
-        """Returns the composition of `copies` independent copies."""
+        """Returns the composition of `copies` independent copies of the pattern."""
         if copies == 1 or not self.atoms:
             return self
         atoms = {atom: n * copies for atom, n in self.atoms.items()}
@@ -150,7 +151,10 @@ UndominatedLosses = tuple[LossMultiset, ...]
 def of_options(
     options: Iterable[Curve], trace: Trace = (), copies: int = 1, loose: bool = True
 ) -> LossMultiset:
-    """Returns an upper bound on one loss, by several options of which each one holds."""
+    """Returns a pattern with one atom, whose options are bounds on one loss each of which holds.
+
+    `copies`: how often that loss occurs; `trace`, `loose`: see `LossMultiset`.
+    """
     atom = MechanismLossOptions(tuple(dict.fromkeys(options)))
     return LossMultiset({atom: copies}, loose, False, trace)
 
@@ -175,7 +179,8 @@ def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
 
 
 def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
-    """Returns the pattern of a single loss with these options."""
+    """Returns the pattern of a single loss, of which each option is a bound; `attained`: see
+    `LossMultiset`."""
     return LossMultiset({MechanismLossOptions((option, *others)): 1}, attained=attained)
 
 
@@ -184,7 +189,7 @@ def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:
 
 
 def double(x: Fraction | int) -> float:
-    """Returns a number as a float, infinite if it is too large."""
+    """Returns a number as a float, infinite if it is too large for one."""
     try:
         return float(x)
     except OverflowError:
@@ -192,7 +197,8 @@ def double(x: Fraction | int) -> float:
 
 
 def response_epsilon(known: Curve) -> float:
-    """Returns the pure ε of an option, infinite if it has none; used for sorting only."""
+    """Returns the ε in pure DP of a bound on a loss, infinite if it has none; used for sorting
+    only."""
     if known.gaussian or known.no_failure != 1:
         return math.inf
     match known.part:
@@ -209,13 +215,14 @@ def response_epsilon(known: Curve) -> float:
 
 
 def _epsilon_of(composition: Curve) -> float:
-    """Returns the pure ε of a whole composition, as `response_epsilon` does of an option."""
+    """Returns the ε in pure DP of a whole composition, as `response_epsilon` does of one bound."""
     rest = response_epsilon(curve_of(None, composition.gaussian, composition.no_failure))
     return rest + sum(response_epsilon(curve_of(part)) * n for part, n in composition.parts)
 
 
 def _rho(known: Curve) -> float:
-    """Returns an estimate of the ρ of an option; used for sorting only, never as a bound."""
+    """Returns an estimate of the ρ of a bound on a loss; used for sorting only, never as a
+    bound."""
     rho = double(known.gaussian) / 2
     match known.part:
         case None:
@@ -243,7 +250,7 @@ def _rho(known: Curve) -> float:
 
 
 def _rho_of(composition: Curve) -> float:
-    """Returns an estimate of the ρ of a whole composition, as `_rho` does of an option."""
+    """Returns an estimate of the ρ of a whole composition, as `_rho` does of one bound."""
     rest = double(composition.gaussian) / 2
     return rest + sum(_rho(curve_of(part)) * n for part, n in composition.parts)
 
@@ -285,9 +292,9 @@ def mirrored(pattern: LossMultiset) -> LossMultiset:
 
 
 def _turned(part: Part | None) -> Part | None:
-    """Returns a part with the sides of one-sided samples exchanged, nested ones too.
+    """Returns a factor of a loss with the tables exchanged in one-sided samples, nested ones too.
 
-    Every other part holds for both orders of the tables, and is returned itself.
+    Every other factor holds for both orders of the tables, and is returned itself.
     """
     match part:
         case PoissonGroup() | Allocated() if part.side != "both":
@@ -305,7 +312,7 @@ def _turned(part: Part | None) -> Part | None:
 
 
 def _turned_whole(base: Curve) -> Curve:
-    """Returns a composition with the sides of all its one-sided samples exchanged."""
+    """Returns a composition with the two tables exchanged in all its one-sided samples."""
     turned = tuple((_turned(part) or part, n) for part, n in base.parts)
     if all(new is old for (new, _), (old, _) in zip(turned, base.parts, strict=True)):
         return base
@@ -313,7 +320,7 @@ def _turned_whole(base: Curve) -> Curve:
 
 
 def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
-    """Returns an atom that dominates the given one, whichever of the two tables has the row.
+    """Returns an atom that dominates this one, whichever of the two tables has the additional row.
 
     The atom itself if none of its options is a one-sided sample.
     """
@@ -328,7 +335,8 @@ def in_both_orders(atom: MechanismLossOptions) -> MechanismLossOptions:
 
 
 def _of_both_sides(part: Part | None) -> Part | None:
-    """Returns a sample as one whose loss holds for both sides."""
+    """Returns a factor that holds whichever table has the row, where the given one is a one-sided
+    sample."""
     match part:
         case Sampled() | PoissonGroup() | Allocated():
             return replace(part, side="both")
@@ -338,6 +346,7 @@ def _of_both_sides(part: Part | None) -> Part | None:
 
 
 def _whole_of_both_sides(base: Curve) -> Curve:
-    """Returns a composition with all its samples as those whose loss holds for both sides."""
+    """Returns a composition in which each one-sided sample is one that holds whichever table has
+    the row."""
     parts = ((_of_both_sides(part) or part, n) for part, n in base.parts)
     return replace(base, parts=tuple(sorted(parts, key=rank)))

@@ -92,12 +92,14 @@ _TIMES = (1, 2, 3, 4, 6, 9, 14)
 
 @dataclass(frozen=True, slots=True)
 class Patterns(LossAlgebra):
-    """Algebra of losses that are sets of patterns.
+    """Algebra of losses that are sets of patterns: multisets of losses, one set for each worst
+    change.
 
-    `curves`: whether (ε, δ) over several steps are also read as power functions; such losses are
-    not known to dominate others. `given_up`: for each composition of losses that was too large to
-    enumerate, the numbers of patterns of these losses. `hopeless`: the same for an earlier problem
-    that differs little from this one; the compositions listed there are not enumerated.
+    A loss is the set of patterns that no other one dominates, each of which may be the worst at
+    some δ. `curves`: whether (ε, δ) over several steps are also read as power functions; such
+    losses are not known to dominate others. `given_up`: for each composition of losses that was too
+    large to enumerate, the numbers of patterns of these losses. `hopeless`: the same for an earlier
+    problem that differs little from this one; the compositions listed there are not enumerated.
     """
 
     curves: bool = False
@@ -148,7 +150,8 @@ class Patterns(LossAlgebra):
     def _covered(
         self, total: UndominatedLosses, several: Iterable[UndominatedLosses]
     ) -> UndominatedLosses | None:
-        """Returns the composition of losses, where groups of patterns are covered together.
+        """Returns the composition of `total` and `several`, where groups of patterns are covered by
+        worse ones.
 
         Each loss is reduced to few patterns before it is combined. None if that takes too long.
         """
@@ -167,7 +170,8 @@ class Patterns(LossAlgebra):
     def _sorts(
         self, losses: Sequence[tuple[UndominatedLosses, int]]
     ) -> list[tuple[UndominatedLosses, int]]:
-        """Returns few losses, each with a count, that together dominate very many losses.
+        """Returns few losses, with counts, that together dominate these very many losses with
+        counts.
 
         Losses of about the same size are merged into one, which may be at any of their patterns.
         """
@@ -184,9 +188,11 @@ class Patterns(LossAlgebra):
     def behind(
         self, ordered: Sequence[tuple[UndominatedLosses, int]], most: int
     ) -> list[tuple[LossMultiset, int]]:
-        """Returns counted patterns, the i-th of which dominates the i-th and all later losses.
+        """Returns patterns with counts, the i-th of which dominates the i-th and all later of these
+        losses.
 
-        `ordered`: losses with their counts, the largest first; `most`: how many ranks are needed.
+        `ordered`: losses with their counts, the largest first; `most`: how many of the i are
+        needed.
         """
         if is_one_loss(covering([each for loss, _ in ordered for each in loss])):
             return _covers_behind(ordered)
@@ -216,7 +222,7 @@ class Patterns(LossAlgebra):
         )
 
     def worst_case(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """Returns a loss that covers each of several changes: the union of their patterns.
+        """Returns a loss that covers each of several possible changes: the union of their patterns.
 
         Empty if one of them has no finite bound.
         """
@@ -228,7 +234,7 @@ class Patterns(LossAlgebra):
         return self.undominated(found)
 
     def best(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
-        """Returns the loss that several bounds on one change give together.
+        """Returns the loss that follows from several bounds on one change, all of which hold.
 
         A bound that some change attains is preferred. Upper bounds of one pattern each become
         options of one atom; otherwise the bound of the smallest estimated size is returned.
@@ -242,7 +248,8 @@ class Patterns(LossAlgebra):
     def chain(
         self, parts: Sequence[tuple[UndominatedLosses, int]], free: bool = False
     ) -> UndominatedLosses:
-        """Returns the loss along a path of tables, whose steps may charge different mechanisms.
+        """Returns the loss along a path of neighbouring tables, whose steps may charge different
+        mechanisms.
 
         `parts`: the loss of a step and the number of such steps; `free`: any order of steps is
         possible.
@@ -277,7 +284,8 @@ class Patterns(LossAlgebra):
         return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> UndominatedLosses:
-        """Returns the loss of an ε, or the whole curve of noise that has it."""
+        """Returns the loss of an ε-DP mechanism; with `noise`, the whole curve of that noise with
+        this ε."""
         curve = curve_of(Response(epsilon)) if noise is None else noise.loss(epsilon)
         return (of_options([curve]),)
 
@@ -331,7 +339,10 @@ class Patterns(LossAlgebra):
     def exchanged(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
     ) -> UndominatedLosses:
-        """Returns the loss of a replaced row under Poisson samples, by its curve and by its ε."""
+        """Returns the loss of one replaced row under Poisson samples, by its curve and by its ε.
+
+        Parameters: see `LossAlgebra.exchanged`.
+        """
         ways = [self._exchanged_curves(once, both, rate, rounds)]
         ends = [worst_total(each, Notion.PURE) for each in (once, both)]
         epsilon = exchanged_up(ends[0], ends[1], rate)
@@ -343,7 +354,8 @@ class Patterns(LossAlgebra):
     def _exchanged_curves(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
     ) -> UndominatedLosses:
-        """Returns the loss of a replaced row as a curve: see `profile.exchange`."""
+        """Returns the loss of one replaced row under Poisson samples as a curve: see
+        `profile.exchange`."""
         if not once:
             return self.times(self.coupled([(rate, both)]), rounds)
         end, whole = covering(once), covering(both) if both else None
@@ -364,7 +376,7 @@ class Patterns(LossAlgebra):
     ) -> Walk:
         """Bounds the loss of several rows under Poisson samples, by how many of them are drawn.
 
-        Either all rows are replaced, or none is.
+        Parameters: see `LossAlgebra.several_rows`. Either all rows are replaced, or none is.
         """
         of_rows, rows = rate, rows_that_change_alike(state) or 0
         pairs = any(leaf.kind is Kind.PAIR for leaf in all_leaves(state))
@@ -406,9 +418,9 @@ class Patterns(LossAlgebra):
     ) -> UndominatedLosses:
         """Returns the loss of several rows through one Poisson sample: see `profile.sampled_rows`.
 
-        `like`: the sample, without its losses. `once`: the loss of each number of additional rows
-        in the sample that `like` distinguishes; `replaced`: the losses of 1, 2, … rows replaced in
-        the sample, where they are known.
+        `like`: the sample, without its losses. `once`: the loss in the sample of each number of
+        additional rows that `like` distinguishes; `replaced`: the losses of 1, 2, … rows replaced
+        in the sample, where they are known.
         """
         if not all(once):
             return ()
@@ -431,7 +443,10 @@ class Patterns(LossAlgebra):
         self, chances: Sequence[Fraction], losses: Sequence[UndominatedLosses]
     ) -> UndominatedLosses:
         """Returns the loss of replaced rows of which a sample holds some: see
-        `profile.replaced_rows`."""
+        `profile.replaced_rows`.
+
+        Parameters: see `LossAlgebra.number_drawn`.
+        """
         if not all(losses):
             return ()
         ends = [covering(loss) for loss in losses]
@@ -490,7 +505,10 @@ def _run_starts(ordered: Sequence[tuple[UndominatedLosses, int]], most: int) -> 
 def _covers_behind(
     ordered: Sequence[tuple[UndominatedLosses, int]],
 ) -> list[tuple[LossMultiset, int]]:
-    """Returns for each loss a pattern that covers it and all later losses, with its count."""
+    """Returns for each loss a pattern that dominates it and all later losses, with its count.
+
+    `ordered`: losses with their counts, the largest first.
+    """
     found: list[tuple[LossMultiset, int]] = []
     after: UndominatedLosses = ()
     for loss, n in reversed(ordered):
@@ -512,7 +530,8 @@ def grouped(patterns: Sequence[LossMultiset], most: int = MOST_PATTERNS) -> Undo
 
 
 def either(patterns: UndominatedLosses) -> UndominatedLosses:
-    """Returns several bounds on one loss as one atom, any of whose options may be used."""
+    """Returns one atom whose options are all these patterns, which are bounds on one and the same
+    loss."""
     if len(patterns) <= 1:
         return patterns
     if any(not pattern.atoms for pattern in patterns):
@@ -527,9 +546,10 @@ def either(patterns: UndominatedLosses) -> UndominatedLosses:
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:
-    """Returns the loss of one mechanism with several options, bounds that all hold.
+    """Returns the loss of one mechanism, of which each option is a bound; `attained`: see
+    `LossMultiset`.
 
-    If its only option is a composition, each of its losses becomes an atom.
+    If its only option is a composition, each of the composed losses becomes an atom.
     """
     if len(options) == 1 and (several := written_out(options[0])) is not None:
         atoms = {MechanismLossOptions((known,)): n for known, n in several}

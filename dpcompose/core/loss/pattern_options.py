@@ -1,4 +1,5 @@
-"""Losses known in several ways, as options of one atom: of a sample, a path, or several changes."""
+"""Losses with several bounds that all hold, as the options of one atom: for samples, paths,
+mixtures."""
 
 from __future__ import annotations
 
@@ -53,21 +54,23 @@ def longest(loss: UndominatedLosses) -> int:
 
 
 def parts_of(loss: UndominatedLosses) -> int:
-    """Returns the estimated cost, in parts, of putting all patterns of a loss on a grid."""
+    """Returns the estimated cost of evaluating all patterns of a loss on a grid, in single
+    losses."""
     return sum(map(_parts, loss))
 
 
 def _parts(pattern: LossMultiset) -> int:
-    """Returns the estimated cost, in parts, of putting one pattern on a grid."""
+    """Returns the estimated cost of evaluating one pattern on a grid, in single losses."""
     sorts = len(pattern.atoms)
     return sorts if sorts < 2 else sorts * _COMPOSED
 
 
 def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
-    """Returns one pattern that dominates all patterns of a loss: see `Maximum`.
+    """Returns one pattern (multiset of losses) that dominates each pattern of `loss`: see
+    `Maximum`.
 
-    `most`: the number of parts that may be put on a grid; the smallest patterns beyond it are
-    covered by one pattern.
+    `most`: the largest cost (`parts_of`) of evaluation; the smallest patterns beyond it are covered
+    by one pattern together.
     """
     loss = largest_and_rest(loss, most)
     if len(loss) == 1:
@@ -77,9 +80,12 @@ def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
 
 
 def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...]]:
-    """Yields several patterns as compositions: all by their first options, then by their second, ….
+    """Yields ways of turning each pattern (a multiset of losses with alternative bounds) into one
+    composition.
 
-    Last, each by its last option, which may be the one that combines all others.
+    Each way is one composition for each pattern. The i-th way has the i-th composition of each, or
+    its last one if it has fewer; the last way has the last composition of each, which may be the
+    one that combines all alternatives.
     """
     ways = [list(islice(compositions(pattern), _MOST_READ)) for pattern in patterns]
     for i in range(min(MOST_WAYS, max(map(len, ways)))):
@@ -89,9 +95,10 @@ def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...
 
 
 def largest_and_rest(loss: Sequence[LossMultiset], most: int) -> UndominatedLosses:
-    """Returns the first patterns, with at most `most` parts, and one that dominates all others.
+    """Returns the first patterns of `loss`, and one pattern that dominates all others.
 
-    The others are covered by family if that gives one loss and a δ, else by their largest ρ.
+    `most`: the largest cost (`parts_of`) of the first ones. The others are covered by family of
+    noise if that gives one loss and a δ, else by their largest ρ.
     """
     fitting = sum(cost <= most for cost in accumulate(map(_parts, loss)))
     if fitting == len(loss):
@@ -108,9 +115,9 @@ def is_one_loss(pattern: LossMultiset) -> bool:
 
 
 def _concentrated(patterns: Sequence[LossMultiset]) -> LossMultiset:
-    """Returns the largest ρ with the largest δ, which dominates all of several patterns.
+    """Returns a pattern that dominates all of these: the largest ρ with the largest δ.
 
-    If some pattern has no finite ρ, the pattern that covers them by family.
+    If some pattern has no finite ρ, the pattern that covers them by family of noise.
     """
     rho, no_failure = ZERO, Survival(ONE)
     for pattern in patterns:
@@ -150,9 +157,10 @@ def from_above(pattern: LossMultiset) -> LossMultiset:
 
 
 def unsampled(pattern: LossMultiset, always: bool = False) -> Iterator[Curve]:
-    """Yields compositions without the sample as options, if they may be better than with it.
+    """Yields compositions that bound the pattern as if the sample were public, where they may be
+    better.
 
-    That is so where a part is not tight: other bounds on it, such as Rényi divergences, are not
+    They may be where a part is not tight: other bounds on it, such as Rényi divergences, are not
     available through a sample. `always`: for any parts, where the loss through the sample is
     computed on a grid only.
     """
@@ -178,13 +186,18 @@ def mixture_of_draws(ways: Sequence[tuple[Fraction, LossMultiset]]) -> LossMulti
 
 def mixture(ways: Sequence[tuple[Fraction, LossMultiset]], whole: LossMultiset) -> LossMultiset:
     """Returns the loss where one of several things happens, with given chances, in both tables
-    alike; `whole`: as of what it is traced."""
+    alike.
+
+    `ways`: the chance and the loss of each; `whole`: a pattern whose origins (`trace`) the result
+    gets.
+    """
     parts = [(q, pattern) for q, pattern in ways if pattern.atoms]
     return of_options(_ways_mixed(parts), whole.trace) if parts else whole
 
 
 def _ways_mixed(parts: Sequence[tuple[Fraction, LossMultiset]]) -> Iterator[Curve]:
-    """Yields bounds on a mixture of losses, each with its chance."""
+    """Yields bounds on a mixture; `parts`: the chance of each thing that may happen, and its
+    loss."""
     for way in read_together([pattern for _, pattern in parts]):
         chances: dict[Curve, Fraction] = {}
         for (q, _), composition in zip(parts, way, strict=True):
@@ -200,8 +213,11 @@ def _ways_mixed(parts: Sequence[tuple[Fraction, LossMultiset]]) -> Iterator[Curv
 
 
 def allocated(pattern: LossMultiset, steps: int, side: str) -> LossMultiset:
-    """Returns the pattern read in one of so many steps, drawn uniformly: that of one step, or less
-    where it is Gaussian."""
+    """Returns the loss of a row that takes part in one of `steps` steps, drawn uniformly.
+
+    `pattern`: the loss in its step; the result is the same, or less where it is Gaussian. `side`:
+    see `LossAlgebra.amplified`.
+    """
     options = [
         curve_of(Allocated(steps, composition.gaussian, side))
         for composition in compositions(pattern)
@@ -211,10 +227,11 @@ def allocated(pattern: LossMultiset, steps: int, side: str) -> LossMultiset:
 
 
 def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -> LossMultiset:
-    """Returns the pattern read through a secret sample of rate `rate`.
+    """Returns the loss of what reads a secret sample of rate `rate`; `pattern`: the loss in the
+    sample.
 
     `replace`: sampling without replacement, for a replaced row; else Poisson sampling. `side`:
-    which table has the row, or "both" (see `amplification.amplified`).
+    which table has the row, or "both" (see `LossAlgebra.amplified`).
     """
     if not pattern.atoms:
         return pattern
@@ -241,10 +258,11 @@ def chained(
     curves: bool,
     free: bool,
 ) -> Iterator[Curve]:
-    """Yields bounds on the loss along a whole path, as options of one atom.
+    """Yields bounds on the loss along a whole path of neighbouring tables, as options of one atom.
 
-    `steps`: the loss of a step and the number of such steps. `curves`: whether power functions of
-    (ε, δ) are wanted; `free`: whether the steps may come in any order.
+    `steps`: the loss of a step and the number of such steps. `undominated`: drops the patterns that
+    others dominate. `curves`: whether power functions of (ε, δ) are wanted; `free`: whether the
+    steps may come in any order.
     """
     shift = _one_family(steps)
     any_known = shift is not None

@@ -1,4 +1,5 @@
-"""The data types of the search for the worst change: needs, branches, choices and answers."""
+"""The data types of the search for the worst change: requests for losses, their bounds and
+rules."""
 
 from __future__ import annotations
 
@@ -22,16 +23,21 @@ from dpcompose.core.theorem import Refused
 
 
 class PureNeed(NamedTuple):
-    """A request for the loss of a state at a place in pure DP, whatever the bound's notion."""
+    """A request, made by a `Walk`, for the loss of a change in pure DP, whatever the notion of the
+    bound.
+
+    `place`: the dataset that changes; `state`: its change.
+    """
 
     place: Place
     state: State
 
 
 class Branch(NamedTuple):
-    """The change that a propagated change becomes in one dataset below.
+    """One dataset below a map or partition, and what a change above becomes there.
 
-    `copies`: the number of equal blocks with this change.
+    `place`: that dataset; `state`: its change; `copies`: the number of equal blocks, or of equal
+    draws of a sample, with this change.
     """
 
     place: Place
@@ -40,7 +46,7 @@ class Branch(NamedTuple):
 
 
 class How(NamedTuple):
-    """The rule that bounds a loss, with the rules whose bounds it combines."""
+    """The name of the rule by which a loss is bounded, with the rules whose bounds it combines."""
 
     rule: str
     of: tuple[How, ...] = ()
@@ -51,11 +57,13 @@ class How(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The worst possible propagation of a change along one map or at one partition.
+    """A bound on the loss below one map or partition, with the worst change there that it stands
+    for.
 
-    `loss` is its loss; `bounded`: the loss is bounded from above by a path of single units, not
-    searched; `branches` then show one unit, of which there are `units` equal ones (0: units of
-    several sorts). `how` is the rule that bounds the loss (`core.kernel`).
+    `loss`: the bound; `branches`: the datasets directly below with their changes. `bounded`: the
+    loss is bounded from above by a path of single units, not searched; `branches` then show one
+    unit, of which there are `units` equal ones (0: units of several sorts). `how`: the rule that
+    bounds the loss (`core.kernel`).
     """
 
     loss: Loss
@@ -66,7 +74,11 @@ class Choice(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The loss of a change at a place: of its mechanisms, and of the maps and partitions below."""
+    """The largest loss of a change of one dataset, with everything that is made from the dataset.
+
+    `own`: the loss of each mechanism that reads the dataset itself; `choices`: the bound below each
+    map and partition; `loss`: the composition of all of them.
+    """
 
     loss: Loss
     own: tuple[Loss, ...]
@@ -75,15 +87,16 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class Effort:
-    """The number of joint propagations that the search may still enumerate.
+    """The number of ways of following a change of several units that the search may still
+    enumerate.
 
-    When it is used up, several units are bounded by a path instead.
+    When it is used up, several units are bounded by a path of single units instead.
     """
 
     left: int = 8_000
 
     def allows(self, ways: int) -> bool:
-        """Returns whether `ways` more may be enumerated, and charges them in either case.
+        """Returns whether `ways` more may be enumerated, and deducts them in either case.
 
         Refused requests count as well, so that the search ends.
         """
@@ -93,7 +106,8 @@ class Effort:
 
 
 def in_pure(walk: Walk) -> Walk:
-    """Runs a walk with every need turned into a need of pure DP, and returns the walk's result."""
+    """Runs a walk (see `Walk`) so that each loss it requests is asked for in pure DP; returns its
+    result."""
     sent: Loss = None
     while True:
         try:
@@ -106,8 +120,9 @@ def in_pure(walk: Walk) -> Walk:
 class LossRules(ABC):
     """The rules that bound the loss of a change of a dataset, below one map or over one partition.
 
-    Each rule is a method that returns a walk: it yields requests for the losses of changes below,
-    and its result is a Choice. It raises `Refused` where it does not apply.
+    Each rule is a method that returns a walk (`Walk`): it yields requests for the losses of changes
+    of the datasets below, and its result is a `Choice`. It raises `Refused` where it does not
+    apply. `place`: the dataset that changes.
     """
 
     __slots__ = ()
@@ -117,17 +132,19 @@ class LossRules(ABC):
     @property
     @abstractmethod
     def by_name(self) -> Mapping[str, Callable[[State], Walk]]:
-        """Returns the rules that combine no others, by the names that certificates use."""
+        """Returns the rules that combine no other rules, by their names in certificates."""
 
     def replay(self, how: How, state: State) -> Walk:
-        """Bounds the loss by the named rule; raises `Refused` where it does not apply."""
+        """Bounds the loss of the change `state` by the rule named in `how`; `Refused` where it does
+        not apply."""
         if how.rule in self.by_name and not how.of:
             return (yield from self.by_name[how.rule](state))
         if how.rule in ("units", "outermost"):
             rest = iter(how.of)
 
             def following(unit: State) -> Walk:
-                """Returns the bound of a unit by the next rule; `Refused` if no rule is left."""
+                """Bounds the loss of one unit of the change by the next rule; `Refused` if no rule
+                is left."""
                 each = next(rest, None)
                 if each is None:
                     raise Refused("some unit of the change is left out")
@@ -142,7 +159,11 @@ class LossRules(ABC):
         raise Refused(f"there is no rule `{how.rule}` here")
 
     def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """Bounds the loss along a path of tables, each a unit of the change from the next."""
+        """Bounds the loss of the change along a path of tables, each a unit of the change from the
+        next.
+
+        `search`: bounds the loss of a single unit; `outermost`: see `by_units`.
+        """
         return (yield from by_units(self.algebra, self.place, state, search, outermost))
 
 
@@ -153,10 +174,12 @@ def by_units(
     search: Callable[[State], Walk],
     outermost: bool = False,
 ) -> Walk:
-    """Bounds the loss of several units by a path through them, from the loss of each unit alone.
+    """Bounds the loss of several units of change by a path of tables, from the loss of each unit
+    alone.
 
-    Rows without a privacy unit may change in any order; rows of one unit may have to go before
-    other rows of it come. `outermost`: everything that one unit further up has become is one step.
+    `place`: the dataset that changes by `state`; `search`: bounds the loss of one unit. Rows
+    without a privacy unit may change in any order; rows of one unit may have to go before other
+    rows of it come. `outermost`: everything that one unit of an ancestor has become is one step.
     Raises Refused for a single unit, or if the outermost units are the single units.
     """
     units = single_units(state)
@@ -181,7 +204,7 @@ def by_units(
 
 
 def best_of(algebra: LossAlgebra, found: Sequence[Choice], shown: Choice) -> Choice:
-    """Returns the best of several bounds on one change, with the branches of `shown`."""
+    """Returns the best of several bounds (`found`) on one change, with the branches of `shown`."""
     if len(found) == 1:
         return shown
     loss = algebra.best(each.loss for each in found)
@@ -191,7 +214,8 @@ def best_of(algebra: LossAlgebra, found: Sequence[Choice], shown: Choice) -> Cho
 
 
 def worst_of(algebra: LossAlgebra, found: Sequence[Choice]) -> Choice:
-    """Returns the worst of several possible changes, with a loss that covers all of them."""
+    """Returns a bound that covers several possible changes (`found`), with the branches of the
+    worst one."""
     if len(found) == 1:
         return found[0]
     shown = max(found, key=lambda each: algebra.key(each.loss))
@@ -202,7 +226,12 @@ def worst_of(algebra: LossAlgebra, found: Sequence[Choice]) -> Choice:
 
 
 def fit(state: State, above: Place, below: Place, pushed: bool) -> State:
-    """Returns the state without levels and directions that nothing from `below` on refers to."""
+    """Returns a change of the dataset `above` in the form in which `below`, made from it, needs it.
+
+    Dropped are the units of ancestors on which no guarantee at or below `below` is stated, and the
+    order of the two tables where no loss there depends on it. `pushed`: the units of `above` itself
+    have been added as the innermost level of the history.
+    """
     if above.leans and not below.leans:
         state = undirected(state)
     levels = [*above.levels, above.depth] if pushed else list(above.levels)

@@ -27,17 +27,21 @@ _SUMMED = 2_000
 
 
 class Accuracy(NamedTuple):
-    """The noise of one answer, in its units: `deviation` is its standard deviation, and with the
-    chance of a level it is at most `within` from 0. Both are rounded up."""
+    """How far the noise moves one answer, in the units of the answer; both numbers are rounded up.
+
+    `deviation`: the standard deviation; `within`: with a given chance (the level) the noise is at
+    most this.
+    """
 
     deviation: Fraction
     within: Fraction
 
 
 def accuracy_of(noise: Family, level: Fraction) -> Accuracy | None:
-    """Returns what noise does to one answer; of a vector, to each coordinate.
+    """Returns how far a mechanism's noise moves one answer, or each coordinate of a vector.
 
-    `level`: a chance, above 0 and at most HIGHEST. None for what adds no noise to a number.
+    `level`: the chance with which the noise is at most `within`, above 0 and at most HIGHEST. None
+    for what adds no noise to a number.
     """
     noise = getattr(noise, "noise", noise)  # `OneHot` has the noise of each coordinate
     rest = 1 - level
@@ -70,7 +74,8 @@ def _normal_quantile(rest: Fraction) -> Fraction:
 
 
 def _within_geometric(scale: Fraction, rest: Fraction) -> int:
-    """Returns the least w with P(|n| > w) = 2q^(w+1)/(1+q) ≤ `rest`, q = e^(-1/scale)."""
+    """Returns the least w with P(|n| > w) = 2q^(w+1)/(1+q) ≤ `rest`, for geometric noise n, q =
+    e^(-1/`scale`)."""
     most = rest * (1 + 1 / exp_up(1 / scale))
     found = max(0, math.floor(scale * log_inverse_up(most / 2)) - 2)
     while 2 * exp_up(-(found + 1) / scale) > most:
@@ -79,10 +84,11 @@ def _within_geometric(scale: Fraction, rest: Fraction) -> int:
 
 
 def _within_skellam(variance: Fraction, rest: Fraction) -> int:
-    """Returns a w with P(|n| > w) ≤ `rest`: the least where the law is summed.
+    """Returns a w with P(|n| > w) ≤ `rest` for Skellam noise n: the least where the law is summed.
 
-    P(|n| ≤ w) is the mean of e^(-v(1 - cos t))·sin((w + 1/2)t)/sin(t/2) over the circle, by as many
-    points as leave no other masses. Beyond that by Bernstein: 2·exp(-w²/(2(v + w/3))).
+    P(|n| ≤ w) is the mean of e^(-v(1 - cos t))·sin((w + 1/2)t)/sin(t/2) over the circle, v the
+    `variance`, by as many points as leave no other masses. Beyond that by Bernstein: 2·exp(-w²/(2(v
+    + w/3))).
     """
     deviation = float(sqrt_up(variance))
     logarithm = float(log_inverse_up(rest / 2))

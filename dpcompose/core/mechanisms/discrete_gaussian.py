@@ -27,7 +27,8 @@ class DiscreteGaussian(Family):
     unit: Fraction = Fraction(1)
 
     def rho(self, shift: Fraction) -> Fraction:
-        """Returns ρ = s²/(2σ²) (Canonne, Kamath and Steinke 2020), attained at the order α = 2."""
+        """Returns ρ = s²/(2σ²) for the `shift` s (Canonne, Kamath and Steinke 2020), attained at
+        the order α = 2."""
         return (shift / self.sigma) ** 2 * self.unit / 2
 
     def loss(self, shift: Fraction) -> Curve:

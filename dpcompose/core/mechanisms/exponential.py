@@ -33,7 +33,8 @@ class Exponential(EqualLosses):
         return BoundedRange(self.epsilon(shift))
 
     def epsilon(self, shift: Fraction) -> Fraction:
-        """Returns the range of the loss at a shift, which is also an ε of pure DP."""
+        """Returns the range of the loss at a shift, a multiple of Δ, which is also an ε of pure
+        DP."""
         return self.range * shift
 
     def describe(self, shift: Fraction) -> str:

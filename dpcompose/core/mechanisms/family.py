@@ -33,7 +33,8 @@ Safe = Literal["up", "down"]
 
 
 class Need(NamedTuple):
-    """A requirement on a number: `says` names it; `code` and `hint` are reported if it is violated.
+    """A requirement on a number in a spec: `says` names it; `code` and `hint` are reported if it is
+    violated.
 
     `fits`: returns whether a number satisfies it; None if any number of at least 0 does. `signed`:
     numbers below 0 may satisfy it.
@@ -112,7 +113,10 @@ class FormKey(NamedTuple):
 def noise_key(
     name: str, says: str, *, default: object = REQUIRED, exactly: bool = False
 ) -> FormKey:
-    """Returns the key of a number above 0 that says how much noise there is."""
+    """Returns the key of a spec for a number above 0 that says how much noise there is.
+
+    `exactly`: it must be rational.
+    """
     return FormKey(name, Sort.NUMBER, says, default, need=NOISE, noise=True, exactly=exactly)
 
 
@@ -128,7 +132,8 @@ class Family(ABC):
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:
-        """Returns the privacy loss distribution of a dominating pair, for a shift above 0."""
+        """Returns the curve of a dominating pair: the law of the privacy loss at a shift above
+        0."""
 
     @abstractmethod
     def describe(self, shift: Fraction) -> str:
@@ -157,7 +162,8 @@ class Family(ABC):
         return None if mu is None else mu * mu
 
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """Returns an (ε, δ) of one step, where the mechanism is stated in approximate DP."""
+        """Returns an (ε, δ) of the mechanism for one step of its relation, or None if it is not
+        stated in (ε, δ)."""
         return None
 
 
@@ -169,10 +175,10 @@ class EqualLosses(Family):
 
     @abstractmethod
     def part(self, shift: Fraction) -> MechanismLoss:
-        """Returns the loss at a shift."""
+        """Returns one of the equal losses, that of a concrete mechanism, at a shift."""
 
     def times(self, shift: Fraction) -> int:
-        """Returns how many such losses compose."""
+        """Returns how many such losses compose at a shift."""
         return 1
 
     def epsilon(self, shift: Fraction) -> Fraction | None:
@@ -266,13 +272,17 @@ class FamilyForm(NamedTuple):
         return self.numbers[0]
 
     def made(self, values: Mapping[str, object]) -> Family:
-        """Returns the mechanism with these values of the form's keys."""
+        """Returns the mechanism with these values of the form's keys, by their names."""
         make: Callable[..., Family] = self.make or self.family
         return make(*(values[each.name] for each in self.keys))
 
 
 def monotone_key(moved: str) -> FormKey:
-    """Returns the key for what moves in one direction where rows only come, or only go."""
+    """Returns the key of a spec that declares that values move in one direction where rows only
+    come or only go.
+
+    `moved`: the values in words.
+    """
     one_way = "move in one direction, as counts do where rows come or go"
     says = f"For two neighbours all {moved} {one_way}."
     return FormKey("monotone", Sort.FLAG, says, default=False)
@@ -281,7 +291,12 @@ def monotone_key(moved: str) -> FormKey:
 def refused_monotone(
     values: Mapping[str, object], relation: str, moved: str, scale: str
 ) -> Why | None:
-    """Returns why what is `monotone` does not fit a relation; None if it does, or is not."""
+    """Returns why a mechanism declared `monotone` does not fit a neighbouring relation, as (key,
+    message, hint).
+
+    `values`: of the mechanism's keys; `moved`: what moves with a row, in words; `scale`: the scale
+    of the noise without `monotone`, in words. None if it fits, or is not `monotone`.
+    """
     if not values.get("monotone") or relation in ONE_DIRECTION:
         return None
     return (
@@ -293,8 +308,11 @@ def refused_monotone(
 
 
 def drawn_by(name: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
-    """Returns the declared hypothesis of that name, for whose words see the handbook: the mechanism
-    charged is of one of the families, or passes the test `but`."""
+    """Returns the hypothesis that the mechanism charged is of one of the families, as the author
+    declares.
+
+    Or that it passes the test `but`. `name`: of the hypothesis; its words are in the handbook.
+    """
 
     def holds(touch: ChargedStep) -> None:
         """Raises `Refused` unless the mechanism charged draws its noise from one of `families`."""
@@ -319,8 +337,11 @@ def family_theorem(
     notion: Notion | None = None,
     place: str = "Documentation",
 ) -> Callable[[_Bound], _Bound]:
-    """Returns the function that enters a theorem on the guarantee of a family with its bound, and
-    returns the bound."""
+    """Returns the function that enters the theorem on a family's guarantee, with its bound, in the
+    book.
+
+    That function returns the bound unchanged. `given`: the hypothesis beside those of every family.
+    """
     return theorem(
         identifier,
         title=title,

@@ -12,7 +12,8 @@ from dpcompose.curves.rounding import number, sqrt_up
 
 
 class OneGaussian(Family):
-    """A mechanism with the loss of one Gaussian: `mu_squared` says all about it."""
+    """A mechanism whose privacy loss is that of one Gaussian mechanism: `mu_squared` says all about
+    it."""
 
     __slots__ = ()
 
@@ -24,7 +25,7 @@ class OneGaussian(Family):
 
     @abstractmethod
     def mu_squared(self, shift: Fraction) -> Fraction:
-        """Returns the exact μ² of the Gaussian mechanism that has the loss of this one."""
+        """Returns the exact μ² of the Gaussian mechanism with the same privacy loss, at a shift."""
 
     def loss(self, shift: Fraction) -> Curve:
         return Curve((), self.mu_squared(shift))

@@ -34,7 +34,7 @@ class Geometric(EqualLosses):
         return shift / self.scale
 
     def part(self, shift: Fraction) -> GeometricLoss:
-        """Returns the loss at a shift, rounded up to whole steps."""
+        """Returns the loss at a shift, which is rounded up to whole steps."""
         return GeometricLoss(math.ceil(shift), self.scale)
 
     def describe(self, shift: Fraction) -> str:
@@ -42,7 +42,8 @@ class Geometric(EqualLosses):
 
 
 def _pure_steps(touch: ChargedStep) -> bool:
-    """Returns whether a guarantee is pure over several steps: that loses no more than noise."""
+    """Returns whether a guarantee is pure over several steps, which loses no more than geometric
+    noise."""
     guarantee = touch.first.statement.guarantee
     steps = sum(each or 0 for each in touch.steps)
     return guarantee.noise is None and guarantee.notion is Notion.PURE and steps > 1

@@ -53,7 +53,8 @@ class Tree(OneGaussian):
 
     @property
     def _squares(self) -> int:
-        """The largest sum, over the nodes of the tree, of the square of a row's participations."""
+        """Returns the largest sum, over the nodes of the tree, of the square of a row's
+        participations below."""
         return squares_in_tree(
             self.steps, self.participations, self.min_separation, self.restarts + 1
         )
@@ -85,7 +86,7 @@ class Matrix(OneGaussian):
 
     @property
     def _squares(self) -> Fraction:
-        """The square of how far one row moves C·x, for vectors of norm 1."""
+        """Returns the square of how far one row moves C·x, for vectors of norm 1."""
         apart = self.bands is not None and self.bands <= self.min_separation
         times = self.participations if apart else self.participations**2
         return times * self.column_norm**2
@@ -99,15 +100,21 @@ class Matrix(OneGaussian):
     given=drawn_by("noise over steps", Tree, Matrix),
 )
 def correlated_noise(each: Fraction, moved: Fraction) -> Fraction:
-    """Returns μ². `each`: (Δ/σ)²; `moved`: s², of vectors of norm 1."""
+    """Returns μ² = (Δ/σ)²·s² of correlated Gaussian noise.
+
+    `each`: (Δ/σ)²; `moved`: s², how far a row with vectors of norm 1 moves what the noise is added
+    to, squared.
+    """
     return each * moved
 
 
 @lru_cache(maxsize=256)
 def squares_in_tree(steps: int, participations: int, separation: int, trees: int) -> int:
-    """Returns the largest sum over nodes of the square of how many participations are below them.
+    """Returns the largest sum, over the nodes of binary trees, of the square of a row's
+    participations below.
 
-    `steps`: leaves of each of so many trees. Participations in one tree are `separation` apart.
+    `steps`: leaves of each of the `trees`. `participations`: the most of a row; in one tree they
+    are `separation` steps apart.
     """
     in_one = min(participations, -(-steps // separation))
     participations = min(participations, trees * in_one)
@@ -144,7 +151,12 @@ _Ways = list[list[tuple[int, int, int]]]
 
 
 def _join(one: _Ways, other: _Ways, between: int, most: int) -> _Ways:
-    """Returns the ways of two parts of a tree together, with so many free steps `between`."""
+    """Returns the ways of distributing participations over two neighbouring parts of a tree
+    together.
+
+    `between`: the least number of free steps between two participations; `most`: of participations
+    in all.
+    """
     found: list[set[tuple[int, int, int]]] = [
         set() for _ in range(min(most, len(one) + len(other) - 2) + 1)
     ]
@@ -158,7 +170,7 @@ def _join(one: _Ways, other: _Ways, between: int, most: int) -> _Ways:
 
 
 def _no_worse(ways: set[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Returns those that leave more steps free, or have a larger sum, than each other one."""
+    """Returns those ways that leave more steps free, or have a larger sum, than each other one."""
     kept: list[tuple[int, int, int]] = []
     for way in sorted(ways, reverse=True):
         if not any(way[1] <= after and way[2] <= most for _, after, most in kept):
@@ -167,7 +179,10 @@ def _no_worse(ways: set[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def _together(one: list[int], other: list[int], most: int) -> list[int]:
-    """Returns the largest sums where participations are divided between two parts of a tree."""
+    """Returns, by the number of participations in all, the largest sum over two parts of a tree.
+
+    `one`, `other`: the same of each part; `most`: of participations in all.
+    """
     return [
         max(
             one[count] + other[both - count]

@@ -32,7 +32,10 @@ _MOST_UNITS = 100
 
 
 class _ByKey(Family):
-    """A release over unknown keys. A shift is a number of units that come or go; δ is above 0."""
+    """A release over keys that are not known beforehand.
+
+    A shift is a number of privacy units that come or go; δ is above 0.
+    """
 
     __slots__ = ()
 
@@ -44,8 +47,8 @@ class _ByKey(Family):
 class NoisyHistogram(_ByKey):
     """A histogram over unknown keys: the noisy values, of keys present, that reach a threshold.
 
-    `law`: the name of the noise; `scale`: its scale or σ. A unit has at most `max_keys` keys and
-    moves the value of each by at most `max_per_key`.
+    `law`: the name of the noise; `scale`: its scale or σ. A privacy unit has at most `max_keys`
+    keys and moves the value of each by at most `max_per_key`.
     """
 
     law: str
@@ -84,9 +87,9 @@ class NoisyHistogram(_ByKey):
         return f"{noise}, threshold {number(self.threshold)}, {keys}"
 
     def _failure(self, units: int) -> Fraction:
-        """Returns the chance that a key of so many units alone is released, rounded up.
+        """Returns the chance that some key of `units` privacy units alone is released, rounded up.
 
-        A key that n of them have counts as n of their keys.
+        A key that n of the units have counts as n of their keys.
         """
         if units == 1:
             return unknown_keys(self._released(1), ZERO, self.max_keys)
@@ -97,7 +100,8 @@ class NoisyHistogram(_ByKey):
         return min(_ONE, units * self.max_keys * worst)
 
     def _released(self, units: int) -> Fraction:
-        """Returns the chance that a key of so many units alone is released, rounded up."""
+        """Returns the chance that one key that only `units` privacy units have is released, rounded
+        up."""
         room = self.threshold - units * self.max_per_key
         if room <= 0:
             return _ONE
@@ -115,8 +119,12 @@ class NoisyHistogram(_ByKey):
 
 @dataclass(frozen=True, slots=True)
 class KeySelection(_ByKey):
-    """Releases keys without their values; each key is kept with the largest chance, by its number
-    of units, that (ε, δ)-DP allows."""
+    """Releases keys without their values; each key is kept with the largest chance that (ε, δ)-DP
+    allows.
+
+    The chance depends on the number of privacy units that have the key. `each_epsilon`,
+    `each_delta`: of one key.
+    """
 
     each_epsilon: Fraction
     each_delta: Fraction
@@ -147,14 +155,19 @@ class KeySelection(_ByKey):
 def unknown_keys(new: Fraction, noise: Fraction, keys: Fraction | int) -> Fraction:
     """Returns the δ at some ε of a histogram over unknown keys.
 
-    `new`: the chance that a key of one unit alone is released; `noise`: the δ of the noise at this
-    ε; `keys`: how many keys a unit has at most.
+    `new`: the chance that a key of one privacy unit alone is released; `noise`: the δ of the noise
+    at this ε; `keys`: how many keys a unit has at most.
     """
     return 1 - power_down(1 - new, int(keys)) * (1 - noise)
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
-    """Returns why a histogram's values do not fit a relation, as (key, message, hint), or None."""
+    """Returns why a histogram mechanism cannot be used for a neighbouring relation, or with these
+    parameters.
+
+    `values`: those of its keys in the spec; `relation`: its name there. As (key, message, hint);
+    None if it can.
+    """
     law, threshold, most = values.get("noise"), values.get("threshold"), values.get("max_per_key")
     if relation not in ONE_DIRECTION:
         return (

@@ -47,7 +47,7 @@ class NoisyMax(OverSteps):
     picks: ClassVar[int] = 1
 
     def part(self, shift: Fraction) -> LaplaceLoss | BoundedRange | GeometricLoss:
-        """Returns the dominating pair of one pick of a candidate, or of all picks."""
+        """Returns the dominating pair of one pick of a candidate at a shift, or of all picks."""
         steps = math.ceil(shift)
         match self._pair:
             case "gumbel":
@@ -77,12 +77,13 @@ class NoisyMax(OverSteps):
 
     @property
     def _count(self) -> int:
-        """The number of candidates that are named."""
+        """Returns the number of candidates that are named."""
         return self.picks
 
     @property
     def _pair(self) -> str:
-        """The noise whose pair bounds each pick; `pure` if only the ε of all picks is known."""
+        """Returns the noise whose dominating pair bounds each pick; `pure` if only the ε of all
+        picks is known."""
         return self.law
 
 
@@ -129,15 +130,19 @@ class TopK(NoisyMax):
     given=drawn_by("noise of noisy max", NoisyMax),
 )
 def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
-    """Returns the ε of so many picks for one step of the relation; `epsilon`: of one pick."""
+    """Returns the ε of a selection by noisy scores, for one step of the relation.
+
+    `epsilon`: of one pick; `picks`: how many candidates are picked.
+    """
     return epsilon * picks
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
-    """Returns why a selection is refused, as (key, message, hint); None if it is not.
+    """Returns why a selection cannot be used for a neighbouring relation, or with these parameters.
 
-    Either `epsilon` or `scale` and `sensitivity` are given; `monotone` needs a relation under which
-    all scores move in one direction.
+    As (key, message, hint); None if it can. `values`: those of its keys in the spec. Either
+    `epsilon` or `scale` and `sensitivity` are given; `monotone` needs a relation under which all
+    scores move in one direction.
     """
     epsilon, scale, moved = (values[each] != ZERO for each in ("epsilon", "scale", "sensitivity"))
     if epsilon and (scale or moved):
@@ -158,7 +163,9 @@ def _range_epsilon(
 ) -> Fraction:
     """Returns the ε of one pick of a selection: as given, or from the noise on each score.
 
-    Numbers that a spec leaves out are 0.
+    Numbers that a spec leaves out are 0. `scale`: of the noise; `sensitivity`: of a score;
+    `monotone`: all scores move in one direction, so that they move apart by one sensitivity, not
+    two.
     """
     return epsilon or (1 if monotone else 2) * sensitivity / scale
 

@@ -15,19 +15,18 @@ from dpcompose.curves.rounding import ZERO, sqrt_up
 
 @dataclass(frozen=True, slots=True)
 class OneHot(Family):
-    """The same noise on every coordinate; half of a shift bounds decreases, half increases.
+    """The same noise on every coordinate of a histogram, whose rows each add to one coordinate.
 
-    If the coordinates that decrease do so by at most s/2 in sum, and those that increase too, the
-    composition of two independent losses at shift s/2 each dominates. The decreasing coordinates
-    are dominated by one that decreases by their sum, and the increasing ones likewise: along the
-    path of tables that moves one coordinate after the other, trade-off functions are composed as
-    functions (Dong, Roth and Su 2022, Theorem 2.14), and for noise with monotone likelihood ratios
-    that gives the trade-off function of the sum of the shifts. One row replaced has s = 2c, where c
-    is the most that a row adds; this also covers a row that stays in its coordinate, or is only
-    added or only removed. The shifts of several rows add up.
-
-    `each`: c, where every row that is added, removed or replaced has s = 2c; else 0. `less`: how
-    much less than s/2 the shift of one of the two losses is.
+    If the coordinates that decrease do so by at most s/2 in sum, and those that increase too, for a
+    shift s, the composition of two independent losses at shift s/2 each dominates. The decreasing
+    coordinates are dominated by one that decreases by their sum, and the increasing ones likewise:
+    along the path of tables that moves one coordinate after the other, trade-off functions are
+    composed as functions (Dong, Roth and Su 2022, Theorem 2.14), and for noise with monotone
+    likelihood ratios that gives the trade-off function of the sum of the shifts. One row replaced
+    has s = 2c, where c is the most that a row adds; this also covers a row that stays in its
+    coordinate, or is only added or only removed. The shifts of several rows add up. `each`: c,
+    where every row that is added, removed or replaced has s = 2c; else 0. `less`: how much less
+    than s/2 the shift of one of the two losses is.
     """
 
     noise: Family
@@ -69,17 +68,19 @@ class OneHot(Family):
         return f"{self.noise.describe(shift / 2)} in each of two coordinates"
 
     def _halves(self, shift: Fraction) -> tuple[Fraction, Fraction]:
-        """Returns the shifts of the decreasing and of the increasing coordinates."""
+        """Returns the summed shifts of the decreasing and of the increasing coordinates, for a
+        shift."""
         return shift / 2, shift / 2 - self.less
 
 
 def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Fraction]]:
-    """Yields the mechanisms with their shifts that no other one is known to bound better.
+    """Yields those of several mechanisms, which all describe one loss, that no other one is known
+    to bound better.
 
-    `moved`: mechanisms with their shifts, all of which describe one loss. With k rows added or
-    removed in all, the plain noise has the shift k·c, where a row replaced counts as two. If
-    `OneHot` has (k+1)·c, k is odd, and neither direction has more than (k+1)/2 rows; so one of them
-    has at most (k-1)/2 rows, and its sum is c less than that of the other.
+    `moved`: the mechanisms with their shifts; so are the results. With k rows added or removed in
+    all, the plain noise has the shift k·c, where a row replaced counts as two. If `OneHot` has
+    (k+1)·c, k is odd, and neither direction has more than (k+1)/2 rows; so one of them has at most
+    (k-1)/2 rows, and its sum is c less than that of the other.
     """
     known: dict[Family, Fraction] = {}
     for mechanism, shift in moved.items():
@@ -95,7 +96,11 @@ def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Frac
 
 
 def _is_within(one: Family, shift: Fraction, other: Family, moved: Fraction) -> bool:
-    """Returns whether one loss is known to be no larger than another; never in both orders."""
+    """Returns whether the loss of `one` at `shift` is known to be no larger than that of `other` at
+    `moved`.
+
+    It is never so in both orders.
+    """
     match one, other:
         case OneHot(DiscreteGaussian(sigma)) | DiscreteGaussian(sigma, "L1"), DiscreteGaussian(
             told, "L2"

@@ -50,7 +50,8 @@ _MOST_TOP, _MOST_FAILURE, _ABOVE = 1000, Fraction(1, 100), 1 + Fraction(1, 10**6
 
 @dataclass(frozen=True, slots=True)
 class Selected(Family):
-    """Releases the best of a random number of runs. A shift is a number of steps of a relation.
+    """Releases the best of a random number of runs of a mechanism. A shift is a number of steps of
+    a relation.
 
     `law` is the law of that number: `negative_binomial` (truncated; `shape` η, 1 is geometric and 0
     logarithmic), `poisson`, `binomial` (`shape` trials), or `until_threshold`. `mean`: its mean, or
@@ -88,7 +89,7 @@ class Selected(Family):
 
     @property
     def _endless(self) -> bool:
-        """Whether runs never stop before one is good enough."""
+        """Returns whether runs never stop before one is good enough."""
         return self.law == "until_threshold" and not self.stop
 
     def describe(self, shift: Fraction) -> str:
@@ -110,20 +111,24 @@ class Selected(Family):
         return f"about {number(self.mean)} runs ({law})"
 
     def _run(self, shift: Fraction) -> Curve:
-        """Returns the loss of one run at a shift."""
+        """Returns the privacy loss of one run at a shift."""
         return Curve().compose(*(_run_loss(each, shift) for each in self.of))
 
 
 def _run_epsilon(said: Guarantee, shift: Fraction) -> Fraction | None:
-    """Returns the ε of one guarantee of a run, so many steps of its relation apart; None if it has
-    none at δ = 0."""
+    """Returns the ε of one guarantee of a run at group distance `shift`; None if it has none at δ =
+    0.
+
+    `said`: the guarantee for one step of its relation.
+    """
     if said.noise is not None:
         return said.noise.epsilon(said.shift * shift)
     return said.value * math.ceil(shift) if said.notion is Notion.PURE else None
 
 
 def _run_loss(said: Guarantee, shift: Fraction) -> Curve:
-    """Returns the loss of one guarantee of a run, so many steps of its relation apart."""
+    """Returns the privacy loss of one guarantee of a run at group distance `shift`; `said`: for one
+    step."""
     if said.noise is not None:
         return said.noise.loss(said.shift * shift) if said.shift else Curve()
     steps = math.ceil(shift)
@@ -148,9 +153,10 @@ def _run_loss(said: Guarantee, shift: Fraction) -> Curve:
 
 @lru_cache(maxsize=64)
 def _cost(selected: Selected, run: Curve) -> Fraction:
-    """Returns c of the theorem, rounded up.
+    """Returns c, by which the ε of a selection is above that of one run, rounded up.
 
-    Lines above the power function of the run are added where they make c smaller.
+    `run`: the privacy loss of one run. Lines above the power function of the run are added where
+    they make c smaller.
     """
     if selected.law == "poisson":
         return selected.mean * run.delta(epsilon=0).upper
@@ -172,10 +178,11 @@ def _cost(selected: Selected, run: Curve) -> Fraction:
 def _corners(
     selected: Selected, slopes: dict[Fraction, Fraction]
 ) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-    """Yields for each corner of the least of the lines how far φ' falls there, as a ratio less 1,
-    with the logarithms of the slopes at its two sides.
+    """Yields for each corner of the least of the lines how far φ' falls there, as a ratio less 1.
 
-    `slopes`: ε's with the δ of the run. The ratio is monotone between corners.
+    φ is the generating function of the number of runs. With it come the logarithms of the slopes of
+    the lines at the two sides of the corner. `slopes`: ε's with the δ of the run. The ratio is
+    monotone between corners.
     """
     lines = [(ZERO, _ONE, -max(slopes))]
     for epsilon, delta in slopes.items():
@@ -213,7 +220,7 @@ def _fall(selected: Selected, x: Fraction, y: Fraction) -> Fraction:
 
 
 def _top(run: Curve) -> Fraction:
-    """Returns the ε beyond which the δ of a run is taken as constant."""
+    """Returns the ε beyond which the δ of one run is taken as constant."""
     failure = _failure(run)
     for rest in _RESTS:
         found = run.epsilon(delta=failure + (1 - failure) * rest)
@@ -224,7 +231,7 @@ def _top(run: Curve) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _failure(run: Curve) -> Fraction:
-    """Returns a δ of a run that hardly any ε makes smaller.
+    """Returns the δ of a run that hardly any ε makes smaller.
 
     Two steps of what fails with some chance fail more often than `no_failure` says, and a profile
     may end with a δ.
@@ -235,7 +242,10 @@ def _failure(run: Curve) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _profile(selected: Selected, run: Curve) -> Curve:
-    """Returns the loss of a selection, by certified points of its profile."""
+    """Returns the privacy loss of a selection, as certified points (ε, δ) of its profile.
+
+    `run`: the privacy loss of one run.
+    """
     failure = selected.mean * (1 - run.no_failure)
     if failure >= 1:
         return Curve((), ZERO, ZERO)
@@ -269,16 +279,22 @@ def _profile(selected: Selected, run: Curve) -> Curve:
 
 
 class _Cut(NamedTuple):
-    """A share of the highest scores, below which the best run is with a chance of `rest`; `cost`:
-    c for scores in it."""
+    """A share of the highest scores of a run: the best run is not in it with a chance of at most
+    `rest`.
+
+    `cost`: c for scores in it.
+    """
 
     rest: Fraction
     cost: Fraction
 
 
 def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
-    """Returns cuts with less and less rest, the last one without any; only Poisson numbers have
-    others, whose best run is far above most scores."""
+    """Returns cuts with less and less `rest`, the last one without any.
+
+    Only Poisson numbers have others than the last, whose best run is far above most scores; `cost`:
+    c for all scores.
+    """
     found = []
     if selected.law == "poisson":
         for digits in range(1, _MOST_DIGITS + 1):
@@ -294,7 +310,8 @@ def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
 
 
 def _rise(run: Curve, share: Fraction) -> Fraction:
-    """Returns the most of β(x) - x for x up to a share, by the best line above β."""
+    """Returns the largest β(x) - x for x up to `share`, β the power function of a run, by the best
+    line above β."""
     low, high = ZERO, min(_top(run), Fraction(_MOST_TOP))
 
     def at(epsilon: Fraction) -> Fraction:
@@ -311,8 +328,8 @@ def _rise(run: Curve, share: Fraction) -> Fraction:
 
 
 def _in_renyi_terms(selected: Selected, run: Curve) -> Curve | None:
-    """Returns the Rényi divergences of the best of a Poisson number of runs; None where those of
-    a run are not known.
+    """Returns the Rényi divergences of the best of a Poisson number of runs; None if those of a run
+    are unknown.
 
     Up to the order λ with ln(λ/(λ-1)) = ε a run has no δ there: the first order is this one.
     """
@@ -348,14 +365,18 @@ def _delta(run: Curve, epsilon: Fraction) -> Fraction:
     given=drawn_by("public law, private number", Selected),
 )
 def over_runs(once: Fraction, mean: Fraction) -> Fraction:
-    """Returns the δ of a selection at ε + c, from that of one run at ε and the mean of runs."""
+    """Returns the δ of a selection at ε + c.
+
+    `once`: the δ of one run at ε; `mean`: the mean number of runs.
+    """
     return min(_ONE, mean * once)
 
 
 def poisson_divergence(once: Fraction, mean: Fraction, more: Fraction) -> Fraction:
     """Returns the Rényi divergence of order 1 + `more` of the best of a Poisson number of runs.
 
-    `once`: D_λ(Q) + m·δ_Q(ln(λ/(λ-1))) of the theorem.
+    `once`: D_λ(Q) + m·δ_Q(ln(λ/(λ-1))) of the theorem, Q a run, λ that order, m the `mean` number
+    of runs.
     """
     most = mean + exp_up(-(mean + more * once))
     return bits_up(once + log1p_up(max(most - 1, ZERO)) / more, _BITS)
@@ -365,7 +386,8 @@ def poisson_divergence(once: Fraction, mean: Fraction, more: Fraction) -> Fracti
 
 
 def stop_of(shape: Fraction, mean: Fraction) -> Fraction:
-    """Returns γ of the truncated negative binomial law with this η and mean, rounded down.
+    """Returns γ of the truncated negative binomial law with η (`shape`) and this mean, rounded
+    down.
 
     A smaller γ has a larger mean and a larger c, so that c is safe; the mean is as stated.
     """

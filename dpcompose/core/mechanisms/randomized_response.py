@@ -54,9 +54,10 @@ class RandomizedResponse(EqualLosses):
 
 @dataclass(frozen=True, slots=True)
 class TwoAnswers(RandomizedResponse):
-    """Randomized response over two values whose answers have odds of their own, at most e^ε.
+    """Randomized response over two values whose answers have chances of their own.
 
-    `high`, `low`: the chance of one answer, for the value that gives it more often and the other.
+    Their odds are at most e^ε. `high`, `low`: the chance of one answer, for the value that gives it
+    more often and for the other.
     """
 
     high: Fraction
@@ -100,14 +101,19 @@ family_theorem(
 
 
 def _odds(epsilon: Fraction, lie: Fraction, k: int) -> Fraction:
-    """Returns the ε of one randomized answer among k values, rounded up: as given, or from the
-    chance to lie. A number that a spec leaves out is 0."""
+    """Returns the ε of one randomized answer among k values, rounded up.
+
+    `epsilon`: as given, or else `lie`: the chance to lie. A number that a spec leaves out is 0.
+    """
     return log_inverse_up(lie / (lie + k * (1 - lie))) if lie else epsilon
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
-    """Returns why randomized response is refused, as (key, message, hint); None if it is not: it
-    needs `epsilon`, or `lie`, or `p` and `q`."""
+    """Returns why randomized response cannot be used with these parameters, as (key, message,
+    hint), or None.
+
+    `values`: those of its keys in the spec. It needs `epsilon`, or `lie`, or `p` and `q`.
+    """
     given = [each for each in ("epsilon", "lie", "p", "q") if values[each] != ZERO]
     if given in (["epsilon"], ["lie"]):
         return None

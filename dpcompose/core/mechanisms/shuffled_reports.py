@@ -48,7 +48,10 @@ class ShuffledReports(Family):
 
 @lru_cache(maxsize=64)
 def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
-    """Returns the loss of one row replaced, by certified points of its profile."""
+    """Returns the privacy loss for one row replaced, as certified points (ε, δ) of its profile.
+
+    `each`, `reports`, `by_response`: see `ShuffledReports`.
+    """
     points: list[tuple[Fraction, Fraction]] = []
     for epsilon, among in profile_of_clones(each, reports, by_response):
         found = ZERO
@@ -69,7 +72,8 @@ def _profile(each: Fraction, reports: int, by_response: bool) -> Curve:
 def shuffled_reports(few: Fraction, alone: Fraction, among: Fraction) -> Fraction:
     """Returns the δ of shuffled reports at some ε.
 
-    `few`: the chance of an unusual number of clones; `alone`, `among`: δ then, and with the others.
+    `few`: the chance of an unusual number of clones (reports that may stand for the replaced
+    row's); `alone`: the δ in that case; `among`: the δ in all other cases.
     """
     return few * alone + (1 - few) * among
 
@@ -91,6 +95,9 @@ FORM = FamilyForm(
 def shuffled(
     local: Callable[..., Guarantee], reports: int, by_response: bool, *values: Fraction
 ) -> Guarantee:
-    """Returns the guarantee of shuffled reports, from that of one report."""
+    """Returns the guarantee of shuffled reports; `local` returns that of one report from `values`.
+
+    `reports`, `by_response`: see `ShuffledReports`.
+    """
     alone = local(*values).value
     return guaranteed(Notion.PURE, ShuffledReports(alone, reports, by_response), _ONE)

@@ -29,7 +29,8 @@ from dpcompose.curves.rounding import plural
 class SparseVector(OverSteps):
     """Answers which queries are above a threshold, and stops after `positives` positive answers.
 
-    Only pure DP is known of it.
+    Only pure DP is known of it. The ε are those of the noise on thresholds, on queries, and on
+    released values.
     """
 
     threshold_epsilon: Fraction

@@ -1,4 +1,5 @@
-"""Distances: the steps of a relation that cover one unit of change (theory, sections 3, 4)."""
+"""Distances: how many steps of a neighbouring relation cover one unit of change (theory, sections
+3, 4)."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ _GRAPH = {
 
 
 def steps(placed: Placed, item: TracedUnit) -> int | None:
-    """Returns how many steps of a statement cover the part of a unit that its mechanism reads.
+    """Returns how many steps of a guarantee's relation cover the part of a unit that its mechanism
+    reads.
 
-    None: no number of steps does. `item.leaf` is the unit at the statement's own dataset.
+    `item.leaf` is the unit of the dataset on which the guarantee is stated. None: no number of
+    steps covers it.
     """
     relation, traits = placed.statement.relation, placed.traits
     leaf = item.leaf
@@ -47,7 +50,8 @@ def steps(placed: Placed, item: TracedUnit) -> int | None:
 
 
 def _edges_reached(item: TracedUnit) -> int | None:
-    """Returns the most edges that reach the dataset read; None if not known."""
+    """Returns the most edges of the graph that the change at the dataset read comes from; None if
+    not known."""
     reached = 0
     for leaf, count in leaves(item):
         if leaf.kind not in (Kind.SINGLE, Kind.PAIR):
@@ -57,7 +61,8 @@ def _edges_reached(item: TracedUnit) -> int | None:
 
 
 def _row_steps(placed: Placed, item: TracedUnit) -> int | None:
-    """Returns the number of steps that each add or remove one row; None if not known."""
+    """Returns how many steps, each of one row added or removed, cover the unit; None if not
+    known."""
     leaf = item.leaf
     if leaf.kind in (Kind.SINGLE, Kind.PAIR):
         return sides(item) if placed.one_end else len(leaf.ends)
@@ -72,7 +77,7 @@ def _row_steps(placed: Placed, item: TracedUnit) -> int | None:
 
 
 def _arrived(item: TracedUnit, levels: int | None) -> int | None:
-    """Returns the most rows of a unit from which the change `levels` further down can come.
+    """Returns the most rows of a privacy unit from which the change `levels` further down can come.
 
     `levels`: None for the dataset read. Each unit of change there comes from one row, or from all
     rows together. None if the number is not known.
@@ -95,7 +100,7 @@ def _arrived(item: TracedUnit, levels: int | None) -> int | None:
 
 
 def _replacements(placed: Placed, item: TracedUnit) -> int | None:
-    """Returns the number of steps that each replace one row; None if they do not cover the unit.
+    """Returns how many steps, each of one row replaced, cover the unit; None if no number does.
 
     A row is replaced in the columns that the relation does not keep.
     """
@@ -118,7 +123,11 @@ def _replacements(placed: Placed, item: TracedUnit) -> int | None:
 
 
 def _user_steps(item: TracedUnit, traits: Traits) -> int | None:
-    """Returns the number of steps that each add or remove all rows of one privacy unit."""
+    """Returns how many steps, each of all rows of one privacy unit added or removed, cover the
+    unit.
+
+    None if no number does. `traits`: of the dataset on which the guarantee is stated.
+    """
     leaf = item.leaf
     if leaf.kind is Kind.USER:
         return 1

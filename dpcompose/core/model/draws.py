@@ -1,4 +1,4 @@
-"""Random maps: how often samples are drawn, and how many releases depend on an outcome."""
+"""Random maps: how often samples are drawn, and how many releases depend on one outcome."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ MOST_DRAWS = 20
 
 
 def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
-    """Returns the draws of a sample in groups: (number of the draw, how many equal ones).
+    """Returns the draws of the sample `child` in groups of equal ones: (number of the draw, group
+    size).
 
-    Copy i of every mechanism reads draw i, so that the draws change where some count is reached.
-    `current`: below another sample, the number of its draw, with which this one is drawn.
+    Copy i of every mechanism reads draw i, so that a group ends where the copies of some mechanism
+    end. `current`: below another sample, the number of its draw, with which this one is drawn.
     """
     assert isinstance(child.made_by, Sample)
     if child.made_by.shared or current is not None:
@@ -40,29 +41,32 @@ def draws(child: Dataset, current: int | None) -> list[tuple[int | None, int]]:
 
 
 class Releases:
-    """Counts the releases that depend on a dataset, and remembers the counts."""
+    """Counts the releases that depend on a dataset, and stores the counts."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int | None], tuple[int, int]] = {}
 
     def read_once(self, child: Dataset, draw: int | None) -> bool:
-        """Returns whether only one release depends on a random map, with a statement above it.
+        """Returns whether only one release depends on a random map, with a guarantee stated above
+        the map.
 
-        Several releases that share an outcome are not independent, so that their own guarantees
-        do not cover them together. `child`: the dataset that the map makes. `draw`: below a sample
+        Several releases that share an outcome are not independent, so that their own guarantees do
+        not cover them together. `child`: the dataset that the map makes. `draw`: below a sample
         that is drawn afresh for each copy, the number of the draw.
         """
-        releases, furthest = self._of(child, draw)
+        releases, furthest = self._count(child, draw)
         return releases == 1 and furthest > 0
 
     def furthest(self, dataset: Dataset) -> int:
-        """Returns how many levels above a dataset the highest statement at or below it is made."""
-        return self._of(dataset, None)[1]
+        """Returns how far above a dataset any guarantee of a mechanism at or below it is stated, in
+        levels."""
+        return self._count(dataset, None)[1]
 
-    def _of(self, top: Dataset, draw: int | None) -> tuple[int, int]:
-        """Returns the number of releases at and below a dataset (2 for more), and a height.
+    def _count(self, top: Dataset, draw: int | None) -> tuple[int, int]:
+        """Returns the number of releases at and below a dataset (2 for more), and the result of
+        `furthest`.
 
-        The height of a single release: how many levels above the dataset its highest statement is.
+        `draw`: see `read_once`.
         """
         stack = [top]
         while stack:

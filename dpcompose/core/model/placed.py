@@ -1,4 +1,4 @@
-"""A statement as seen from the dataset that its mechanism reads."""
+"""A stated guarantee as it applies to the dataset that its mechanism reads."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dpcompose.core.model.problem import Statement
 
 
 class Placed(NamedTuple):
-    """A statement, with how it applies to changes followed down to the dataset read.
+    """A stated guarantee, with how it applies to changes followed down to the dataset that is read.
 
-    `level`: the index of its dataset in the levels of a state (the last: the dataset read).
-    `padded`: a bounded statement also covers added rows there (the padding lemma). `usable`: False
-    where a random map lies between, so that the mechanism's input is no function of that dataset.
-    `by_edges`: the path from a graph goes through its table of edges, where edges can be counted.
-    `counted`: the level at which the remaining rows of a unit may be counted in place of all; None
-    for the dataset read. `one_end`: whether an end of a replaced row that does not reach the
-    dataset read may be left out.
+    `level`: the position of the dataset on which it is stated in the levels of a change (the last:
+    the dataset read); `traits`: those of that dataset. `padded`: a guarantee for replaced rows also
+    covers added rows there (the padding lemma). `usable`: False where a random map lies between, so
+    that the mechanism's input is no function of that dataset. `by_edges`: the path from a graph
+    goes through its table of edges, where edges can be counted. `counted`: the level at which the
+    remaining rows of a unit may be counted in place of all; None for the dataset read. `one_end`:
+    whether the old or the new row of a replacement may be left out if it does not reach the dataset
+    read.
     """
 
     statement: Statement

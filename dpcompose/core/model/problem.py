@@ -41,9 +41,9 @@ def traits_of_root(
 ) -> Traits:
     """Returns the traits of a root dataset, given its public facts.
 
-    `degree`: the largest of a graph; `size`: the public number of rows; `columns`: all columns of
-    its rows, None if not given. `nulls`: its rows may be nulls, and only their number with these is
-    public.
+    `unit`: the column of the privacy unit; `degree`: the largest of a graph; `size`: the public
+    number of rows; `columns`: all columns of its rows, None if not given. `nulls`: its rows may be
+    nulls, and only their number with these is public.
     """
     graph = domain is Domain.GRAPH
     return Traits(
@@ -61,13 +61,13 @@ def traits_of_root(
 
 
 class Statement(NamedTuple):
-    """One stated guarantee of a mechanism.
+    """One guarantee that a spec states of a mechanism.
 
-    `up`: how many datasets above the dataset read the statement's own dataset lies (0: the dataset
-    read itself). Every map and every block is one step up.
-    `guarantee` is per step of `relation`; for the Euclidean relation per unit of distance.
-    `relation_given`: whether the spec names the relation; else it is the protected one by default.
-    `implied`: it follows from a stronger statement of the same mechanism.
+    `up`: how many datasets above the dataset read lies the one on which it is stated (0: the
+    dataset read itself). Every map and every block is one step up. `guarantee` is per step of
+    `relation`; for the Euclidean relation per unit of distance. `relation_given`: whether the spec
+    names the relation; else it is the protected one by default. `implied`: it follows from a
+    stronger guarantee of the same mechanism.
     """
 
     relation: Relation
@@ -82,9 +82,9 @@ class Statement(NamedTuple):
 class Mechanism:
     """A mechanism that reads one dataset; `count` independent copies of it are released.
 
-    `name` is unique in the spec; the copies on the blocks of a partition share name and path.
-    `group`: the name under which reports sum its cost with those of others. `interactive`: it
-    answers several questions, and others may be asked in between.
+    `statements`: its stated guarantees. `name` is unique in the spec; the copies on the blocks of a
+    partition share name and path. `group`: the name under which reports sum its cost with those of
+    others. `interactive`: it answers several questions, and others may be asked in between.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Mechanism:
 
     @property
     def stated_in(self) -> frozenset[Notion]:
-        """Returns the notions of its statements."""
+        """Returns the notions in which its guarantees are stated."""
         return frozenset(each.guarantee.notion for each in self.statements)
 
 
@@ -179,7 +179,11 @@ class Root:
 
 
 class Goal(NamedTuple):
-    """The neighbouring relation to protect: `distance` steps of `relation`."""
+    """What is to be protected: tables that are at most `distance` steps of a neighbouring relation
+    apart.
+
+    `given`: whether the spec names the relation.
+    """
 
     relation: Relation
     distance: int = 1
@@ -187,13 +191,14 @@ class Goal(NamedTuple):
 
 
 class ColumnQuestion(NamedTuple):
-    """A question about some columns: the loss for rows replaced in these columns only."""
+    """A question of a spec about some columns: the loss for rows replaced in these columns only."""
 
     name: str
     changes: tuple[str, ...]
 
     def goal(self, protected: Goal) -> Goal | None:
-        """Returns the goal for as many rows as are protected, replaced in these columns only.
+        """Returns the relation to protect: as many rows as in `protected`, replaced in these
+        columns only.
 
         None where the protected relation is not about rows.
         """
@@ -204,7 +209,7 @@ class ColumnQuestion(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """A result computed from released outputs alone (post-processing)."""
+    """A result computed from released outputs alone (post-processing); `inputs`: their names."""
 
     name: str
     inputs: tuple[str, ...]
@@ -227,12 +232,12 @@ class Problem:
 
     @property
     def interactive(self) -> dict[str, Path]:
-        """Returns the places of the mechanisms that are interactive, by their names."""
+        """Returns the interactive mechanisms: their names, with their paths in the spec."""
         return {each.name: each.path for each in self.mechanisms() if each.interactive}
 
     @property
     def roots_disjoint(self) -> bool:
-        """Returns whether nobody is in two roots."""
+        """Returns whether it is declared that nobody is in two roots."""
         return any(len(each) == len(self.roots) for each in self.apart)
 
     def datasets(self) -> Iterator[Dataset]:

@@ -1,4 +1,4 @@
-"""The change that the protected relation makes in a root."""
+"""The change that the protected neighbouring relation makes in a root."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from dpcompose.core.model.tree import STEP, Place
 
 
 def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = None) -> State:
-    """Returns the change that `goal` makes in a root; empty if it changes no column of the root.
+    """Returns the change of a root table that is to be protected; empty if it changes no column of
+    the root.
 
-    `taken`: a part of the protected change, for a root that shares it with others. For a declared
-    relation, one number for each of its steps: the steps of the relation it is made of that this
-    root takes. For another relation only their sum counts.
+    `top`: the place of the root; `goal`: the protected relation. `taken`: a part of the protected
+    change, for a root that shares it with others. For a declared relation, one number for each of
+    its steps: the steps of the relation it is made of that this root takes. For another relation
+    only their sum counts.
     """
     relation, name = goal.relation, None
     parts = {1: goal.distance if taken is None else sum(taken)}
@@ -51,7 +53,10 @@ def initial(root: Root, top: Place, goal: Goal, taken: Sequence[int] | None = No
 
 def _step_leaf(root: Root, kind: RelationKind, keeps: tuple[str, ...]) -> ChangeUnit:
     """Returns the unit of change of one step of a built-in relation; `ANY` if the relation is not
-    one on such a root."""
+    one on such a root.
+
+    `keeps`: the columns that a replaced row keeps.
+    """
     table = root.domain is not Domain.GRAPH
     match kind:
         case RelationKind.UNBOUNDED if table:

@@ -1,4 +1,5 @@
-"""The tree of datasets of a problem: levels, traits, and where statements apply."""
+"""The tree of datasets of a problem: its nodes (places), and where each stated guarantee
+applies."""
 
 from __future__ import annotations
 
@@ -33,11 +34,12 @@ MOST_IN_A_ROW = 2
 
 
 class Edge(NamedTuple):
-    """How a dataset comes from its parent: by a map, or as a block of a partition.
+    """How a dataset comes from its parent in the tree: by a map, or as a block of a partition.
 
-    `conduct`: the traits of the map (None: a block). `rounds`: for a sample, the number of fresh
-    draws that all mechanisms below this place read. `through`: datasets between the two, whose maps
-    are merged with the last one (`_as_one`).
+    `conduct`: the traits of the map `made_by` (None: a block); `block`: the number of the class of
+    blocks in `partition`. `rounds`: for a sample, the number of fresh draws that all mechanisms
+    below this place read. `through`: datasets between the two, whose maps are merged with the last
+    one (`_merge_maps`).
     """
 
     parent: Place
@@ -51,22 +53,25 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A dataset in the tree of a root.
+    """A node of the tree of datasets under a root: one dataset, with what the tree says of it.
 
-    `levels`: the depths of the ancestors on which statements here or below are made, outermost
-    first (`STEP` for the protected step); a change is kept with its history at those.
-    `mechanisms`: each with its statements as they apply here.
-    `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
-    mechanisms with at least so many copies read it, each with one copy. Else None.
-    `read`: whether some mechanism reads this or something below it. `leans`: whether a Poisson
-    sample is read below, so that it matters which of the two tables has the additional row.
-    A statement on an ancestor holds over everything random between that ancestor and the dataset
+    `depth`: how many maps and blocks lie above it; `edge`: how it comes from its parent. `levels`:
+    the depths of the ancestors on which guarantees of mechanisms here or below are stated,
+    outermost first (`STEP` for the protected step); a change here is kept with its history at
+    those. `mechanisms`: those that read it, with their guarantees as they apply here; `derived`:
+    the datasets made from it by maps; `blocks`: for each partition of it the classes of equal
+    blocks. `round`: below a sample that is drawn afresh for each copy, the number of the draw: only
+    mechanisms with at least so many copies read it, each with one copy. Else None. `read`: whether
+    some mechanism reads this or something below it. `leans`: whether a Poisson sample is read
+    below, so that it matters which of the two tables has the additional row. `top`: the place of
+    the root.
+
+    A guarantee on an ancestor holds over everything random between that ancestor and the dataset
     read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
-    random maps down to depth `given` are taken as given, and only statements on datasets at that
+    random maps down to depth `given` are taken as given, and only guarantees on datasets at that
     depth or further down say something. Or a random map is part of the one release that depends on
     it: `whole` is then the dataset that it makes, seen as such a part, and in it and below it
-    `above` is the depth of what the map reads, at which or further up statements must be stated.
-    `top`: the place of the root.
+    `above` is the depth of what the map reads, at which or further up guarantees must be stated.
     """
 
     dataset: Dataset
@@ -90,12 +95,13 @@ class Place:
 
     @property
     def amplifies(self) -> bool:
-        """Returns whether it is a sample whose outcome is taken as given, so that it amplifies."""
+        """Returns whether the dataset is a secret sample that amplifies: its outcome is taken as
+        given."""
         return isinstance(self.dataset.made_by, Sample) and self.above is None
 
     @property
     def below(self) -> Iterator[Place]:
-        """Yields every place one edge further down."""
+        """Yields the places of the datasets made directly from this one, by maps or as blocks."""
         for place in self.derived:
             yield place
             if place.whole is not None:
@@ -104,7 +110,7 @@ class Place:
             yield from blocks
 
     def subtree(self) -> Iterator[Place]:
-        """Yields this place and all below it, parents first."""
+        """Yields this place and all places below it, parents first."""
         stack = [self]
         while stack:
             place = stack.pop()
@@ -113,7 +119,7 @@ class Place:
 
     @property
     def released(self) -> Iterator[Mechanism]:
-        """Yields the mechanisms that read this dataset, with the number of their copies here."""
+        """Yields the mechanisms that read this dataset, each with the number of its copies here."""
         for mechanism in self.dataset.mechanisms:
             if self.round is None:
                 yield mechanism
@@ -121,7 +127,7 @@ class Place:
                 yield mechanism if mechanism.count == 1 else replace(mechanism, count=1)
 
     def ancestors(self, up: int) -> list[Edge]:
-        """Returns the last `up` edges on the way down to this place, outermost first."""
+        """Returns the edges from the place `up` levels above down to this one, outermost first."""
         edges: list[Edge] = []
         place = self
         for _ in range(up):
@@ -131,21 +137,25 @@ class Place:
         return edges[::-1]
 
     def admits(self, statement: Statement) -> bool:
-        """Returns whether a statement of a mechanism here applies, given the random maps above."""
+        """Returns whether a guarantee of a mechanism here applies, given the random maps above."""
         home = self.depth - statement.up
         return self.given <= home and (self.above is None or home <= self.above)
 
     def up(self, edges: int) -> Place:
-        """Returns the place so many edges further up."""
+        """Returns the place `edges` levels further up in the tree."""
         return self.ancestors(edges)[0].parent if edges else self
 
     def stated_on(self, statement: Statement) -> Place:
-        """Returns the place of the dataset on which a statement of a mechanism here is made."""
+        """Returns the place of the dataset on which a guarantee of a mechanism here is stated."""
         return self.up(statement.up)
 
 
 def lay_out(problem: Problem) -> list[tuple[Root, Place]]:
-    """Returns every root with its tree of places; never recurses."""
+    """Returns every root with the place (node of the tree of datasets) of its table, all places
+    below filled in.
+
+    Never recurses, since specs may be deep.
+    """
     return [(root, _lay_out_root(root)) for root in problem.roots]
 
 
@@ -157,7 +167,7 @@ def _lay_out_root(root: Root) -> Place:
     order, releases = [top], Releases()
     for place in order:
         for child in place.dataset.derived:
-            order.extend(_made(place, child, releases))
+            order.extend(_places_below(place, child, releases))
         for partition in place.dataset.partitions:
             traits = partition.kind.traits_of_blocks(partition.size, place.traits)
             blocks = [
@@ -174,13 +184,14 @@ def _lay_out_root(root: Root) -> Place:
     return top
 
 
-def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
-    """Yields the places of a dataset made by a map: one for each group of draws of a sample.
+def _places_below(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
+    """Yields the places of `child`, the dataset that a map makes: one for each group of draws of a
+    sample.
 
-    If only one release depends on a random map, a second place (`whole`) follows, for the map as a
-    part of that release.
+    They become children of `place`. If only one release depends on a random map, a second place
+    (`whole`) follows, for the map as a part of that release.
     """
-    (*through, child), made_by = _as_one(child, releases)
+    (*through, child), made_by = _merge_maps(child, releases)
     traits, conduct = made_by.traits_after(place.traits), made_by.conduct()
     drawn = draws(child, place.round) if isinstance(made_by, Sample) else [(place.round, 1)]
     for draw, rounds in drawn:
@@ -198,11 +209,12 @@ def _made(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:
             yield below.whole
 
 
-def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
-    """Returns the datasets made by a map, or by several in a row merged into one, and that map.
+def _merge_maps(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
+    """Returns the datasets that a map, or several maps in a row, makes, and these maps merged into
+    one.
 
-    Nothing else may read the datasets between, and no statement at or below the last one may be
-    made above it. A few maps are followed one by one, which may be sharper for a replaced row.
+    Nothing else may read the datasets between, and no guarantee at or below the last one may be
+    stated above it. A few maps are followed one by one, which may be sharper for a replaced row.
     """
     alone = made_by = child.made_by
     assert alone is not None and made_by is not None
@@ -223,7 +235,8 @@ def _as_one(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
 
 
 def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map] | None:
-    """Returns a row of maps that ends with one row for each key, as one map, with its datasets.
+    """Returns the datasets of a row of maps, from `child` on, that ends with one row per key, and
+    one map.
 
     Some of the maps make several rows of one. None where they cannot be merged.
     """
@@ -246,7 +259,11 @@ def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]
 def _block(
     parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
 ) -> Place:
-    """Returns the place of a class of blocks below the place that a partition splits."""
+    """Returns the place of a class of equal blocks, the `index`-th, below the place that a
+    partition splits.
+
+    `each`: that class; `traits`: of each block.
+    """
     edge = Edge(parent, None, None, partition, index)
     place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
     place.given, place.above = parent.given, parent.above
@@ -254,7 +271,7 @@ def _block(
 
 
 def _set_levels(place: Place) -> None:
-    """Sets `read`, `leans` and the `levels` of a place, given those of everything below it."""
+    """Sets `read`, `leans` and the `levels` of a place, given those of all places below it."""
     wanted: set[int] = set()
     place.read = bool(place.dataset.mechanisms)
     for below in place.below:
@@ -277,13 +294,14 @@ def _set_levels(place: Place) -> None:
 
 
 def _is_poisson(place: Place) -> bool:
-    """Returns whether a place is a Poisson sample, whose outcome is taken as given."""
+    """Returns whether a place is a Poisson sample that amplifies: its outcome is taken as given."""
     made_by = None if place.edge is None else place.edge.made_by
     return isinstance(made_by, Sample) and made_by.size is None and place.above is None
 
 
 def _keep_known_levels(place: Place) -> None:
-    """Drops the levels that the parent, whose levels are final, does not follow."""
+    """Removes from the `levels` of a place those that its parent, whose levels are final, has
+    not."""
     if place.edge is not None:
         parent = place.edge.parent
         known = (*parent.levels, parent.depth)
@@ -291,8 +309,8 @@ def _keep_known_levels(place: Place) -> None:
 
 
 def _place_statements(place: Place) -> None:
-    """Appends to `place.mechanisms` each mechanism released there, with its statements placed at
-    levels of the change."""
+    """Appends to `place.mechanisms` each mechanism that reads the dataset, with its guarantees as
+    `Placed`."""
     index = {depth: i for i, depth in enumerate(place.levels)}
     known: dict[int, Placed] = {}
     own = len(place.levels)
@@ -301,7 +319,7 @@ def _place_statements(place: Place) -> None:
         for statement in mechanism.statements:
             up = statement.up
             if up not in known:
-                known[up] = _seen(place, statement, index)
+                known[up] = _place_guarantee(place, statement, index)
             here, admitted = known[up]._replace(statement=statement), place.admits(statement)
             if statement.relation.kind is RelationKind.DECLARED:
                 here = here._replace(level=index.get(STEP, own), usable=STEP in index)
@@ -311,8 +329,11 @@ def _place_statements(place: Place) -> None:
         place.mechanisms.append((mechanism, tuple(placed)))
 
 
-def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
-    """Returns a statement as it applies at a place; unusable if its dataset's level is unknown."""
+def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:
+    """Returns a guarantee as it applies at a place; unusable if its dataset's level is unknown.
+
+    `index`: for each depth in `place.levels` its position there.
+    """
     edges, own = place.ancestors(statement.up), len(index)
     home = place.depth - statement.up
     level = index.get(home) if edges else own
@@ -331,13 +352,15 @@ def _seen(place: Place, statement: Statement, index: Mapping[int, int]) -> Place
 
 
 def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
-    """Returns along how many edges rows that do not arrive may be left out, and whether ends may.
+    """Returns how many of these edges rows that leave no trace below may be ignored along, and
+    whether ends may.
 
-    The first is about the rows of one unit: the law of the output is the same for a table of only
-    those that arrive so many edges down. It ends before a sample, which drops some of these again;
-    and, once a row may give several, before a random choice of several rows, whose law depends on
-    their number, or a second choice, whose order may differ. The second is whether an end of a
-    replaced row that does not arrive may be left out; a sample draws both ends or neither.
+    The first is about the rows of one privacy unit: the law of the output is the same for a table
+    of only those that arrive so many edges down. It ends before a sample, which drops some of these
+    again; and, once a row may give several, before a random choice of several rows, whose law
+    depends on their number, or a second choice, whose order may differ. The second is whether the
+    old or the new row of a replacement may be ignored where it does not arrive; a sample draws both
+    or neither.
     """
     reached: int | None = None
     several, chosen, one_end = False, False, True
@@ -358,7 +381,11 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
 
 
 def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
-    """Returns whether an unbounded statement above the edges holds below (theory, section 4)."""
+    """Returns whether a guarantee for unbounded neighbours holds below the edges too (theory,
+    section 4).
+
+    `edges`: from the dataset on which it is stated down to the one that is read.
+    """
     if statement.relation.kind is not RelationKind.UNBOUNDED:
         return False
     return all(
@@ -376,7 +403,8 @@ def _to_edges(edge: Edge) -> bool:
 
 
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
-    """Returns the edges that are known to drop some row of the first dataset.
+    """Returns those of a row of edges that are known to drop some row of the dataset where the row
+    begins.
 
     They count as long as all edges so far are maps that treat each row by itself, or blocks that
     any row may be left out of; and none after a map that makes several rows of one, which may

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class Guarantee(NamedTuple):
-    """A guarantee for one step of a relation: `value` is ε (pure, approx), ρ (zcdp) or μ (gdp).
+    """A guarantee for one step of a neighbouring relation.
 
-    `delta` is δ for approx and 0 otherwise. `points` are the (α, ε) of Rényi DP, or the (ε, δ) of a
-    profile, sorted; `value` is then 0. `noise`: the concrete mechanism whose guarantee this is, for
-    a `shift` in the units of its sensitivities.
+    `value` is ε (pure, approx), ρ (zcdp) or μ (gdp). `delta` is δ for approx and 0 otherwise.
+    `points` are the (α, ε) of Rényi DP, or the (ε, δ) of a profile, sorted; `value` is then 0.
+    `noise`: the concrete mechanism whose guarantee this is, for a `shift` in the units of its
+    sensitivities.
     """
 
     notion: Notion
@@ -38,7 +39,7 @@ class Guarantee(NamedTuple):
 
 
 def guaranteed(notion: Notion, noise: Family, shift: Fraction) -> Guarantee:
-    """Returns the guarantee of a concrete mechanism at a shift, in a notion that it has."""
+    """Returns the guarantee, in a notion that it has, of a concrete mechanism at a shift."""
     if notion is Notion.APPROX:
         pair = noise.pair()
         assert pair is not None
@@ -85,7 +86,8 @@ class Bound(NamedTuple):
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction, bool], ...]:
-        """The parameters of the bound, as (name in specs, value, whether the value is exact)."""
+        """Returns the parameters of the bound, as (name in specs, value, whether the value is
+        exact)."""
         main = (self.notion.facts.symbol, self.value, self.exact)
         return (main,) if self.delta is None else (main, ("delta", self.delta, self.delta_exact))
 

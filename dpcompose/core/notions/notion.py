@@ -43,15 +43,16 @@ class Notion(StrEnum):
 
     @property
     def facts(self) -> NotionFacts:
-        """The names, units and conversions of the notion."""
+        """Returns the names, units and conversions of the notion."""
         return FACTS[self]
 
     def amount_of(self, value: Fraction) -> Fraction:
-        """Returns the amount that adds up (ε, ρ or μ²), given the parameter ε, ρ or μ."""
+        """Returns the amount that adds up (ε, ρ or μ²) for the parameter ε, ρ or μ."""
         return value * value if self.facts.squared else value
 
     def value_of(self, amount: Fraction) -> tuple[Fraction, bool]:
-        """Returns ε, ρ or μ of an amount that adds up, rounded up, and whether it is exact."""
+        """Returns the parameter ε, ρ or μ for an amount that adds up, rounded up, and whether it is
+        exact."""
         return (sqrt_up(amount), is_square(amount)) if self.facts.squared else (amount, True)
 
 
@@ -60,15 +61,15 @@ class StatedNumbers(Protocol):
 
     @property
     def value(self) -> Fraction:
-        """The parameter ε, ρ or μ."""
+        """Returns the parameter ε, ρ or μ."""
 
     @property
     def delta(self) -> Fraction:
-        """The δ, 0 where there is none."""
+        """Returns the δ, 0 where there is none."""
 
     @property
     def points(self) -> Points:
-        """The points (α, ε) of a Rényi curve or (ε, δ) of a profile."""
+        """Returns the points (α, ε) of a Rényi curve or (ε, δ) of a profile."""
 
 
 class NotionFacts(NamedTuple):
@@ -98,7 +99,8 @@ class NotionFacts(NamedTuple):
 def curve(points: Points, suffix: str, noun: str) -> str:
     """Returns the points of a curve as text, `(2, 0.1)- and (8, 0.5)-RDP`.
 
-    Of more than two points only the first and the last, with the number of points.
+    `suffix`: what follows the last point; `noun`: a point, in words. Of more than two points only
+    the first and the last, with the number of points.
     """
     told = points if len(points) < 3 else (points[0], points[-1])
     pairs = [f"({number(first)}, {number(second)})" for first, second in told]
@@ -201,9 +203,11 @@ CONVERTS: dict[Notion, tuple[Notion, ...]] = {
 
 
 def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
-    """Returns the least amount in `target` that holds for every mechanism with this in `source`.
+    """Returns the least amount in `target` that every mechanism with this amount in `source`
+    satisfies.
 
-    Both are in the units that add up. Raises ValueError where no conversion without a δ exists.
+    Both amounts are in the units that add up (ε, ρ, μ²). Raises ValueError where no conversion
+    without a δ exists.
     """
     if source is target or amount == 0 or isinstance(amount, float):
         return amount
@@ -214,7 +218,7 @@ def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
 
 
 def at_distance(amount: Amount, notion: Notion, steps: int) -> Amount:
-    """Returns the amount at group distance `steps`.
+    """Returns the amount at group distance `steps`, for two tables so many steps apart.
 
     ε grows with the distance, ρ and μ² with its square. Not for notions with δ or curves.
     """
@@ -224,10 +228,10 @@ def at_distance(amount: Amount, notion: Notion, steps: int) -> Amount:
 
 
 def chain(parts: Sequence[tuple[Amount, int]], notion: Notion) -> Amount:
-    """Returns the loss along a path: `count` steps of each `amount`.
+    """Returns the loss between the ends of a path of neighbouring tables, as in group privacy.
 
-    ε and μ add along a path; ρ by (Σ √ρ)², the weak triangle inequality of the Rényi divergence at
-    its best order. Rounded up where irrational.
+    `parts`: (amount of a step, number of such steps). ε and μ add along a path; ρ by (Σ √ρ)², the
+    weak triangle inequality of the Rényi divergence at its best order. Rounded up where irrational.
     """
     steps = [(amount, count) for amount, count in parts if count and amount]
     if not steps:
@@ -251,13 +255,14 @@ Pair = tuple[Fraction, Fraction]
 
 
 def chain_pairs(steps: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
-    """Returns (ε, δ) along a path of `count` steps of each pair; None if δ reaches 1.
+    """Returns the (ε, δ) between the ends of a path of neighbouring tables; None if δ reaches 1.
 
-    From one end of the path to the other the δ of a step counts times e to the ε of the steps
-    before it (GMPS24, VI.3), so that two neighbours i, j in this order add less than in the other
-    where δ_i/(e^ε_i - 1) ≥ δ_j/(e^ε_j - 1). `free`: the intermediate tables exist for every order
-    of the steps. Each of the two directions then takes the order in which these ratios fall, and
-    the sum is the same for both. Otherwise the order is not known, and the worst order is assumed.
+    `steps`: ((ε, δ) of a step, number of such steps). From one end of the path to the other the δ
+    of a step counts times e to the ε of the steps before it (GMPS24, VI.3), so that two neighbours
+    i, j in this order add less than in the other where δ_i/(e^ε_i - 1) ≥ δ_j/(e^ε_j - 1). `free`:
+    the intermediate tables exist for every order of the steps. Each of the two directions then
+    takes the order in which these ratios fall, and the sum is the same for both. Otherwise the
+    order is not known, and the worst order is assumed.
     """
     if len(steps) == 1 and steps[0][1] == 1:
         return steps[0][0]
@@ -274,7 +279,7 @@ def chain_pairs(steps: Sequence[tuple[Pair, int]], free: bool = False) -> Pair |
 
 
 def _ratio(step: tuple[Pair, int]) -> tuple[bool, Fraction]:
-    """Returns δ/(e^ε - 1) as a key to sort by, infinite at ε = 0."""
+    """Returns δ/(e^ε - 1) of a step as a key to sort by, infinite at ε = 0."""
     (epsilon, delta), _ = step
     if not epsilon or not delta:
         return bool(delta), ZERO
@@ -292,7 +297,8 @@ def _one_way(steps: Iterable[tuple[Pair, int]]) -> Fraction:
 
 
 def convert_over_steps(epsilon: Fraction, steps: int, notion: Notion) -> Fraction:
-    """Returns the least ρ or μ² of every ε-DP mechanism over `steps` steps, ε > 0, rounded up."""
+    """Returns the least ρ or μ² that every ε-DP mechanism satisfies at group distance `steps`,
+    rounded up; ε > 0."""
     if notion is Notion.ZCDP:
         return geometric_rho(steps, 1 / epsilon)
     return geometric_mu(steps, 1 / epsilon) ** 2

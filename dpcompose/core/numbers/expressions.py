@@ -68,12 +68,14 @@ class Meter:
         self.hints = hints  # searches for the constant that was probably meant
 
     def spend_work(self, bits: int) -> bool:
-        """Counts an operation on so many bits; returns False once the work is used up."""
+        """Counts an operation on so many bits, and returns whether work is left; False once it is
+        used up."""
         self.work -= (bits // 64) ** 2 + 1
         return self.work >= 0
 
     def spend_hint(self) -> bool:
-        """Counts a search for a hint; returns False once too many were made."""
+        """Counts a search for a hint, and returns whether it may be made; False once too many
+        were."""
         self.hints -= 1
         return self.hints >= 0
 
@@ -86,7 +88,7 @@ class Bounds(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether the value is known exactly."""
+        """Returns whether the value is known exactly."""
         return self.low == self.high
 
 
@@ -95,7 +97,11 @@ Names = Mapping[str, Fraction] | Mapping[str, Bounds]
 
 
 def parse(text: str, names: Names, meter: Meter | None = None) -> Fraction:
-    """Returns the exact value of an expression; as `bounds`, which may be no single number."""
+    """Returns the exact value of an expression; raises ExpressionError where it may be no single
+    number.
+
+    Parameters: see `bounds`.
+    """
     found = bounds(text, names, meter)
     if not found.exact:
         message = f"{quote(text)} has no exact value, and none may be rounded here"
@@ -104,11 +110,12 @@ def parse(text: str, names: Names, meter: Meter | None = None) -> Fraction:
 
 
 def bounds(text: str, names: Names, meter: Meter | None = None) -> Bounds:
-    """Returns bounds of the value of a decimal, a fraction, or an expression with + - * / ( ), ln,
-    exp, sqrt and ``names``; without functions they are equal.
+    """Returns two numbers between which the value of an expression lies; they are equal without
+    functions.
 
-    ``meter``: the same for all expressions of a spec, to bound their work together. Raises
-    ExpressionError, with a hint if it is clear what was probably meant.
+    It is a decimal, a fraction, or an expression with + - * / ( ), ln, exp, sqrt and the constants
+    ``names``. ``meter``: the same for all expressions of a spec, to bound their work together.
+    Raises ExpressionError, with a hint if it is clear what was probably meant.
     """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
@@ -213,7 +220,10 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """A recursive descent parser of one expression, with bounded nesting."""
+    """A recursive descent parser of one expression, with bounded nesting.
+
+    `depth` in its methods: the number of open parentheses.
+    """
 
     def __init__(self, text: str, names: Names, meter: Meter) -> None:
         self._text = text
@@ -274,8 +284,7 @@ class _Parser:
         return token
 
     def _sum(self, depth: int) -> Bounds:
-        """Returns the value of terms joined by `+` and `-`, and consumes them; `depth`: of
-        parentheses."""
+        """Returns the value of terms joined by `+` and `-`, and consumes them."""
         return self._chain("+-", self._product, depth)
 
     def _product(self, depth: int) -> Bounds:
@@ -283,7 +292,8 @@ class _Parser:
         return self._chain("*/", self._operand, depth)
 
     def _chain(self, signs: str, part: Callable[[int], Bounds], depth: int) -> Bounds:
-        """Returns the value of parts joined by some signs, and consumes them."""
+        """Returns the value of parts joined by these signs, and consumes them; `part` parses one
+        part."""
         value = part(depth)
         while self._token.kind == "operator" and self._token.text in signs:
             sign = self._take()
@@ -308,7 +318,8 @@ class _Parser:
         return Bounds(min(values), max(values))
 
     def _spend(self, left: Fraction, right: Fraction, sign: _Token) -> bool:
-        """Counts an operation on two numbers; `ExpressionError` once too much work is done."""
+        """Counts an operation (`sign`) on two numbers; `ExpressionError` once too much work is
+        done."""
         if not self._meter.spend_work(_bits(left) + _bits(right)):
             message = "the expressions of this spec take too much work"
             raise ExpressionError(message, None, sign.offset)

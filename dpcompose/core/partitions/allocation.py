@@ -1,10 +1,10 @@
-"""How one change spreads over the blocks of a partition (theory, section 5), in plain numbers.
+"""How one changed row spreads over the blocks of a partition (theory, section 5), in plain numbers.
 
 Every function takes, for each class of equal blocks, the loss of a block that one row enters or
 leaves (`once`) and of a block in which a row is replaced (`both`), with the number of blocks in the
-class, and returns the worst total with the blocks that attain it. If entering a block may lose less
-than leaving it (below a Poisson sample), `new` is for blocks that a row enters, and `once` for
-those that it leaves; else `new` is None.
+class (`sizes`), and returns the worst total with the blocks that attain it. If entering a block may
+lose less than leaving it (below a Poisson sample), `new` is for blocks that a row enters, and
+`once` for those that it leaves; else `new` is None.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ ZERO = Fraction(0)
 
 
 class Hit(NamedTuple):
-    """`blocks` blocks of class `where` that are changed by one end of a row, or by `both`.
+    """Blocks that a changed row is in: `blocks` blocks of the class `where`.
 
-    `new`: the end is the row that replaces another, if its loss is given separately.
+    The row is added to or removed from each of them, or (`both`) replaced in it. `new`: it is the
+    new row of a replacement, if the loss of entering a block is given separately.
     """
 
     where: int
@@ -41,12 +42,18 @@ def _worst_allocation(found: Iterable[Allocation]) -> Allocation:
 
 
 def one_block(losses: Sequence[Amount], both: bool) -> Allocation:
-    """Returns the worst change of exactly one block."""
+    """Returns the worst loss where exactly one block changes; `losses`: of a block of each class.
+
+    `both`: a row is replaced in the block; else it is added or removed.
+    """
     return _worst_allocation((loss, (Hit(i, 1, both),)) for i, loss in enumerate(losses))
 
 
 def value_single(once: Sequence[Amount]) -> Allocation:
-    """Returns the worst loss of a row added to or removed from disjoint blocks (GMPS24 V.4)."""
+    """Returns the worst loss of a row added to or removed from disjoint blocks (GMPS24 V.4).
+
+    `once`: the loss of a block of each class that the row enters or leaves.
+    """
     return one_block(once, both=False)
 
 
@@ -57,7 +64,10 @@ def value_pair(
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
     """Returns the worst loss of a row replaced within a block, or by one in another block or
-    outside (IV.13)."""
+    outside (IV.13).
+
+    Parameters: see the module; `sizes`: the number of blocks in each class.
+    """
     if new is not None:
         return _worst_allocation([*_moves(once, new, sizes), one_block(both, both=True)])
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)[:2]
@@ -76,7 +86,11 @@ def value_pair(
 def _moves(
     once: Sequence[Amount], new: Sequence[Amount], sizes: Sequence[int]
 ) -> Iterator[Allocation]:
-    """Yields the worst moves from each block to another one, and from or to outside."""
+    """Yields the worst moves of a row from each block to another one, and from or to outside.
+
+    `once`: the losses of leaving a block, `new`: of entering one; `sizes`: the number of blocks in
+    each class.
+    """
     entered = sorted(range(len(new)), key=lambda i: new[i], reverse=True)[:2]
     for i, loss in enumerate(once):
         for j in entered:
@@ -90,8 +104,10 @@ def _moves(
 
 
 def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amount, list[Hit]]:
-    """Returns the total and the hits of the first `capacity` units of `runs` (amount, how many,
-    hit)."""
+    """Returns the total and the hits of the first `capacity` blocks of `runs`.
+
+    A run: (loss of a block, how many blocks, the hit of one).
+    """
     total: Amount = ZERO
     hits: list[Hit] = []
     for amount, many, hit in runs:
@@ -105,7 +121,11 @@ def _take(runs: Sequence[tuple[Amount, int, Hit]], capacity: int) -> tuple[Amoun
 
 
 def membership_single(once: Sequence[Amount], sizes: Sequence[int], most: int) -> Allocation:
-    """Returns the sum of the `most` largest losses, for a row in at most `most` blocks."""
+    """Returns the worst loss of a row in at most `most` blocks: the sum of the `most` largest
+    losses.
+
+    `once`: the loss of a block of each class; `sizes`: the number of blocks in each class.
+    """
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
     total, hits = _take([(once[i], sizes[i], Hit(i, 1, False)) for i in order], most)
     return total, tuple(hits)
@@ -120,12 +140,13 @@ def membership_pair(
 ) -> Allocation:
     """Returns the worst loss of a replaced row, in at most `most` blocks before and `most` after.
 
-    A block changed by one end weighs 1 and loses `once`, one changed by both ends weighs 2 and
-    loses `both`; the total weight is at most 2·`most`. If both ≤ 2·once, the gain of the second end
-    is at most that of the first, so taking the largest gains is optimal. If both > 2·once (steep),
-    one block changed by both ends is worse than two such blocks changed by one end, so that at most
-    one of them is changed by one end. With `new`: either end alone is in at most `most` blocks; if
-    both ≤ once + new, its losses there give a bound, and `new` is raised until this holds.
+    Parameters: see the module. A block that only the old or only the new row is in weighs 1 and
+    loses `once`, one that both are in weighs 2 and loses `both`; the total weight is at most
+    2·`most`. If both ≤ 2·once, the gain of the second row is at most that of the first, so taking
+    the largest gains is optimal. If both > 2·once (steep), one block with both rows is worse than
+    two such blocks with one of them, so that at most one of them has one. With `new`: either row
+    alone is in at most `most` blocks; if both ≤ once + new, its losses there give a bound, and
+    `new` is raised until this holds.
     """
     if new is not None:
         worse = [max(pair) for pair in zip(once, new, strict=True)]
@@ -161,8 +182,12 @@ def _turning_points(
     doubles: Sequence[tuple[Amount, int, Hit]],
     most: int,
 ) -> list[int]:
-    """Returns the corners of the total as a function of the blocks changed by both ends
-    (concave)."""
+    """Returns the corners of the total loss as a (concave) function of the number of blocks with
+    both rows.
+
+    `gains`, `doubles`: runs (see `_take`) of what one more row adds in a block, and of steep
+    blocks.
+    """
     available = min(most, sum(run[1] for run in doubles))
     points = {0, available}
     passed = 0
@@ -188,7 +213,7 @@ class _RunSums:
         self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
 
     def whole_runs(self, capacity: int) -> int:
-        """Returns how many runs are taken completely."""
+        """Returns how many runs are taken completely for this capacity."""
         return bisect_right(self.ends, capacity) - 1
 
     def at(self, capacity: int) -> Amount:
@@ -204,7 +229,8 @@ class _RunSums:
 
 
 class _Totals:
-    """The total of `_mixed` for any number of blocks changed by both ends, without the hits."""
+    """The total of `_mixed` for any number of steep blocks that both rows are in, without the
+    hits."""
 
     def __init__(
         self,
@@ -224,7 +250,7 @@ class _Totals:
         )
 
     def at(self, twice: int) -> Amount:
-        """Returns the total with `twice` blocks changed by both ends."""
+        """Returns the total with both rows in `twice` steep blocks."""
         capacity = 2 * self._most - 2 * twice
         total = self._doubles.at(twice)
         best = total + self._gains.at(capacity)
@@ -244,8 +270,11 @@ def _mixed(
     most: int,
     twice: int,
 ) -> Allocation:
-    """Returns the worst loss with `twice` steep blocks changed by both ends, and at most one by
-    one."""
+    """Returns the worst loss with both rows in `twice` steep blocks, and one row in at most one
+    more.
+
+    `gains`, `doubles`: see `_turning_points`; `once`, `sizes`, `most`: see `membership_pair`.
+    """
     total, hits = _take(doubles, twice)
     capacity = 2 * most - 2 * twice
     rest, more = _take(gains, capacity)
@@ -276,7 +305,8 @@ def _mixed(
 
 
 def _merge_hits(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
-    """Returns the hits, where first and second gains of one block become a hit by both ends."""
+    """Returns the hits and the gains together; two gains of one block become one hit with both
+    rows."""
     once = {hit.where: hit.blocks for hit in gains if not hit.both}
     twice = {hit.where: hit.blocks for hit in gains if hit.both}
     joined = [hit for hit in hits if hit.blocks]
@@ -294,8 +324,11 @@ MANY_KINDS = 4_000_000
 
 
 def kinds_single(once: Sequence[Amount], kinds: Sequence[Sequence[int]]) -> Allocation:
-    """Returns the worst loss of an added or removed row of one kind, in all blocks that it
-    feeds."""
+    """Returns the worst loss of an added or removed row of one kind, in all blocks that the kind
+    feeds.
+
+    `once`: the loss of each block; `kinds`: the blocks of each kind.
+    """
     return _worst_allocation(
         (sum((once[i] for i in fed), ZERO), tuple(Hit(i, 1, False) for i in fed)) for fed in kinds
     )
@@ -307,7 +340,11 @@ def kinds_pair(
     kinds: Sequence[Sequence[int]],
     new: Sequence[Amount] | None = None,
 ) -> Allocation:
-    """Returns the worst loss of a replaced row, of any kind before and after."""
+    """Returns the worst loss of a replaced row, of any kind before and after.
+
+    `once`, `both`, `new`: the losses of each block (see the module); `kinds`: the blocks of each
+    kind.
+    """
     entered = once if new is None else new
     size = sum(len(fed) for fed in kinds)
     if size * len(kinds) > MANY_KINDS:
@@ -318,8 +355,8 @@ def kinds_pair(
     sets = [frozenset(fed) for fed in kinds]
 
     def pair(before: frozenset[int], after: frozenset[int]) -> Allocation:
-        """Returns the summed loss, with the blocks hit, of a row that is in `before` and then in
-        `after`."""
+        """Returns the loss, with the blocks, of a row in all blocks `before`, replaced by one in
+        all of `after`."""
         hits = [
             Hit(i, 1, i in before and i in after, new is not None and i not in before)
             for i in sorted(before | after)
@@ -335,7 +372,7 @@ def kinds_pair(
 
 
 class Filled(NamedTuple):
-    """`blocks` blocks of class `where` take `rows` row changes each."""
+    """`blocks` blocks of class `where` with `rows` row changes in each."""
 
     where: int
     blocks: int
@@ -345,12 +382,13 @@ class Filled(NamedTuple):
 def fill(
     once: Sequence[Amount], sizes: Sequence[int], rows: int, per_block: int, blocks: int, power: int
 ) -> tuple[Amount, tuple[Filled, ...]]:
-    """Returns a bound on the loss of `rows` row changes, filling the blocks of the largest loss
+    """Returns a bound on the loss of `rows` row changes, with the blocks filled, the largest loss
     first.
 
-    At most `per_block` are in one block, in at most `blocks` blocks. A block with t row changes
-    loses at most t^`power` times its loss for one. The total is convex in these numbers, so the
-    worst fills the blocks of the largest loss, and one more with what is left.
+    At most `per_block` changes are in one block, in at most `blocks` blocks. For each class of
+    blocks, `once`: the loss of one change; `sizes`: the number of blocks. A block with t row
+    changes loses at most t^`power` times as much as with one. The total is convex in these numbers,
+    so the worst fills the blocks of the largest loss, and one more with what is left.
     """
     order = sorted(range(len(once)), key=lambda i: once[i], reverse=True)
     per_block = max(1, min(per_block, rows))
@@ -378,7 +416,7 @@ def spread(
     """Returns the exact largest loss of at most `rows` row changes in at most `blocks` blocks.
 
     `losses[i][t]` is the loss of a block of class i with t row changes (index 0: zero), up to the
-    most that one block can take.
+    most that one block can take; `sizes[i]`: the number of such blocks.
     """
     best: list[list[Amount]] = [[ZERO] * (rows + 1) for _ in range(blocks + 1)]
     for column, many in zip(losses, sizes, strict=True):

@@ -1,4 +1,5 @@
-"""The worst loss of several row changes over the blocks of a partition, each limited in number."""
+"""The worst loss of several row changes over the blocks of a partition, so many at most in each
+block."""
 
 from __future__ import annotations
 
@@ -27,10 +28,12 @@ Holding = Callable[[int], Walk]
 
 
 class RowsOverBlocks(NamedTuple):
-    """Row changes over blocks: `hits` in all, at most `per_block` in one block, in `most` blocks.
+    """Several row changes over blocks: `hits` in all, at most `per_block` in one block, in `most`
+    blocks.
 
-    `blocks`: a place for each class of blocks; `sizes`: how many blocks the class has. Each method
-    bounds the worst spread, in an algebra that has what it needs (`LossAlgebra.spread_rows`).
+    `blocks`: a place for each class of equal blocks; `sizes`: how many blocks the class has;
+    `holding`: requests the losses of a number of changed rows in a block. Each method bounds the
+    worst distribution, in an algebra that has what it needs (`LossAlgebra.spread_rows`).
     """
 
     blocks: Sequence[Place]
@@ -41,7 +44,7 @@ class RowsOverBlocks(NamedTuple):
     most: int
 
     def by_single_rows(self, algebra: LossAlgebra) -> Walk:
-        """Bounds the loss by a path of rows in the worst block."""
+        """Bounds the loss by a path of `hits` single rows in the worst block."""
         each: list[tuple[State, Loss]] = yield from self.holding(1)
         once = [loss for _, loss in each]
         rule = SpreadRule(InOne(), False, self.sizes)
@@ -50,7 +53,7 @@ class RowsOverBlocks(NamedTuple):
         return Choice(algebra.chain([(worst, self.hits)]), shown, True)
 
     def by_numbers(self, algebra: LossAlgebra) -> Walk:
-        """Bounds losses that are one number each: exactly if small, else greedily."""
+        """Bounds losses that are one number each: exactly if there are few rows, else greedily."""
         each: list[tuple[State, Amount]] = yield from self.holding(1)
         once = [loss for _, loss in each]
         power = algebra.notion.facts.power
@@ -72,7 +75,8 @@ class RowsOverBlocks(NamedTuple):
         return Choice(loss, tuple(branches), attained != loss)
 
     def by_patterns(self, algebra: LossAlgebra) -> Walk:
-        """Bounds the loss by all full spreads of the rows, or by a path if they are too many."""
+        """Bounds the loss by all ways of distributing the rows, or by a path of rows if they are
+        too many."""
         yield from self.holding(1)
         if self.hits <= MOST_ROWS:
             few = self._replace(per_block=min(self.per_block, self.hits))
@@ -87,7 +91,7 @@ class RowsOverBlocks(NamedTuple):
         return (yield from self.by_single_rows(algebra))
 
     def _columns(self) -> Walk:
-        """Returns, for each class of blocks, the losses of 1, 2, … rows in one of them."""
+        """Returns, for each class of blocks, the losses of 1, 2, … changed rows in one of them."""
         columns: list[list[Loss]] = [[] for _ in self.sizes]
         for size in range(1, self.per_block + 1):
             found = yield from self.holding(size)

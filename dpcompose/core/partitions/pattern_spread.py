@@ -1,8 +1,8 @@
-"""How one change spreads over the blocks of a partition, in patterns.
+"""How one changed row spreads over the blocks of a partition, in patterns.
 
 The counterpart of `allocation` (theory, section 5): for each class of equal blocks, `once` are the
-patterns of a block changed by one end of a row, and `both` of a block changed by both ends. If a
-row may lose less in a block that it enters than in one that it leaves, `new` are those of the
+patterns of a block that a row enters or leaves, and `both` of a block in which a row is replaced.
+If a row may lose less in a block that it enters than in one that it leaves, `new` are those of the
 former. Ways that are too many to list are bounded by a pattern that dominates them.
 """
 
@@ -45,9 +45,10 @@ def spread(
     both: Sequence[UndominatedLosses],
     new: Sequence[UndominatedLosses] | None = None,
 ) -> UndominatedLosses:
-    """Returns the patterns of the worst ways in which one row can be in the blocks.
+    """Returns the patterns of the worst ways in which one changed row can be in the blocks.
 
-    `where`: the ways; `pair`: a replaced row; `sizes`: the number of blocks in each class.
+    `where`: the sets of blocks that it can be in; `pair`: the row is replaced; `sizes`: the number
+    of blocks in each class; the losses: see the module.
     """
     if isinstance(where, Fixed):
         return algebra.worst_case(both)
@@ -75,20 +76,24 @@ def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
 
 
 def _by_size(losses: Sequence[UndominatedLosses]) -> list[int]:
-    """Returns the indices of the losses, the largest by estimated size first."""
+    """Returns the numbers of the losses, the largest by estimated size first."""
     sizes = [max(size(pattern) for pattern in loss) for loss in losses]
     return sorted(range(len(losses)), key=lambda i: sizes[i], reverse=True)
 
 
 def _is_ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bool:
-    """Returns whether each loss covers the next one in this order."""
+    """Returns whether each loss dominates the next one in this order."""
     return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
 
 
 def _largest(
     algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
 ) -> Iterator[LossMultiset]:
-    """Yields the worst patterns of at most `most` blocks, each changed by one end."""
+    """Yields the worst patterns of a row in at most `most` blocks.
+
+    `losses`: of a block of each class that the row enters or leaves; `sizes`: the number of blocks
+    in each class.
+    """
     if most == 1:
         yield from algebra.worst_case(losses)
         return
@@ -115,7 +120,11 @@ def _compose_first(
     order: Sequence[int],
     most: int,
 ) -> UndominatedLosses:
-    """Returns the composed loss of the first `most` blocks, with the classes taken in `order`."""
+    """Returns the composed loss of the first `most` blocks, one class after the other as in
+    `order`.
+
+    `losses`: of a block of each class; `sizes`: the number of blocks in each class.
+    """
     parts: list[UndominatedLosses] = []
     for i in order:
         used = min(most, sizes[i])
@@ -126,7 +135,7 @@ def _compose_first(
 
 
 class _Covers:
-    """Patterns that dominate every choice of a number of blocks.
+    """Patterns that together dominate the losses of every choice of a number of blocks.
 
     In a fixed order of all blocks, the i-th block chosen is one of those that come i-th or later.
     """
@@ -143,7 +152,8 @@ class _Covers:
         self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
 
     def of(self, most: int) -> LossMultiset:
-        """Returns the pattern that dominates every choice of `most` blocks."""
+        """Returns the pattern that dominates every choice of `most` blocks, a row entering or
+        leaving each."""
         taken: list[LossMultiset] = []
         for pattern, many in self.behind:
             used = min(most, many)
@@ -162,8 +172,11 @@ def _two_of(
     sizes: Sequence[int],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """Returns the loss of a replaced row: within a block, between two, or between a block and
-    outside."""
+    """Returns the loss of a row replaced within a block, by one in another block, or by one
+    outside.
+
+    Parameters: see the module; `sizes`: the number of blocks in each class.
+    """
     entered = once if new is None else new
     order = _by_size(once)
     partners: list[int] = []
@@ -203,9 +216,10 @@ def _membership_pair(
 ) -> Iterator[LossMultiset]:
     """Yields the worst patterns of a replaced row, in at most `most` blocks before and after.
 
-    If a block changed by both ends is at least as bad as two changed by one end, the worst way
-    changes the `most` first blocks by both ends; if it is no worse than one changed by one end, the
-    worst way changes 2·`most` by one end.
+    `once`, `both`: see the module; `sizes`: the number of blocks in each class. If a block with
+    both the old and the new row is at least as bad as two with one of them, the worst way has both
+    in the `most` first blocks; if it is no worse than one with one of them, the worst way has one
+    row in each of 2·`most` blocks.
     """
     blocks = sum(sizes)
     order = _by_size(once)
@@ -240,7 +254,10 @@ def _membership_pair(
 
 
 def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
-    """Returns about how many ways there are of leaving blocks and entering others."""
+    """Returns about how many ways a replaced row has of leaving blocks and entering others.
+
+    `sizes`: the number of blocks in each class.
+    """
     match where:
         case InSets(fed):
             return len(fed) ** 2
@@ -264,9 +281,12 @@ def _directed(
     sizes: Sequence[int],
     most: int,
 ) -> Iterator[list[tuple[UndominatedLosses, int]]]:
-    """Returns every way of leaving, entering and keeping blocks, as losses with their counts.
+    """Returns every way in which a row leaves, enters and stays in blocks, as losses with their
+    counts.
 
-    The row is in `most` blocks before and `most` after, unless every block is used.
+    The losses are `once` of leaving, `new` of entering, `both` of staying; `sizes`: the number of
+    blocks in each class. The row is in `most` blocks before and `most` after, unless every block is
+    used.
     """
     ways: list[tuple[list[tuple[UndominatedLosses, int]], int, int, int]] = [([], most, most, 0)]
     for i, n in enumerate(sizes):
@@ -292,12 +312,19 @@ def _block_counts(
     sizes: Sequence[int],
     most: int,
 ) -> Iterator[LossMultiset]:
-    """Yields the patterns of all numbers of blocks changed once and twice in each class, at
-    capacity."""
+    """Yields the patterns of a replaced row, in `most` blocks before and after, for all numbers of
+    blocks.
+
+    In each class, of a size in `sizes`, a number of blocks has the old or the new row (`once`), and
+    a number both (`both`).
+    """
 
     def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
-        """Yields the numbers of blocks changed once and twice in each class from `index` on, that
-        use up `left` changes as far as the blocks allow."""
+        """Yields (blocks with one row, blocks with both) for each class from `index` on, for `left`
+        places.
+
+        All `left` places are used up as far as the blocks allow.
+        """
         if index == len(sizes):
             yield ()
             return
@@ -328,8 +355,11 @@ def _sets(
     both: Sequence[UndominatedLosses],
     new: Sequence[UndominatedLosses] | None,
 ) -> UndominatedLosses:
-    """Returns the loss of a row in all blocks of one of the sets, or replaced by one in another
-    set."""
+    """Returns the loss of a row that is in all blocks of one of the sets, or replaced by one in
+    another set.
+
+    `kinds`: the sets; `pair`: the row is replaced; the losses: see the module.
+    """
     if not pair:
         return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
     entered = once if new is None else new
@@ -359,7 +389,8 @@ Spread = tuple[tuple[tuple[int, int], int], ...]
 def spreads(sizes: Sequence[int], hits: int, per_block: int, most: int) -> list[Spread] | None:
     """Returns every way of putting as many as possible of `hits` row changes into the blocks.
 
-    At most `per_block` in a block, in at most `most` blocks; None if there are too many ways.
+    `sizes`: the number of blocks in each class. At most `per_block` are in a block, in at most
+    `most` blocks; None if there are too many ways.
     """
     kinds = [(i, rows) for i in range(len(sizes)) for rows in range(per_block, 0, -1)]
     full = min(hits, per_block * min(most, sum(sizes)))

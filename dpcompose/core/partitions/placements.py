@@ -1,7 +1,7 @@
 """The ways in which one row can be in the blocks of a partition, and the worst of them at once.
 
 Every single way, and the rules of `allocation` and `pattern_spread` for the worst way, follow from
-the whereabouts of the row.
+the sets of blocks that the row can be in (`Whereabouts`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from dpcompose.core.partitions.pattern_spread import spread
 def placements(
     where: Whereabouts, leaf: ChangeUnit, instances: Sequence[int], limit: int
 ) -> list[tuple[ChangeUnit | None, ...]]:
-    """Returns every way in which one unit can be in the blocks: for each block what it is there."""
+    """Returns every way in which a changed row can be in the blocks: for each block its change
+    there.
+
+    `where`: the sets of blocks that the row can be in; `leaf`: the row, added, removed or replaced;
+    `instances`: the blocks, each by the number of its class. In each way a block has the row added
+    or removed, replaced (if both ends are in it), or None. If there are more than `limit` ways, the
+    list is empty, or longer than `limit` but not complete.
+    """
     everywhere = range(len(instances))
     sets = list(islice(where.sets(instances), limit + 1))
     if leaf.kind is not Kind.PAIR:
@@ -54,9 +61,10 @@ def placements(
 
 
 class SpreadRule(NamedTuple):
-    """The rule for the worst way in which one row can be in the blocks, from its whereabouts.
+    """The rule for the worst total loss over the blocks that one changed row can be in.
 
-    `pair`: a replaced row, with two ends. `sizes`: the number of blocks in each class.
+    `where`: the sets of blocks that the row can be in; `pair`: the row is replaced, else it is
+    added or removed; `sizes`: the number of blocks in each class.
     """
 
     where: Whereabouts
@@ -66,9 +74,11 @@ class SpreadRule(NamedTuple):
     def __call__(
         self, once: Sequence[Amount], both: Sequence[Amount], new: Sequence[Amount] | None = None
     ) -> Allocation:
-        """Returns the worst total with its blocks, from the losses by one end (`once`) and by both.
+        """Returns the worst total loss over blocks, and those blocks.
 
-        `new`: of blocks that a row enters, where `once` is for those that it leaves.
+        For each class of blocks, `once`: the loss of a block that the row enters or leaves; `both`:
+        of one in which it is replaced; `new`: if given, of one that it enters, where `once` is for
+        those that it leaves.
         """
         match self.where:
             case Fixed():
@@ -93,17 +103,26 @@ class SpreadRule(NamedTuple):
         both: Sequence[UndominatedLosses],
         new: Sequence[UndominatedLosses] | None = None,
     ) -> UndominatedLosses:
-        """Returns the patterns of the worst ways, from those by one end (`once`) and by both."""
+        """Returns the patterns of the worst ways; `once`, `both`, `new`: as for the call, in
+        patterns."""
         return spread(algebra, self.where, self.pair, self.sizes, once, both, new)
 
 
 def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> SpreadRule:
-    """Returns the rule for one row, added, removed or replaced."""
+    """Returns the rule for the row `leaf` (added, removed or replaced) over the blocks of a
+    partition.
+
+    `sizes`: the number of blocks in each class.
+    """
     return SpreadRule(partition.kind.where(leaf.kept), leaf.kind is Kind.PAIR, sizes)
 
 
 def largest(sizes: Sequence[int], blocks: int) -> SpreadRule:
-    """Returns the rule for any `blocks` blocks, each changed by one end."""
+    """Returns the rule for the largest total loss of any `blocks` blocks, to each of which a row
+    may come.
+
+    `sizes`: the number of blocks in each class.
+    """
     return SpreadRule(InSome(blocks), False, sizes)
 
 

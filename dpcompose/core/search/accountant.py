@@ -2,8 +2,8 @@
 
 The value comes from the general composition theorem (GMPS24 IV.1 / V.2, VI.4, VI.13, VI.21): losses
 add over the mechanisms that a change reaches, and the worst change is found by propagating it down
-the tree. Answers are cached by dataset and change. The walk has its own stack, so that the depth of
-a spec is not limited by recursion.
+the tree of datasets. Answers are cached by dataset and change. Walks (generators that request
+losses) are run with a stack of our own, so that the depth of a spec is not limited by recursion.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Costs = dict[State, dict[int, Cost]]
 
 @dataclass(slots=True)
 class Accountant:
-    """Computes and caches the worst losses of changes in one algebra.
+    """Computes the largest losses of changes of datasets in one algebra, and caches them.
 
     `charge_all`: charge every block at its worst, as sequential composition does if every mechanism
     reads the whole table.
@@ -64,15 +64,15 @@ class Accountant:
 
     @property
     def pure(self) -> Accountant:
-        """Returns the accountant for the pure DP losses that this one needs."""
+        """Returns the accountant that computes the losses in pure DP that this one needs."""
         if self._pure is None:
             made = Accountant(Scalars(Notion.PURE))
             self._pure = made.charging_all() if self.charge_all else made
         return self._pure
 
     def charging_all(self) -> Accountant:
-        """Returns an accountant that charges all blocks, with the cached mechanism costs of this
-        one."""
+        """Returns an accountant that charges every block at its worst, with the mechanism costs of
+        this one."""
         other = Accountant(self.algebra)
         other.charge_all = True
         other._effort = Effort(0)
@@ -80,15 +80,19 @@ class Accountant:
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
-        """Returns the worst loss of all mechanisms at and below `place` for the change `state`
-        there."""
+        """Returns the largest loss of all mechanisms at and below `place` for the change `state` of
+        its dataset."""
         key = (id(place), state)
         if key not in self._known:
             self.follow(self._walk(place, state), key)
         return self._known[key]
 
     def follow(self, walk: Walk, key: tuple[int, State] | None = None) -> Any:
-        """Returns the result of a walk, answering all its needs, and stores it as that of `key`."""
+        """Runs a walk, computes each loss that it requests, and returns its result, stored under
+        `key` if given.
+
+        A key is the identity of a place and the change of its dataset.
+        """
         known, sent = self._known, None
         stack = [(key, walk)]
         while True:
@@ -113,13 +117,13 @@ class Accountant:
             sent = None if answered is None else answered.loss
 
     def answers(self) -> dict[tuple[int, State], Answer]:
-        """Returns every answer computed so far, by the identity of the place and the change
+        """Returns every answer computed so far, by the identity of its place and the change
         there."""
         return self._known
 
     def _walk(self, place: Place, state: State) -> Walk:
-        """Returns the worst answer at a place for a change: its own mechanisms' losses and the
-        choices below; yields the losses needed."""
+        """Computes the answer for a change of the dataset of a place; yields requests for the
+        losses below."""
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
@@ -148,8 +152,11 @@ class Accountant:
         return Answer(loss, own, tuple(choices))
 
     def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> Cost:
-        """Returns the loss of a mechanism for a change, cached by mechanism and placed
-        statements."""
+        """Returns the loss of a mechanism for a change of the dataset that it reads, from the cache
+        if known.
+
+        `placed`: the guarantees of the mechanism.
+        """
         known = self._costs.setdefault(state, {})
         found = known.get(id(mechanism))
         if found is None or found[0] is not mechanism or found[1] != placed:
@@ -159,13 +166,14 @@ class Accountant:
         return found
 
     def rounded(self, mechanism: Mechanism, placed: Seen, state: State) -> bool:
-        """Returns whether the loss of a mechanism by itself is rounded."""
+        """Returns whether the loss of a mechanism for a change is rounded up from an irrational
+        number."""
         return self._cost(mechanism, placed, state)[3]
 
     # -- maps ----------------------------------------------------------------------------------
 
     def _along_map(self, place: Place, below: Place, state: State) -> Walk:
-        """Returns the best bound (Choice) by the rules for the map from `place` to `below`."""
+        """Returns the best bound (`Choice`) on the loss below the map from `place` to `below`."""
         rules = AlongMap(self.algebra, place, below)
         choice: Choice
         if not below.read:
@@ -182,7 +190,8 @@ class Accountant:
         return best_of(self.algebra, [part, choice], part if best == part.loss else choice)
 
     def _sampled(self, rules: AlongMap, place: Place, below: Place, state: State) -> Walk:
-        """Returns the best bound below a sample: by a path of single rows, or by the drawn rows."""
+        """Returns the best bound below a sample: by a path of single rows, or by which rows are
+        drawn."""
         if self.algebra.notion not in AMPLIFIED and not isinstance(rules.made_by, Allocate):
 
             def amplified(pure: AlongMap, state: State) -> Walk:
@@ -222,8 +231,8 @@ class Accountant:
         return best_of(self.algebra, [displaced, listed], displaced)
 
     def _any_outcome(self, rules: AlongMap, state: State) -> Walk:
-        """Returns the worst of all outcomes, or the bound by a path of single units if they are too
-        many."""
+        """Returns the bound by the worst of all outcomes of a map, or by a path of units if they
+        are too many."""
         alone = all_leaves(state).total() == 1
         limit = LIMIT if alone or self._effort.left > 0 else 1
         try:
@@ -245,7 +254,7 @@ class Accountant:
     # -- partitions ----------------------------------------------------------------------------
 
     def _over_blocks(self, rules: OverBlocks, state: State) -> Walk:
-        """Returns the best bound by the rules for the blocks of a partition."""
+        """Returns the best bound on the loss over the blocks of a partition."""
         if rules.anywhere(state):
             return (yield from rules.everywhere(state))
         found = all_leaves(state)
@@ -257,8 +266,8 @@ class Accountant:
         return (yield from self._several_units(rules, state))
 
     def _several_units(self, rules: OverBlocks, state: State) -> Walk:
-        """Returns the best bound for several units: exhaustively if few, else by a path of single
-        units."""
+        """Returns the best bound for several units over blocks: by all ways if few, else by a path
+        of units."""
         bound: Choice = yield from rules.units(state, lambda s: self._over_blocks(rules, s))
         if rules.charge_all:
             return bound
@@ -278,7 +287,7 @@ class Accountant:
 
 
 def tried(rule: Walk) -> Walk:
-    """Returns the bound (Choice) of a rule; None if the rule is refused."""
+    """Returns the bound (`Choice`) that a rule gives; None if the rule does not apply."""
     try:
         return (yield from rule)
     except Refused:

@@ -37,10 +37,11 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
-    """Why a mechanism loses no more than its charge.
+    """Why one mechanism loses no more than its charge, the loss at the worst change.
 
-    `used`: the statements that give the loss; `steps`: how many steps of the first one's relation
-    the change takes. `bound`: the loss of all copies on one block, None if it is not finite.
+    `used`: the guarantees that give the loss; `steps`: how many steps of the first one's relation
+    the change takes; `theorem`: the one by which it covers these. `bound`: the loss of all copies
+    on one block, None if it is not finite.
     """
 
     charge: ChangeCharge
@@ -72,16 +73,17 @@ class Proof:
 
     @property
     def left(self) -> int:
-        """Returns how many charges are not among the costs."""
+        """Returns how many mechanisms' charges are not among the costs."""
         return len(self.solution.felt) - len(self.costs)
 
     def cites(self, role: Role) -> bool:
-        """Returns whether the change comes somewhere by the theorem in a role."""
+        """Returns whether the worst change comes to some dataset by the theorem in a role."""
         return in_role(role).id in self.theorems.values()
 
 
 def prove(solver: Solver, solution: Solution, cited: str) -> Proof:
-    """Returns the proof of a solution's first bound, citing a theorem of the book."""
+    """Returns the proof, for readers, of a solution's first bound; `cited`: the theorem for the
+    whole release."""
     rest = solution.felt[MOST:]
     return Proof(
         solver.problem,
@@ -96,7 +98,8 @@ def prove(solver: Solver, solution: Solution, cited: str) -> Proof:
 
 
 def _theorem_of_change(visit: Visit) -> str | None:
-    """Returns the theorem by which the change comes to a dataset; None for a root or a block."""
+    """Returns the theorem by which the worst change comes to a dataset; None for a root or a
+    block."""
     edge = visit.place.edge
     if edge is not None and edge.made_by is not None and not isinstance(edge.made_by, Sample):
         how = How("") if visit.via is None else visit.via.how
@@ -108,7 +111,8 @@ def _theorem_of_change(visit: Visit) -> str | None:
 
 
 def _unchanged(solution: Solution) -> dict[int, list[Place]]:
-    """Returns by visit the datasets below it that do not change, each once and `MOST` at most."""
+    """Returns, by visit, the datasets made there that do not change, each once and `MOST` at
+    most."""
     places: dict[int, list[Place]] = {}
     found: set[int] = set()
     for visit in solution.visits:
@@ -125,7 +129,7 @@ def _unchanged(solution: Solution) -> dict[int, list[Place]]:
 
 
 def amplifying(visit: Visit) -> str | None:
-    """Returns the id of the amplification theorem, if the dataset is a sample that amplifies; else
+    """Returns the id of the theorem by which a dataset amplifies, if it is a sample that does; else
     None."""
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
@@ -141,8 +145,8 @@ def amplifying(visit: Visit) -> str | None:
 
 
 def change_at(visit: Visit) -> State:
-    """Returns the change that a dataset meets; for one row and a sample, the change of the row
-    above it."""
+    """Returns the change of a visited dataset; of a sample, for one row, that of the table
+    sampled."""
     edge = visit.place.edge
     if visit.above is None or edge is None or not isinstance(edge.made_by, Sample):
         return visit.state
@@ -152,7 +156,7 @@ def change_at(visit: Visit) -> State:
 
 
 def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
-    """Returns the statement that alone gives a mechanism's loss, or all statements if none does.
+    """Returns the guarantee that alone gives a mechanism's loss, or all guarantees if none does.
 
     Also all of them where they are very many, such as the points of a profile.
     """
@@ -165,7 +169,7 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
 
 
 def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
-    """Returns why a mechanism loses no more than its charge, by its stated guarantees."""
+    """Returns why a mechanism loses no more than its charge, from its stated guarantees."""
     used, state = used_statements(solution, charge), charge.visit.state
     coster = Coster(solution.algebra)
     needed = [
@@ -190,7 +194,7 @@ def _cost(solution: Solution, charge: ChangeCharge) -> Cost:
 
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:
-    """Returns the certificate of a finite solution, made from the answers of the search."""
+    """Returns the certificate of a finite solution, made from the losses that the search found."""
     algebra, accountant = solution.algebra, solution.accountant
     loss = algebra.of_values(map(algebra.value_of, solution.quantities))
     pure = accountant.pure.answers()
@@ -198,10 +202,8 @@ def certificate_of(solver: Solver, solution: Solution) -> Certificate:
 
 
 def certificate_at_delta(solver: Solver) -> Certificate | None:
-    """Returns the certificate of losses that are kept apart for a δ.
-
-    None where there are none.
-    """
+    """Returns the certificate of the patterns for bounds at a δ; None if there are none, or if
+    curves of paths were added."""
     patterned = solver.patterns()
     accountant, loss = solver.patterned_by, solver.patterned_loss
     if not loss or loss != patterned:

@@ -53,9 +53,10 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeCharge:
-    """The loss of a mechanism on one dataset that the worst change reaches.
+    """The loss of one mechanism on one dataset that the worst change reaches.
 
-    `loss`: of all `count` copies of the mechanism, on one of the equal blocks.
+    `placed`: its guarantees; `loss`: of all `count` copies of the mechanism, on one of the equal
+    blocks.
     """
 
     mechanism: Mechanism
@@ -66,10 +67,12 @@ class ChangeCharge:
 
 @dataclass(slots=True, eq=False)
 class Solution:
-    """The worst case in one notion.
+    """The worst change of the protected relation, and its loss, in one notion.
 
     `loss` is a loss of the algebra; `quantities` are the certified bounds that it stands for
-    (several undominated ones for approximate DP), `visits` the worst change from the roots down.
+    (several undominated ones for approximate DP), `visits` the datasets that the worst change
+    reaches, from the roots down, `felt` the charges of the mechanisms there. `bounded`: some loss
+    is bounded by a path of single units, so that perhaps no change attains it.
     """
 
     notion: Notion
@@ -87,12 +90,14 @@ class Solution:
         return _sampled(self.visits)
 
     def quantity(self, loss: Loss) -> Quantity | None:
-        """Returns a loss of the algebra as a certified bound; None if it is not finite."""
+        """Returns a loss of the algebra as a certified bound (ε, (ε, δ), ρ or μ²); None if it is
+        not finite."""
         exact = all(quantity.exact for quantity in self.quantities)
         return next((each._replace(exact=exact) for each in self.algebra.bounds(loss)), None)
 
     def part(self, loss: Loss) -> Quantity:
-        """Returns the loss of a part of the release as a bound; (0, 1) if it is not finite.
+        """Returns the loss of a part of the release as a certified bound; (0, 1) if it is not
+        finite.
 
         The whole may be finite all the same, since what reads a secret sample is not always read.
         """
@@ -103,21 +108,22 @@ class Solution:
         return found
 
     def one_copy(self, felt: ChangeCharge) -> Quantity:
-        """Returns the loss of one copy of a charged mechanism, on one of the equal blocks, as a
-        bound."""
+        """Returns the loss of one copy of a mechanism for the worst change, on one of the equal
+        blocks, as a bound."""
         return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
-        """Returns the loss of one charged mechanism on one dataset, all its copies together, as a
-        bound."""
+        """Returns the loss of one mechanism for the worst change, as a bound: all its copies, on
+        all equal blocks."""
         return self.part(self._of_all_copies(felt))
 
     def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """Returns the composed loss of these charges (default: all charges of the worst change)."""
+        """Returns the composed loss of the charges `felt`; None: of all mechanisms for the worst
+        change."""
         return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
 
     def _of_all_copies(self, felt: ChangeCharge) -> Loss:
-        """Returns the loss on all equal blocks together, at the group distance."""
+        """Returns the loss of a charge on all equal blocks together, at the group distance."""
         copies = self.algebra.times(felt.loss, felt.visit.copies)
         return self.algebra.chain([(copies, felt.visit.distance)])
 
@@ -128,7 +134,8 @@ class Solution:
 
 
 def notions(problem: Problem) -> list[Notion]:
-    """Returns the notions to which every mechanism has a convertible statement, strongest first."""
+    """Returns the notions in which every mechanism has a guarantee, or one that converts, strongest
+    first."""
     common = set(ORDER)
     for mechanism in problem.mechanisms():
         readable: set[Notion] = set()
@@ -141,7 +148,7 @@ def notions(problem: Problem) -> list[Notion]:
 
 
 class Solver:
-    """Solves one problem, in one notion or another, exactly or as sequential composition would.
+    """Finds the largest loss of a problem, in one notion or another, and the change that has it.
 
     `like`: a solver of a problem that shares mechanisms with this one; its costs are reused.
     """
@@ -159,19 +166,22 @@ class Solver:
         self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
-        """Returns the answers at the roots if every block is charged, whichever a change
+        """Returns the loss of each root if every block were charged, whichever the worst change
         reaches."""
         accountant, goal = solution.accountant.charging_all(), self.problem.goal
         return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
     def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
-        """Returns the worst loss of all roots together, with the place, the change and the answer
-        of each root."""
+        """Returns the largest loss of the protected change over all roots together.
+
+        Also the place, the change and the answer of each root at the worst.
+        """
         loss, shown = accountant.follow(joint(self.problem, self.tops, accountant.algebra))
         return loss, [(top, state, accountant.answer(top, state)) for top, state, _ in shown]
 
     def solve(self, notion: Notion) -> Solution:
-        """Returns the worst case in a notion."""
+        """Returns the worst change of the protected relation, with its certified loss, in a
+        notion."""
         solution = self._solve(algebra_of(notion))
         if notion is Notion.APPROX and not solution.finite:
             # Σδ reaches 1; the chance that no failure happens may still be positive.
@@ -179,20 +189,22 @@ class Solver:
         return solution
 
     def least_bound(self, notion: Notion) -> Quantity | None:
-        """Returns the bound of `solve` in a notion of one number, without the worst change."""
+        """Returns the certified bound in a notion of one number, as `solve` does, without the worst
+        change."""
         algebra = algebra_of(notion)
         loss, _ = self._joint(self._accountant(algebra))
         return next(algebra.bounds(loss), None)
 
     def summed(self, notion: Notion) -> Solution:
-        """Returns the worst case in a notion with δ summed, never 1-Π(1-δ), as a privacy filter
+        """Returns the worst change in a notion with δ summed, never 1-Π(1-δ), as a privacy filter
         counts."""
         return self._solve(algebra_of(notion))
 
     def patterns(self) -> UndominatedLosses:
-        """Returns the patterns of all mechanisms at the undominated changes, for use at a δ.
+        """Returns the multisets of losses (patterns) of all mechanisms that may be the worst at
+        some δ.
 
-        Empty if some mechanism has no finite bound.
+        Each is for one change. Empty if some mechanism has no finite bound.
         """
         if self._patterned is None:
             accountant = self.patterned_by = self._accountant(self._patterns_algebra())
@@ -203,14 +215,18 @@ class Solver:
         return self._patterned
 
     def _patterns_algebra(self, curves: bool = False) -> Patterns:
-        """Returns the algebra of patterns, which gives up on losses that were too large before."""
+        """Returns the algebra of patterns, which gives up on losses that were too large before.
+
+        `curves`: whether it also uses curves of paths of (ε, δ) steps.
+        """
         return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: LossAlgebra) -> Accountant:
         return Accountant(algebra, self._costs.setdefault(algebra, {}))
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
-        """Returns the patterns, with curves of paths of unlike or (ε, δ) steps as further bounds.
+        """Returns the patterns, with privacy curves of paths of unlike or (ε, δ) steps as further
+        bounds.
 
         Patterns with curves dominate fewer others, so that there may be more of them. Patterns of
         either sort bound every change; a pair of them has the lesser loss of the two.
@@ -234,8 +250,11 @@ class Solver:
         )
 
     def _of_several_steps(self) -> bool:
-        """Returns whether steps may be unlike, of (ε, δ), or of several guarantees, and not too
-        many."""
+        """Returns whether curves of paths may help: guarantees are unlike, of (ε, δ), or in several
+        notions.
+
+        Only if there are not too many different ones.
+        """
         stated: set[tuple[Notion, Fraction, Fraction]] = set()
         several = False
         for each in self.problem.mechanisms():
@@ -247,14 +266,14 @@ class Solver:
         return (unlike or several) and len(stated) <= MOST_PATHS
 
     def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
-        """Returns one change that the patterns cover, from the roots down, and the charges for
-        it."""
+        """Returns one change that the patterns cover, as visits from the roots down, and its
+        charges."""
         self.patterns()
         return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
 
     def _solve(self, algebra: NumberAlgebra) -> Solution:
-        """Returns the worst case in the algebra: its loss, the bounds that it stands for, and the
-        change that has this loss."""
+        """Returns the worst change in the algebra, its loss, and the bounds that the loss stands
+        for."""
         accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
@@ -271,8 +290,10 @@ class Solver:
 def _visits(
     accountant: Accountant, answers: Sequence[tuple[Place, State, Answer]]
 ) -> Iterator[Visit]:
-    """Yields the datasets that the worst change reaches, parents before children, from the answers
-    at the roots."""
+    """Yields the datasets that the worst change reaches, parents before children.
+
+    `answers`: the place, the change and the answer of each root.
+    """
     stack = [Visit(place, state, 1, 1, answer, None) for place, state, answer in reversed(answers)]
     while stack:
         visit = stack.pop()
@@ -288,7 +309,7 @@ def _visits(
 
 
 def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
-    """Returns the visits with each change undirected: one order of the tables stands for both."""
+    """Returns the visits with undirected changes: either table may be the first."""
     shown: dict[int, Visit] = {}
     for visit in visits:
         above = None if visit.above is None else shown[id(visit.above)]
@@ -301,7 +322,10 @@ def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
 
 
 def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
-    """Returns the visit of a branch of a choice, below the visit of the place where it was made."""
+    """Returns the visit of the dataset of a branch, reached from `visit` by `choice`.
+
+    `distance`: the number of equal changes there, of which the branch shows one.
+    """
     copies = visit.copies * branch.copies
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
@@ -315,7 +339,8 @@ def _charges_of_visits(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterato
 
 
 def _sampled(visits: Sequence[Visit]) -> bool:
-    """Returns whether the change passes a sample, or a random limit of one row, that amplifies."""
+    """Returns whether the worst change passes a sample, or a random limit of one row, that
+    amplifies."""
     return any(
         visit.place.amplifies or any(each.how.uses("displaced") for each in visit.answer.choices)
         for visit in visits
@@ -323,7 +348,7 @@ def _sampled(visits: Sequence[Visit]) -> bool:
 
 
 def _splits(visits: Sequence[Visit]) -> bool:
-    """Returns whether the change passes a partition."""
+    """Returns whether the worst change passes a partition."""
     return any(visit.place.blocks for visit in visits)
 
 
@@ -334,7 +359,11 @@ def _quantities(
     felt: Sequence[ChangeCharge],
     rounded: bool,
 ) -> Iterator[Quantity]:
-    """Yields the certified bounds that a loss stands for; nothing if it is not finite."""
+    """Yields the certified bounds that a loss stands for; nothing if it is not finite.
+
+    `felt`, `rounded`: the charges, and whether the loss was rounded, which tell whether a bound is
+    exact.
+    """
     with watch_rounding() as watch:
         for each in felt:
             if each.visit.distance > 1:

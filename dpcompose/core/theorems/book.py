@@ -27,7 +27,8 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 @cache
 def uses_on(subject: Subject) -> tuple[tuple[Theorem, Use], ...]:
-    """Returns every use on a kind of subject with its theorem, the most special first.
+    """Returns every use of a theorem on a kind of subject, with the theorem, the most special
+    first.
 
     Uses are ordered by role; within a role a theorem comes before those that it is a case of.
     """
@@ -42,7 +43,8 @@ def _depth(entry: Theorem) -> int:
 
 @cache
 def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> Theorem:
-    """Returns the first entry with a role, for a notion and adaptive or independent mechanisms.
+    """Returns the first theorem with a role, for a notion and for adaptive or independent
+    mechanisms.
 
     Raises LookupError if there is none.
     """
@@ -55,10 +57,13 @@ def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> 
 
 @cache
 def behind(route: str) -> Theorem | None:
-    """Returns the theorem behind a route to an ε at a chosen δ; None if no single one is."""
+    """Returns the theorem behind a route to an ε at a chosen δ; None if no single theorem is."""
     return next((entry for entry in BOOK.values() if route in entry.routes), None)
 
 
 def general(notion: Notion, adaptive: bool) -> Theorem:
-    """Returns the general composition theorem of a notion."""
+    """Returns the general composition theorem of a notion.
+
+    `adaptive`: the one for mechanisms that may use the outputs of others.
+    """
     return in_role(Role.GENERAL, notion, adaptive)

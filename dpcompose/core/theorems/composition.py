@@ -19,7 +19,7 @@ from dpcompose.curves.rounding import ZERO, summed
 
 
 def in_notion(notion: Notion, says: str) -> Hypothesis:
-    """Returns the hypothesis that the losses are in a notion, by whose name it is called."""
+    """Returns the hypothesis that the losses are in a notion; `says`: what that means, in words."""
 
     def holds(setting: Setting) -> None:
         """Raises `Refused` if the losses are in another notion."""
@@ -73,7 +73,7 @@ SEES_ONLY_INPUT = Hypothesis(
 
 
 def same_relation(setting: Setting) -> None:
-    """Refuses unless every guarantee is for the protected neighbouring relation."""
+    """Raises `Refused` unless every guarantee is for the protected neighbouring relation."""
     wanted = setting.goal.relation
     for _, statement in setting.statements():
         if statement.relation != wanted:
@@ -84,7 +84,8 @@ def same_relation(setting: Setting) -> None:
 
 
 def _by_value(setting: Setting) -> None:
-    """Refuses unless there are two or more blocks, and the value of a row decides its block."""
+    """Raises `Refused` unless there are two or more blocks, and the value of a row decides its
+    block."""
     partition, _ = setting.only_partition()
     if partition.size < 2:
         raise Refused("it needs two or more blocks")
@@ -93,7 +94,7 @@ def _by_value(setting: Setting) -> None:
 
 
 def _compatible(setting: Setting) -> None:
-    """Refuses unless one protected step changes at most one block."""
+    """Raises `Refused` unless one protected step changes at most one block."""
     partition, _ = setting.only_partition()
     relation = setting.goal.relation
     kind = partition.kind
@@ -115,7 +116,7 @@ def _compatible(setting: Setting) -> None:
 def _one_pair(kind: Kind | None = None) -> Hypothesis:
     """Returns the hypothesis that each block has one (ε, δ), for one unit of change of a kind.
 
-    Without a kind: for the protected row.
+    `kind` None: for the protected row.
     """
 
     def holds(setting: Setting) -> None:
@@ -198,10 +199,12 @@ BOUNDED_BLOCKS = (
 
 
 def whole_release(setting: Setting, bound: Bound) -> Loss:
-    """Returns the certified loss, if `bound` of all mechanisms at the worst change is no larger.
+    """Returns the certified loss, if `bound` of the losses of all mechanisms for the worst change
+    is no larger.
 
-    The bound of many losses at once is rounded less than the sum of the search, so that the larger
-    value is the certified one. Raises Refused where the bound is larger.
+    `bound`: the function of the theorem. The bound of many losses at once is rounded less than the
+    sum of the search, so that the larger value is the certified one. Raises Refused where the bound
+    is larger.
     """
     algebra = setting.algebra
     parts = [
@@ -218,23 +221,29 @@ def whole_release(setting: Setting, bound: Bound) -> Loss:
 
 
 def worst_block(setting: Setting, bound: Bound) -> Loss:
-    """Returns `bound` of the losses of all blocks, each for the protected row."""
+    """Returns the result of the theorem's `bound` on the losses of all blocks, each for the
+    protected row."""
     return _of_blocks(setting, _protected_row(setting), bound)
 
 
 def every_block(setting: Setting, bound: Bound) -> Loss:
-    """Returns `bound` of the losses of all blocks, each for one row added or removed."""
+    """Returns the result of the theorem's `bound` on the losses of all blocks, each for a row added
+    or removed."""
     return _of_blocks(setting, Kind.SINGLE, bound)
 
 
 def _of_blocks(setting: Setting, kind: Kind, bound: Bound) -> Loss:
-    """Returns `bound` of the losses of all blocks, each for one unit of a kind."""
+    """Returns the result of the theorem's `bound` on the losses of all blocks, each for one unit of
+    a kind."""
     values = [setting.algebra.values(loss) for loss in setting.of_blocks(kind)]
     return setting.algebra.of_values([bound([each[0] for each in values])] if all(values) else ())
 
 
 def two_blocks(setting: Setting, bound: Bound) -> Loss:
-    """Returns `bound` of the losses of the two worst blocks, which one replaced row may reach."""
+    """Returns the result of the theorem's `bound` on the losses of the two worst blocks.
+
+    One replaced row may reach both.
+    """
     algebra = setting.algebra
     values = [algebra.values(loss) for loss in setting.of_blocks(Kind.SINGLE)]
     if not all(values):

@@ -9,7 +9,8 @@ from dpcompose.core.theorems.setting import ChargedStep
 
 
 def _reads_as(source: Notion, target: Notion, says: str) -> tuple[Hypothesis]:
-    """Returns the hypothesis that a loss stated in `source` is read as one in `target`."""
+    """Returns the hypothesis that a loss stated in `source` converts to one in `target`; `says`: in
+    words."""
     return (
         checked(
             ChargedStep,

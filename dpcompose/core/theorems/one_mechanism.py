@@ -90,7 +90,8 @@ _BEHIND_MAPS = (
 
 
 def _rows_come_or_go(touch: ChargedStep) -> None:
-    """Refuses if all units of change at the table of the statement are replaced rows."""
+    """Raises `Refused` if all units of change of the table on which the guarantee is stated are
+    replaced rows."""
     level = touch.first.level
     units = (inner for item, _ in touch.state for inner, _ in units_at(item, level))
     if all(inner.leaf.kind is Kind.PAIR for inner in units):
@@ -101,7 +102,8 @@ def _rows_come_or_go(touch: ChargedStep) -> None:
 
 
 def over_distance(setting: Setting, bound: Bound) -> Loss:
-    """Returns `bound` of the one guarantee at the protected distance."""
+    """Returns the result of `bound` (group privacy) on the one guarantee, at the protected
+    distance."""
     _, statement = setting.only_statement()
     stated = setting.algebra.value_of(statement.guarantee)
     found = bound(stated, setting.goal.distance)
@@ -109,14 +111,16 @@ def over_distance(setting: Setting, bound: Bound) -> Loss:
 
 
 def by_steps(setting: Setting, bound: Bound) -> Loss:
-    """Returns `bound` of the one guarantee for the number of its steps in the change."""
+    """Returns the result of `bound` (group privacy) on the one guarantee, for its steps in the
+    worst change."""
     _, statement = setting.only_statement()
     steps = setting.steps()
     return math.inf if steps is None else bound(statement.guarantee.amount, steps)
 
 
 def by_each_map(setting: Setting, bound: Bound) -> Loss:
-    """Returns the loss of the one guarantee times `bound` of the sensitivities of the maps.
+    """Returns the loss of the one guarantee, times the result of `bound` on the sensitivities of
+    the maps.
 
     A map's sensitivity is the ratio of the units of the worst change after it and before it.
     """
@@ -130,7 +134,7 @@ def by_each_map(setting: Setting, bound: Bound) -> Loss:
 
 
 def _units(setting: Setting, place: Place) -> Fraction:
-    """Returns the number of units of the worst change at a dataset."""
+    """Returns the number of units of the worst change of the dataset of a place."""
     visit = setting.visit(place)
     if visit is None:
         return ZERO
@@ -163,12 +167,14 @@ def _group(notion: Notion) -> tuple[Use, ...]:
 
 
 def _at_distance(notion: Notion) -> Bound:
-    """Returns the function from a loss in a notion, and a number of steps, to the loss of these."""
+    """Returns the function of group privacy: from a loss in a notion and a distance to the loss at
+    it."""
     return lambda amount, steps: at_distance(amount, notion, steps)
 
 
 def approximate_group(pair: Pair, distance: int) -> Pair | None:
-    """Returns the (ε, δ) of so many steps of one (ε, δ); None where δ reaches 1."""
+    """Returns the (ε, δ) of an (ε, δ)-DP mechanism at group distance `distance`; None where δ
+    reaches 1."""
     return chain_pairs([(pair, distance)])
 
 
@@ -363,8 +369,11 @@ theorem(
 
 
 def worst_moves(values: Sequence[tuple[Fraction, Fraction]], l1: Fraction) -> list[Fraction]:
-    """Returns the distances v of the largest Σ e·v over 0 ≤ v ≤ s, Σ v ≤ l1, for pairs (e, s): the
-    costly values move first."""
+    """Returns the distances v that maximise Σ e·v over 0 ≤ v ≤ s, Σ v ≤ `l1`.
+
+    `values`: pairs (e, s), an ε for each unit of distance and the largest distance. The values with
+    the largest e move first.
+    """
     moves, left = [ZERO] * len(values), l1
     for i in sorted(range(len(values)), key=lambda i: values[i][0], reverse=True):
         moves[i] = min(values[i][1], left)

@@ -23,7 +23,7 @@ from dpcompose.curves.rounding import amplified_up, exchanged_up
 
 
 def _poisson(setting: Setting) -> None:
-    """Refuses unless the first sample is one that each row is drawn into by itself."""
+    """Raises `Refused` unless the first sample is one that each row is drawn into by itself."""
     if not setting.first_sample()[1].plain:
         raise Refused("rows are not drawn into the sample each by itself")
     if setting.first_sample()[1].size is not None:
@@ -31,7 +31,7 @@ def _poisson(setting: Setting) -> None:
 
 
 def _one_row_at_limit(setting: Setting) -> None:
-    """Refuses unless the change above the random limit is one row added or removed."""
+    """Raises `Refused` unless the change above the random limit is one row added or removed."""
     edge = setting.random_limit().edge
     above = None if edge is None else setting.visit(edge.parent)
     units = [] if above is None else [leaf.kind for leaf in all_leaves(above.state).elements()]
@@ -40,7 +40,8 @@ def _one_row_at_limit(setting: Setting) -> None:
 
 
 def _of_public_size(setting: Setting) -> None:
-    """Refuses unless the first sample has a public size and is drawn without replacement."""
+    """Raises `Refused` unless the first sample has a public size and is drawn without
+    replacement."""
     if not setting.first_sample()[1].plain:
         raise Refused("the sample is not drawn without replacement")
     if setting.first_sample()[1].size is None:
@@ -48,7 +49,8 @@ def _of_public_size(setting: Setting) -> None:
 
 
 def _rows_at_sample(setting: Setting) -> None:
-    """Refuses unless the change at the outermost sample is of a known number of rows."""
+    """Raises `Refused` unless the change of the table first sampled is of a known number of
+    rows."""
     leaves = setting.at_sample()
     if setting.notion is Notion.PURE and any(leaf.kind is Kind.PAIR for leaf in leaves):
         raise Refused("a row is replaced, for which pure DP has a sharper bound")
@@ -59,7 +61,7 @@ def _rows_at_sample(setting: Setting) -> None:
 
 
 def _known_at_sample(setting: Setting) -> None:
-    """Refuses unless the loss for one replaced row in the sample is known."""
+    """Raises `Refused` unless the loss for one replaced row in the sample is known."""
     place, _ = setting.first_sample()
     if setting.of_one_unit(Kind.PAIR).get(id(place), math.inf) == math.inf:
         raise Refused("the loss for one replaced row in the sample is not known")
@@ -101,7 +103,7 @@ PUBLIC_SIZE = Hypothesis(
 
 
 def through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Returns the loss of the release, `bound` amplifying the loss of the sample for one row.
+    """Returns the loss of the release, with the loss of one row in the sample amplified by `bound`.
 
     Several rows are charged as that many steps of the amplified loss; the rows of one user also as
     one step, in which some of them are drawn. Repeated draws compose.
@@ -137,7 +139,11 @@ def through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
-    """Returns the loss of the release, by `bound` of one row's and a replaced row's there."""
+    """Returns the loss of the release for replaced rows, by `bound` for one such row of the table.
+
+    `bound` takes the loss in the sample of one row added or removed, that of one row replaced, and
+    the rate.
+    """
     place, sample = setting.first_sample()
     once = _loss_of_one_unit(setting, place, Kind.SINGLE)
     both = _loss_of_one_unit(setting, place, Kind.PAIR)
@@ -146,7 +152,11 @@ def replaced_through_sample(setting: Setting, bound: Bound) -> Loss:
 
 
 def through_limit(setting: Setting, bound: Bound) -> Loss:
-    """Returns the loss of a row added above a random limit; `bound` is for one that displaces."""
+    """Returns the loss of the release for a row added above a limit that draws one row of each key.
+
+    `bound`: the loss of an added row that displaces another one, from that of one row replaced
+    below.
+    """
     place = setting.random_limit()
     comes = _loss_of_one_unit(setting, place, Kind.SINGLE)
     displaces = _apply_bound(setting, bound, _loss_of_one_unit(setting, place, Kind.PAIR))
@@ -154,7 +164,7 @@ def through_limit(setting: Setting, bound: Bound) -> Loss:
 
 
 def _loss_of_one_unit(setting: Setting, place: Place, kind: Kind) -> Loss:
-    """Returns the loss of one unit of a kind at a place; raises `Refused` if it is not known."""
+    """Returns the loss for one unit of a kind at a place; raises `Refused` if it is not known."""
     found = setting.of_one_unit(kind).get(id(place))
     if found is None:
         raise Refused("the loss at the sample is not one for single rows")
@@ -162,13 +172,19 @@ def _loss_of_one_unit(setting: Setting, place: Place, kind: Kind) -> Loss:
 
 
 def _apply_bound(setting: Setting, bound: Bound, loss: Loss, *rate: Any) -> Loss:
-    """Returns `bound` of a loss, (ε, δ) pairs one by one; `rate`: its further arguments."""
+    """Returns the loss for which `bound` of each (ε, δ) of `loss` holds; `rate`: further arguments
+    of `bound`."""
     algebra = setting.algebra
     return algebra.of_pairs(bound(pair, *rate) for pair in algebra.pairs(loss))
 
 
 def _release_loss(setting: Setting, place: Place, units: Sequence[tuple[Loss, int]]) -> Loss:
-    """Returns the loss of the release, given that of each unit of change above the sample."""
+    """Returns the loss of the release, composed over the draws of the sample and along the change
+    above it.
+
+    `place`: the sample; `units`: (amplified loss of a unit of the change above it, number of such
+    units).
+    """
     assert place.edge is not None
     algebra = setting.algebra
     above = setting.visit(place.edge.parent)
@@ -179,7 +195,10 @@ def _release_loss(setting: Setting, place: Place, units: Sequence[tuple[Loss, in
 
 
 def amplified(pair: Pair, rate: Fraction) -> Pair:
-    """Returns the (ε, δ) for one row of a sample of this rate, given that at the sample."""
+    """Returns the (ε, δ) for one row of the table, given those for one row in its sample (`pair`).
+
+    `rate` q: the chance that a row is drawn; ε becomes ln(1 + q(e^ε - 1)), δ becomes qδ.
+    """
     epsilon, delta = pair
     return amplified_up(epsilon, rate), rate * delta
 
@@ -243,7 +262,12 @@ theorem(
     uses=(Use(Role.SAMPLE_REPLACED, "release", run=replaced_through_sample),),
 )
 def poisson_replaced(single: Fraction | None, replaced: Fraction, rate: Fraction) -> Fraction:
-    """Returns the ε of one replaced row of the whole table, rounded up."""
+    """Returns the ε for one replaced row of the table, rounded up; read through a Poisson sample of
+    `rate`.
+
+    `single`: the ε in the sample for one row added or removed, None if not known; `replaced`: for
+    one row replaced.
+    """
     found = exchanged_up(single, replaced, rate)
     assert found is not None
     return found

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 class Compared(NamedTuple):
-    """The bound of a theorem for the problem.
+    """The bound that a theorem gives for the problem, compared with the certified one.
 
-    `loss`: None where it does not apply; `why`: the hypothesis that fails, or how it compares.
+    `loss`: None where the theorem does not apply; `why`: the hypothesis that fails, or how the
+    bound compares.
     """
 
     theorem: str
@@ -29,7 +30,7 @@ class Compared(NamedTuple):
 
 
 def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
-    """Returns the bound of an entry in one of its uses, or the first hypothesis that fails."""
+    """Returns the bound of a theorem in one of its uses, or the first hypothesis that fails."""
     assert use.run is not None and entry.bound is not None
     if entry.notion not in (None, setting.notion):
         return Refused(f"it is not about {setting.notion.facts.words}")
@@ -46,7 +47,7 @@ def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
 
 
 def setting_of(solver: Solver, solution: Solution) -> Setting:
-    """Returns the problem with the losses of a solution, for the checks of theorems."""
+    """Returns the problem with the losses of a solution, as theorems are asked about it."""
     return Setting(
         solver.problem,
         solver.tops,
@@ -59,17 +60,18 @@ def setting_of(solver: Solver, solution: Solution) -> Setting:
 
 
 def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
-    """Returns the setting with every mechanism charged in full, as if it read the root."""
+    """Returns the setting in which every mechanism is charged in full, as if it read the root."""
     answers = solver.charged(solution)
     loss = setting.algebra.add(answer.loss for answer in answers)
     return setting._replace(answers=answers, loss=loss, on_root=True)
 
 
 def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
-    """Returns the theorem to cite for a solution, and the comparison with other well-known ones.
+    """Returns the id of the theorem to cite for a solution, and other well-known ones compared with
+    it.
 
-    Cited is the most special theorem whose bound is the certified loss, or else the general one:
-    no theorem gives less than the general one, of which the others are cases.
+    Cited is the most special theorem whose bound is the certified loss, or else the general one: no
+    theorem gives less than the general one, of which the others are cases.
     """
     setting = setting_of(solver, solution)
     cited: str | None = None
@@ -97,15 +99,16 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
 
 
 def _compared_entry(entry: Theorem, found: Loss | Refused) -> Compared:
-    """Returns the comparison of a theorem with the certified bound, from its bound or the failed
-    hypothesis."""
+    """Returns the comparison of a theorem with the certified bound; `found`: its bound, or what
+    fails."""
     if isinstance(found, Refused):
         return Compared(entry.id, None, str(found))
     return Compared(entry.id, found, "applies, but another bound is used")
 
 
 def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setting) -> Compared:
-    """Returns the comparison with a theorem that charges every mechanism in full."""
+    """Returns the comparison with a theorem that charges every mechanism in full, in the setting
+    `charged`."""
     loss = in_use(entry, use, charged)
     if isinstance(loss, Refused):
         return _compared_entry(entry, loss)

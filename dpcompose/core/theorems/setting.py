@@ -35,7 +35,7 @@ Bound = Callable[..., Any]
 
 
 def finite(algebra: NumberAlgebra, loss: Loss) -> None:
-    """Refuses a loss that is not finite."""
+    """Raises `Refused` for a loss that is not finite."""
     if loss == algebra.none or loss == math.inf:
         why = "some mechanism has no finite bound by itself"
         if algebra.notion is Notion.APPROX:
@@ -44,11 +44,10 @@ def finite(algebra: NumberAlgebra, loss: Loss) -> None:
 
 
 class ChargedStep(NamedTuple):
-    """The charge of one mechanism for the change of its input.
+    """The charge of one mechanism for the change of the dataset that it reads.
 
     `notion`: that of the loss. `used`: the guarantees that give the loss; `steps`: for each unit of
-    the change, the number of their steps (None: no number of them). `state`: the change of the
-    dataset that the mechanism reads.
+    the change, the number of their steps (None: no number of them). `state`: the change.
     """
 
     notion: Notion
@@ -70,7 +69,7 @@ class Asked(NamedTuple):
     found: Found
 
     def protects_a_row(self) -> None:
-        """Refuses unless one row added or removed is protected."""
+        """Raises `Refused` unless one row added or removed is protected."""
         goal = self.problem.goal
         if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
             raise Refused(
@@ -79,7 +78,8 @@ class Asked(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """A dataset that the worst change reaches, with one of the `distance` equal changes there."""
+    """A dataset that the worst change reaches, with its change there: `distance` changes equal to
+    `state`."""
 
     place: Place
     state: State
@@ -87,9 +87,9 @@ class Reach(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A problem with losses in one notion.
+    """A problem with its losses in one notion, as theorems are asked about it.
 
-    `tops`: the roots with their trees of datasets. `loss`: the total at the worst change;
+    `tops`: the roots with their trees of datasets. `loss`: the total for the worst change;
     `answers`: the loss in each root. `known`: the loss below a dataset, by the identity of its
     place and the change there. `worst`: the datasets that the worst change reaches, roots first.
     `on_root`: whether each mechanism is taken together with the maps before it, as one that reads
@@ -162,7 +162,8 @@ class Setting(NamedTuple):
         return partition, blocks
 
     def of_blocks(self, kind: Kind) -> list[Loss]:
-        """Returns the loss of every block for one unit of a kind; of equal blocks at most two."""
+        """Returns the loss of every block for one unit of change of a kind; of equal blocks at most
+        two."""
         _, blocks = self.only_partition()
         found: list[Loss] = []
         known = self.of_one_unit(kind)
@@ -173,7 +174,8 @@ class Setting(NamedTuple):
         return found
 
     def of_one_unit(self, kind: Kind) -> dict[int, Loss]:
-        """Returns the loss for one unit of a kind, by the identity of the dataset's place.
+        """Returns the loss for one unit of change of a kind, by the identity of the dataset's
+        place.
 
         Datasets that no such unit reaches are left out.
         """
@@ -190,14 +192,19 @@ class Setting(NamedTuple):
     # -- one mechanism -------------------------------------------------------------------------
 
     def only_statement(self) -> tuple[Place, Statement]:
-        """Returns the one guarantee of one mechanism, released once, and the dataset it reads."""
+        """Returns the one guarantee of the one mechanism, released once, with the place of the
+        dataset it reads.
+
+        Raises `Refused` if there is more.
+        """
         found = list(self.statements())
         if len(found) != 1 or sum(each.count for each, _ in found[0][0].mechanisms) != 1:
             raise Refused("it is about one guarantee of one mechanism, released once")
         return found[0]
 
     def edges(self) -> list[Edge]:
-        """Returns the maps from the root to the one mechanism; `Refused` if it reads a block."""
+        """Returns the edges of the tree from the root to the one mechanism, all maps; `Refused` if
+        it reads a block."""
         place, _ = self.only_statement()
         edges = place.ancestors(place.depth)
         if any(edge.made_by is None for edge in edges):
@@ -205,18 +212,20 @@ class Setting(NamedTuple):
         return edges
 
     def visit(self, place: Place) -> Reach | None:
-        """Returns the worst change at a dataset; None if it does not reach it."""
+        """Returns the worst change of the dataset of a place; None if it does not reach it."""
         return next((each for each in self.worst if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
-        """Returns the dataset that the first sample makes, and the sample; `Refused` if none."""
+        """Returns the place of the first sample, from the root down, and the sample; `Refused` if
+        there is none."""
         for place, edge in self._way():
             if isinstance(edge.made_by, Sample):
                 return place, edge.made_by
         raise Refused("there is no sample on the way to the mechanism")
 
     def random_limit(self) -> Place:
-        """Returns the dataset that the first random limit of one row makes; `Refused` if none."""
+        """Returns the place that the first random limit of one row makes; `Refused` if there is
+        none."""
         for place, edge in self._way():
             if edge.conduct is not None and edge.conduct.picks is RowSelection.ONE:
                 return place
@@ -231,14 +240,16 @@ class Setting(NamedTuple):
             yield last.up(len(edges) - number), edge
 
     def at_sample(self) -> Counter[ChangeUnit]:
-        """Returns the units of the worst change, counted, at the dataset that is first sampled."""
+        """Returns the units, with counts, of the worst change of the dataset that is first
+        sampled."""
         place, _ = self.first_sample()
         assert place.edge is not None
         above = self.visit(place.edge.parent)
         return Counter() if above is None else all_leaves(above.state)
 
     def steps(self) -> Fraction | None:
-        """Returns the number of the guarantee's steps in the worst change; 0 if it is not reached.
+        """Returns the number of the guarantee's steps in the worst change; 0 if that does not reach
+        it.
 
         None if no number of steps covers the change.
         """

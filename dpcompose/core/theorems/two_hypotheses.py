@@ -10,7 +10,8 @@ from dpcompose.core.theorems.setting import Asked
 
 
 def _all_sets(asked: Asked) -> None:
-    """Refuses unless every hypothesis with the person is uniform over all non-empty sets."""
+    """Raises `Refused` unless each hypothesis with the person is uniform over all non-empty sets of
+    blocks."""
     from dpcompose.core.hypotheses.beliefs import Between
 
     question = asked.question
@@ -21,7 +22,7 @@ def _all_sets(asked: Asked) -> None:
 
 
 def _weighted(asked: Asked) -> None:
-    """Refuses unless the weights of each hypothesis are positive and sum to 1."""
+    """Raises `Refused` unless the weights of each hypothesis are positive and sum to 1."""
     for side in (asked.question.first, asked.question.second):
         weights = [weight for _, weight in side.parts]
         if min(weights) <= 0 or sum(weights) != 1:
@@ -48,7 +49,7 @@ UNIFORM = Hypothesis(
 
 
 def used(*methods: str, hypotheses: tuple[Hypothesis, ...] = ()) -> Use:
-    """Returns the use of a theorem for bounds that certain methods of `core.hypotheses` find."""
+    """Returns the use of a theorem for the bounds that these methods of `core.hypotheses` find."""
     return Use(Role.HYPOTHESES, "question", hypotheses, methods=methods)
 
 

@@ -32,11 +32,12 @@ _MOST_STEPS = 1 << 16
 def profile_of_clones(
     each: Fraction, reports: int, by_response: bool
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yields the points (ε, δ) of the profile of shuffled reports, for one report replaced.
+    """Yields points (ε, δ) that hold for shuffled reports, for one report replaced; none where
+    shuffling is of no use.
 
     `each`: the ε of every report alone; `reports`: their number; `by_response`: each is randomized
-    response, of which others are clones more often. δ is rounded up, after a chance of `OUTSIDE`
-    is set aside. No points where shuffling is of no use.
+    response, of which others are clones more often. δ is rounded up, after a chance of `OUTSIDE` is
+    set aside.
     """
     import numpy as np
 
@@ -71,7 +72,7 @@ def profile_of_clones(
 
 def _binomial(trials: int, chance: float, rest: float) -> tuple[int, Floats]:
     """Returns the first of a range of numbers of successes and their chances, which add up to 1;
-    all others have a chance of at most `OUTSIDE`.
+    all other numbers have a chance of at most `OUTSIDE` together.
 
     `rest`: 1 - `chance`.
     """
@@ -90,7 +91,8 @@ def _binomial(trials: int, chance: float, rest: float) -> tuple[int, Floats]:
 
 
 def _numbers_of_clones(reports: int, chance: float, rest: float) -> Iterator[tuple[int, float]]:
-    """Yields numbers of clones with their chances; each stands for those a little above it.
+    """Yields numbers of clones (reports that look like one's own) with their chances; each stands
+    for those a little above it.
 
     Fewer clones are worse: to add one is to add a report that is a fair coin.
     """
@@ -103,8 +105,9 @@ def _numbers_of_clones(reports: int, chance: float, rest: float) -> Iterator[tup
 def _atoms(epsilon: float, reports: int, chance: float, rest: float) -> tuple[Floats, Floats]:
     """Returns the chances of all outcomes in both tables, by falling likelihood ratio.
 
-    Outcomes are the number of clones C and how many of the C + 1 tokens are of the first kind. Of
-    those with a ratio below 1 nothing is needed: the pair is symmetric.
+    `chance`: that a report is a clone, `rest`: 1 - `chance`. Outcomes are the number of clones C
+    and how many of the C + 1 tokens are of the first kind. Of those with a ratio below 1 nothing is
+    needed: the pair is symmetric.
     """
     import numpy as np
 

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussianLoss(MechanismLoss):
-    """Discrete normal noise, mass proportional to e^(-n²/(2·variance)), moved by `shift` ≥ 1."""
+    """Discrete Gaussian noise, mass proportional to e^(-n²/(2·variance)), moved by a whole `shift`
+    ≥ 1."""
 
     shift: int
     variance: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        """Returns the loss is (s²-2s·n)/(2·variance) at each whole n; by its ρ where these are
-        too many."""
+        """Returns the privacy loss distribution: the loss is (s²-2s·n)/(2·variance) at each whole
+        n, with s the shift; the one of its ρ where these are too many."""
         from dpcompose.curves.backends.lattice.divergences import divergence
 
         return self._atom_masses(step) or divergence((), self.rho(), step)

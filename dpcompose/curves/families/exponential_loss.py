@@ -25,20 +25,23 @@ _TINY = Fraction(1, 10**290)
 
 @dataclass(frozen=True, slots=True)
 class BoundedRange(MechanismLoss):
-    """The log odds between two tables have a range of `epsilon` = η > 0.
+    """A mechanism of bounded range η = `epsilon` > 0: its log odds between two tables differ by at
+    most η from outcome to outcome.
 
-    Of all such pairs the profile is largest at δ(ε') = (e^(η/2) - e^(ε'/2))²/(e^η - 1) for
-    |ε'| ≤ η (two outcomes, losses t and t-η, with t = (ε'+η)/2).
+    Of all such pairs the profile is largest at δ(ε') = (e^(η/2) - e^(ε'/2))²/(e^η - 1) for |ε'| ≤ η
+    (two outcomes, losses t and t-η, with t = (ε'+η)/2).
     """
 
     epsilon: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        """Returns a pair with its losses in [t-η, t] has the largest profile if only the ends
-        occur, since (x-e^ε')₊ is convex in the odds x; that is
-        (1-e^(t-η))(1-e^(ε'-t))/(1-e^(-η)), largest where the two exponentials agree, t =
-        (η+ε')/2. Minus its slope in e^ε' is the Q-mass above, so that the loss has the P-density
-        e^(-(η-l)/2)/(2(1-e^(-η))) on [-η, η]."""
+        """Returns a privacy loss distribution that dominates every mechanism of this range.
+
+        A pair with its losses in [t-η, t] has the largest profile if only the ends occur, since
+        (x-e^ε')₊ is convex in the odds x; that is (1-e^(t-η))(1-e^(ε'-t))/(1-e^(-η)), largest where
+        the two exponentials agree, t = (η+ε')/2. Minus its slope in e^ε' is the Q-mass above, so
+        that the loss has the P-density e^(-(η-l)/2)/(2(1-e^(-η))) on [-η, η].
+        """
         from dpcompose.curves.backends.lattice.discrete import response
         from dpcompose.curves.backends.lattice.masses import bounded
         from dpcompose.curves.backends.lattice.slope import WIDE, slope
@@ -93,7 +96,7 @@ class BoundedRange(MechanismLoss):
 
 
 def _log_sinhc(x: float) -> float:
-    """ln(sinh(x/2)/(x/2)) for x ≥ 0."""
+    """Returns ln(sinh(x/2)/(x/2)) for x ≥ 0."""
     if x > 1:
         return x / 2 + math.log1p(-math.exp(-x)) - math.log(x)
     square, term = x * x / 4, 1.0

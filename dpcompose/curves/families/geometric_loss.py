@@ -45,14 +45,16 @@ _BLOCKS = 400
 
 @dataclass(frozen=True, slots=True)
 class GeometricLoss(MechanismLoss):
-    """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by `shift` ≥ 1."""
+    """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by a whole `shift` ≥
+    1."""
 
     shift: int
     scale: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        """With r = e^(-1/scale), P-mass 1/(1+r) at loss s/scale, (1-r)/(1+r)·r^x at (s-2x)/scale
-        for 0 < x < s, r^s/(1+r) at -s/scale."""
+        """Returns the privacy loss distribution: with r = e^(-1/scale) and s the shift, P-mass
+        1/(1+r) at the loss s/scale, (1-r)/(1+r)·r^x at (s-2x)/scale for 0 < x < s, r^s/(1+r) at
+        -s/scale."""
         import numpy as np
 
         from dpcompose.curves.backends.lattice.discrete import (

@@ -74,7 +74,8 @@ class LaplaceLoss(MechanismLoss):
         return LaplaceTransforms
 
     def least_epsilon(self, delta: Fraction) -> Certified:
-        """a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018, Theorem 3)."""
+        """Returns a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018,
+        Theorem 3)."""
         lost = 2 * log1p_up(delta / (1 - delta))
         return Certified(
             max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO)
@@ -128,7 +129,7 @@ def _cumulant(shift: float) -> Callable[[float], float]:
 
 
 def _excess(x: float) -> float:
-    """e^x - 1 - x."""
+    """Returns e^x - 1 - x."""
     if abs(x) > 0.5:
         return math.expm1(x) - x
     term = 1.0

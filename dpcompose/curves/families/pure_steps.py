@@ -36,7 +36,7 @@ class PureSteps(GeometricLoss):
         return PureSteps(int(shift), self.scale)
 
     def along(self, steps: int) -> Part:
-        """Returns the loss over so many steps; see `equal_steps`."""
+        """Returns the loss over tables `steps` times as many steps apart; see `equal_steps`."""
         return (
             self.with_shift(Fraction(steps))
             if steps <= MOST_STEPS
@@ -50,20 +50,21 @@ class PureSteps(GeometricLoss):
         return f"{number(1 / self.scale)}-DP over {count_text(self.shift)} steps"
 
     def about_rho(self) -> float:
-        """About `rho`, quickly."""
+        """Returns about the least ρ, quickly."""
         rate = float(1 / self.scale)
         inside = 2 * math.exp(-rate) * math.expm1(-rate * self.shift) / math.expm1(-2 * rate)
         return rate * (self.shift - inside)
 
     def advantage(self) -> float:
-        """About δ at ε = 0."""
+        """Returns about δ at ε = 0."""
         rate, half = float(1 / self.scale), (self.shift + 1) // 2
         ends = math.exp(-rate * half) + math.exp(-rate * (self.shift + 1 - half))
         return 1 - ends / (1 + math.exp(-rate))
 
 
 def equal_steps(epsilon: Fraction, steps: int) -> Part:
-    """Returns the worst loss of an ε-DP mechanism over so many steps, ε > 0."""
+    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε >
+    0."""
     gained = (steps - 1) * epsilon
     if gained < _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
         return Response(epsilon * steps)
@@ -71,8 +72,8 @@ def equal_steps(epsilon: Fraction, steps: int) -> Part:
 
 
 def as_responses(composition: Curve) -> Curve:
-    """Returns the curve with every path as one step of the sum, which is no smaller; itself if
-    there is none."""
+    """Returns the curve with each path of several steps replaced by randomized response of the
+    whole ε, which is no smaller; the same curve if there is no path."""
     if not any(isinstance(part, PureSteps) for part, _ in composition.parts):
         return composition
     parts: dict[Part, int] = {}
@@ -83,9 +84,10 @@ def as_responses(composition: Curve) -> Curve:
 
 
 def least_of(epsilon: Fraction, paths: Iterable[tuple[Fraction, int]]) -> Iterator[Part]:
-    """Losses none of which is the least at all δ: of ε-DP, and of paths of equal steps (ε, steps).
+    """Yields losses of which none is the least at all δ: of an ε-DP mechanism, and of paths of
+    equal steps.
 
-    `epsilon`: the least known.
+    `epsilon`: the least ε known; `paths`: the (ε of a step, number of steps).
     """
     kept: list[tuple[Fraction, int]] = []
     for each, steps in sorted(set(paths)):
@@ -102,7 +104,8 @@ def least_of(epsilon: Fraction, paths: Iterable[tuple[Fraction, int]]) -> Iterat
 
 
 def _surely_least(epsilon: Fraction, part: PureSteps) -> bool:
-    """Whether ε-DP says no less at any δ: the one bend of its power lies below that of the path."""
+    """Returns whether ε-DP has a δ no smaller than that of `part` at any ε: the one bend of its
+    power function lies below that of the path."""
     return (
         epsilon < part.greatest()
         and math.tanh(float(min(epsilon, Fraction(40))) / 2) <= part.advantage()

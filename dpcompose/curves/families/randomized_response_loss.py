@@ -39,7 +39,8 @@ _LEAST, _CLOSE = Fraction(1, 10**20), 1e-7
 
 @dataclass(frozen=True, slots=True)
 class KaryResponse(MechanismLoss):
-    """Randomized response over `k` ≥ 2 values: loss +ε, -ε, or 0 (another value came out)."""
+    """Randomized response over `k` ≥ 2 values: the loss is +ε, -ε, or 0 where another value came
+    out."""
 
     k: int
     epsilon: Fraction
@@ -96,7 +97,8 @@ class KaryResponse(MechanismLoss):
 
 @lru_cache(maxsize=256)
 def _largest(k: int, epsilon: Fraction) -> Fraction:
-    """No divergence exceeds ε."""
+    """Returns the largest D_α/α over all orders α, rounded up; at large orders it is at most
+    ε/α."""
     least = not_below(epsilon)
     return largest_ratio(of_response(k, least), lambda ratio: least / ratio)
 
@@ -128,8 +130,8 @@ def kary_mu(k: int, epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def two_answers_rho(high: Fraction, low: Fraction) -> Fraction:
-    """Returns the least ρ of an answer that one value gives with chance `high` and the other one
-    with `low`, rounded up."""
+    """Returns the least ρ of a mechanism with two outcomes, one of which has the chance `high` for
+    one table and `low` for the other; rounded up."""
     most = max(log_inverse_up(low / high), log_inverse_up((1 - high) / (1 - low)))
     pure = most * tanh_up(most / 2)
     if min(low, 1 - high, high - low) < _LEAST:
@@ -144,7 +146,8 @@ def two_answers_rho(high: Fraction, low: Fraction) -> Fraction:
 
 
 def _cumulant(one: Fraction, other: Fraction) -> Callable[[float], float]:
-    """Returns s·D_(1+s) of two answers with chances `one` and 1 - `one` against `other`."""
+    """Returns the function s·D_(1+s) of a mechanism with two outcomes, whose chances are `one` and
+    1 - `one` against `other` and 1 - `other`."""
     lost = len(str(int(1 / abs(one - other))))
     # Twice the digits that are lost in the difference of the chances.
     context = Context(prec=WORKING_DIGITS + 2 * lost, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -164,8 +167,8 @@ def _cumulant(one: Fraction, other: Fraction) -> Callable[[float], float]:
 
 
 def two_answers_mu(high: Fraction, low: Fraction) -> Fraction:
-    """Returns the least μ of an answer that one value gives with chance `high` and the other one
-    with `low`, Φ⁻¹(high) - Φ⁻¹(low), rounded up."""
+    """Returns the least μ, Φ⁻¹(high) - Φ⁻¹(low), of a mechanism with two outcomes, one of which has
+    the chance `high` for one table and `low` for the other; rounded up."""
     return max(_quantile_up(high) + _quantile_up(1 - low), ZERO)
 
 

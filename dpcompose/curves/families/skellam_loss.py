@@ -51,7 +51,8 @@ _ROOM = 1e-11
 
 @dataclass(frozen=True, slots=True)
 class SkellamLoss(MechanismLoss):
-    """Skellam noise of this variance, moved by `shift` ≥ 1: loss ln I_n(v)/I_(n-s)(v) at n."""
+    """Skellam noise with v = `variance`, moved by s = `shift` ≥ 1: its loss is ln I_n(v)/I_(n-s)(v)
+    at the outcome n."""
 
     shift: int
     variance: Fraction
@@ -158,7 +159,8 @@ def _law(shift: int, variance: Fraction) -> _Law:
 
 
 def _ratios(variance: Fraction, count: int) -> list[int]:
-    """r_0, … in units of 2^-_BITS, rounded down by at most 2^-100 of them.
+    """Returns r_0, … (`count` of them) in units of 2^-_BITS, rounded down by at most 2^-100 of
+    them.
 
     By the recurrence, downwards from 0 ≤ r ≤ 1.
     """
@@ -209,7 +211,7 @@ def _cumulant(shift: int, variance: Fraction) -> Callable[[float], float]:
 
 
 def _tilted(s: float, shift: int, v: float) -> float:
-    """Returns a bound of K for large s: e^K ≤ 1 + e^(s·shift·(θ - tanh θ) + τ·shift + v(cosh τ -
+    """Returns a bound of K(s) for large s: e^K ≤ 1 + e^(s·shift·(θ - tanh θ) + τ·shift + v(cosh τ -
     1)).
 
     For n ≤ shift the loss is at most shift·asinh((shift-n)/v), above 0 below its tangent at sinh θ,

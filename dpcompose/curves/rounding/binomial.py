@@ -1,4 +1,4 @@
-"""How many of some rows are drawn, each by itself with one chance: exactly, or rounded up."""
+"""The chances of how many rows a Poisson sample draws: exact, or rounded up."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _HARDLY, _SELDOM = Fraction(1, 10**60), Fraction(1, 10**30)
 
 
 def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]:
-    """Returns the chances that no row is drawn, that some are but no more than the first of
-    `numbers`, that more are but no more than the second, …
+    """Returns the chances that the number of drawn rows is 0, from 1 to `numbers[0]`, above that up
+    to `numbers[1]`, and so on.
 
-    `numbers` rise to all rows. The chances are 1 in all; of very many rows those of more than any
-    number are rounded up.
+    `rows`: how many there are; `rate`: the chance of each; `numbers` rise to `rows`. The chances
+    are 1 in all; those of very many rows are rounded up.
     """
     ends = [0, *numbers]
     if rows <= _EXACT:
@@ -43,12 +43,12 @@ def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]
 def truncated(
     rows: int, rate: Fraction, at_most: int
 ) -> tuple[tuple[Fraction, Fraction], Fraction]:
-    """Returns the chance that at least `at_most` of all rows but one are drawn, as a lower and an
-    upper bound; and given that the chance that the one is drawn and kept where more than `at_most`
-    are cut to so many, uniformly, rounded up.
+    """Returns bounds (lower, upper) of the chance that at least `at_most` of `rows` - 1 other rows
+    are drawn; and, given that, the chance that one row is drawn and kept, rounded up.
 
-    The latter is the mean of rate·at_most/(N+1) over the number N of the others drawn, and the mean
-    of rate/(N+1) where N ≥ at_most is the chance that more than `at_most` of all are drawn, over
+    Where more than `at_most` rows are drawn, so many of them are kept, uniformly. The second chance
+    is the mean of rate·at_most/(N+1) over the number N of the others drawn, and the mean of
+    rate/(N+1) where N ≥ at_most is the chance that more than `at_most` of all are drawn, over
     `rows`.
     """
     full, cut = _at_least(rows - 1, rate, at_most), _at_least(rows, rate, at_most + 1)
@@ -57,7 +57,8 @@ def truncated(
 
 
 def _at_least(rows: int, rate: Fraction, number: int) -> tuple[Fraction, Fraction]:
-    """Returns a lower and an upper bound of the chance that at least so many are drawn."""
+    """Returns a lower and an upper bound of the chance that at least `number` of `rows` rows are
+    drawn."""
     if number > rows:
         return ZERO, ZERO
     if rows <= _EXACT:
@@ -70,12 +71,12 @@ def _at_least(rows: int, rate: Fraction, number: int) -> tuple[Fraction, Fractio
 
 
 def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
-    """Returns the numbers of drawn rows that are told apart: each other one counts as the next of
-    these.
+    """Returns a short list of numbers of drawn rows, ascending; every other number of drawn rows is
+    to count as the next greater one of the list.
 
-    They depend on the rows and on the rate only by the last, which is all rows, and by what is
-    hardly ever drawn, so that what is made of them grows with both. `all_at_once`: there are always
-    so many rows; else there may be fewer.
+    The list depends on the rows and on the rate only by its last number, which is all rows, and by
+    what is hardly ever drawn, so that what is made of it grows with both. `all_at_once`: there are
+    always `rows` rows; else there may be fewer.
     """
     every = list(_numbers(rows))
     below = list(accumulate(chances(rows, rate, every)))[1:]
@@ -96,7 +97,7 @@ def _numbers(rows: int) -> Iterator[int]:
 
 
 def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
-    """Returns the chance that more rows are drawn, rounded up."""
+    """Returns the chance that more than `number` rows are drawn, rounded up."""
     mean = rate * rows
     if mean > _MOST_EXPECTED:
         # e^(-d²·mean/(2+d)) for 1+d times the mean (Chernoff).
@@ -113,11 +114,11 @@ def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _tail(rows: int, rate: Fraction) -> tuple[int, list[Fraction]]:
-    """Returns a number, and the chances that more are drawn than this, than the next one, …,
-    rounded up.
+    """Returns a number, and the chances that more rows are drawn than this number, than the next
+    one, …, rounded up.
 
-    By the quotients of neighbouring chances, from the most likely number on; the last holds for
-    all that is beyond.
+    By the quotients of neighbouring chances, from the most likely number on; the last chance holds
+    for all greater numbers.
     """
     mode = min(int((rows + 1) * rate), rows)
     odds = float(rate / (1 - rate)) if rate < 1 else math.inf

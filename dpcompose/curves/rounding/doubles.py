@@ -24,32 +24,33 @@ _FAINT = -30_000
 
 
 def digits_of(x: Fraction) -> int:
-    """About log10(x) for x > 0, rounded away from zero."""
+    """Returns about log10(x) for x > 0, rounded away from zero."""
     bits = x.numerator.bit_length() - x.denominator.bit_length()
     return int(bits * 0.30103) + (1 if bits > 0 else -1)
 
 
 def log_of(x: Fraction) -> float:
-    """ln x for x > 0 of any size, to double precision."""
+    """Returns ln x for x > 0 of any size, to double precision."""
     if Fraction(1, 2) < x < 2:
         return math.log1p(float(x - 1))
     return math.log(x.numerator) - math.log(x.denominator)
 
 
 def float_of(x: Fraction) -> float:
-    """`x` as a double: 0 where it is below the least, an OverflowError above the largest."""
+    """Returns `x` as a double, 0 where it is below the least; raises OverflowError above the
+    largest."""
     return x.numerator / x.denominator
 
 
 def mpf_of(x: Fraction) -> Any:
-    """`x` in the working precision of mpmath."""
+    """Returns `x` as a number of mpmath, in its working precision."""
     from mpmath import mpf
 
     return mpf(x.numerator) / x.denominator
 
 
 def exact_of(x: Any) -> Fraction:
-    """Returns the fraction that a number of mpmath is."""
+    """Returns the exact fraction that a number of mpmath stands for."""
     sign, mantissa, exponent, _ = x._mpf_
     value = Fraction(int(mantissa))
     value = value * (1 << int(exponent)) if exponent >= 0 else value / (1 << -int(exponent))
@@ -57,27 +58,28 @@ def exact_of(x: Any) -> Fraction:
 
 
 def up(x: Any, margin: Fraction) -> Fraction:
-    """`x` of mpmath, above 0, times 1 + `margin`, rounded up to few bits."""
+    """Returns x·(1 + `margin`) for a number of mpmath above 0, rounded up to few bits."""
     if _is_faint(x):
         return Fraction(1, 1 << -_FAINT)
     return shorten(exact_of(x) * (1 + margin), up=True)
 
 
 def down(x: Any, margin: Fraction) -> Fraction:
-    """`x` of mpmath less a share of `margin`, rounded down to few bits; never below 0."""
+    """Returns x·(1 - `margin`) for a number of mpmath, rounded down to few bits; never below 0."""
     if _is_faint(x):
         return Fraction(0)
     return max(Fraction(0), shorten(exact_of(x) * (1 - margin), up=False))
 
 
 def _is_faint(x: Any) -> bool:
-    """Whether a number is so small that twice as much is below the least that is told."""
+    """Returns whether twice the number is still below the least positive number that is
+    reported."""
     _, mantissa, exponent, bits = x._mpf_
     return bool(mantissa) and exponent + bits < _FAINT
 
 
 def shorten(x: Fraction, *, up: bool) -> Fraction:
-    """`x` rounded to a multiple of a power of two with `BITS` significant bits."""
+    """Returns `x` with `BITS` significant bits, rounded up where `up`, else down."""
     shift = BITS - (abs(x.numerator).bit_length() - x.denominator.bit_length())
     scaled = x * (1 << shift) if shift >= 0 else x / (1 << -shift)
     whole = math.ceil(scaled) if up else math.floor(scaled)

@@ -36,7 +36,7 @@ _FAR = 1_000
 
 
 class Watch:
-    """Whether anything was rounded while it was the innermost watch."""
+    """A record of whether anything was rounded while it was the innermost watch."""
 
     def __init__(self) -> None:
         self.rounded = False
@@ -47,7 +47,8 @@ _watches: list[Watch] = []
 
 @contextmanager
 def watch_rounding() -> Iterator[Watch]:
-    """Tells whether the results computed inside are the exact ones."""
+    """Yields a record that says whether the results computed inside the `with` block are the exact
+    ones."""
     watch = Watch()
     _watches.append(watch)
     try:
@@ -57,13 +58,13 @@ def watch_rounding() -> Iterator[Watch]:
 
 
 def note_rounding() -> None:
-    """Tell every watch that a result is no longer the exact one."""
+    """Notes in every watch that a result is no longer the exact one."""
     for watch in _watches:
         watch.rounded = True
 
 
 def _digits(n: int) -> int:
-    """About how many decimal digits `n` has; never more than one too many."""
+    """Returns about how many decimal digits `n` has; never more than one too many."""
     return n.bit_length() * 30103 // 100000 + 1
 
 
@@ -72,7 +73,7 @@ def _decimal(x: Fraction) -> Decimal:
 
 
 def _margin(x: Decimal) -> Fraction:
-    """`x` as a fraction, moved away from zero far enough to cover its rounding."""
+    """Returns `x` as a fraction, moved away from zero far enough to cover its rounding."""
     return Fraction(x) * _UP
 
 
@@ -98,13 +99,13 @@ def sqrt_down(x: Fraction) -> Fraction:
 
 
 def is_square(x: Fraction) -> bool:
-    """Whether the square root of `x` ≥ 0 is rational."""
+    """Returns whether the square root of `x` ≥ 0 is rational."""
     top, bottom = math.isqrt(x.numerator), math.isqrt(x.denominator)
     return top * top == x.numerator and bottom * bottom == x.denominator
 
 
 def exp_up(x: Fraction) -> Fraction:
-    """e^x rounded up, for x ≤ MAX_EXPONENT."""
+    """Returns e^x rounded up, for x ≤ MAX_EXPONENT."""
     if x == 0:
         return Fraction(1)
     if x > MAX_EXPONENT:
@@ -117,7 +118,8 @@ def exp_up(x: Fraction) -> Fraction:
 
 
 def geometric_up(x: Fraction, steps: int) -> Fraction:
-    """(e^(steps·x) - 1)/(e^x - 1) = 1 + e^x + … + e^((steps-1)x), rounded up; `steps` at x = 0."""
+    """Returns (e^(steps·x) - 1)/(e^x - 1) = 1 + e^x + … + e^((steps-1)x), rounded up; `steps` at x
+    = 0."""
     if x == 0 or steps <= 1:
         return Fraction(steps)
     if x * (steps - 1) > MAX_EXPONENT:
@@ -134,13 +136,13 @@ def geometric_up(x: Fraction, steps: int) -> Fraction:
 
 
 def _shorten(x: Fraction) -> Fraction:
-    """Round a positive fraction up to 50 significant digits, to keep later sums small."""
+    """Returns a positive fraction rounded up to 50 significant digits, to keep later sums small."""
     note_rounding()
     return Fraction(UP.divide(Decimal(x.numerator), Decimal(x.denominator)))
 
 
 def tanh_up(x: Fraction) -> Fraction:
-    """tanh(x) for x ≥ 0, rounded up; never above 1 nor above x."""
+    """Returns tanh(x) for x ≥ 0, rounded up; never above 1 nor above x."""
     if x == 0:
         return x
     if x > 200:
@@ -157,7 +159,7 @@ def tanh_up(x: Fraction) -> Fraction:
 
 
 def gaussian_mean_up(epsilon: Fraction) -> Fraction:
-    """2Φ⁻¹(e^ε/(1+e^ε)) rounded up: the least μ for which every ε-DP mechanism is μ-GDP.
+    """Returns 2Φ⁻¹(e^ε/(1+e^ε)) rounded up: the least μ for which every ε-DP mechanism is μ-GDP.
 
     Found by Newton's method on the logarithm of the Gaussian tail; the result is then checked to
     have a tail no larger than wanted, so that it is not below the true value.
@@ -173,6 +175,8 @@ def gaussian_mean_up(epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1 << 12)  # asked for several times for each loss
 def _gaussian_mean(epsilon: Fraction) -> Fraction:
+    """Returns 2Φ⁻¹(e^ε/(1+e^ε)), rounded up; raises ArithmeticError where its tail would be too
+    large."""
     from mpmath import mp, mpf
 
     # At tiny ε the tail is within ε/4 of one half: keep enough digits to see it.
@@ -204,7 +208,7 @@ def _gaussian_mean(epsilon: Fraction) -> Fraction:
 def summed(terms: Iterable[Any]) -> Any:
     """Returns the exact sum; infinite where a term is.
 
-    Of many denominators it is made in pairs: one after the other takes time by their square.
+    Terms with many denominators are added in pairs: one after the other takes time by their square.
     """
     tops: dict[int, int] = {}
     for term in terms:
@@ -225,7 +229,8 @@ def _plus(top: int, bottom: int, other_top: int, other_bottom: int) -> tuple[int
 
 
 def capped(x: Fraction) -> Fraction:
-    """`x` itself, or, where its denominator has grown beyond all use, rounded up on a fine grid."""
+    """Returns `x` itself, or, where its denominator has become very long, `x` rounded up on a fine
+    grid."""
     if x.denominator.bit_length() <= MAX_BITS:
         return x
     scale = _fine_grid(x)
@@ -233,7 +238,8 @@ def capped(x: Fraction) -> Fraction:
 
 
 def capped_down(x: Fraction) -> Fraction:
-    """Returns `x`, rounded down on a fine grid where its denominator has grown beyond all use."""
+    """Returns `x` itself, or, where its denominator has become very long, `x` rounded down on a
+    fine grid."""
     if x.denominator.bit_length() <= MAX_BITS:
         return x
     scale = _fine_grid(x)
@@ -241,7 +247,7 @@ def capped_down(x: Fraction) -> Fraction:
 
 
 def power_down(chance: Fraction, times: int) -> Fraction:
-    """chance^times for 0 ≤ chance ≤ 1, rounded down where it has too many digits."""
+    """Returns chance^times for 0 ≤ chance ≤ 1, rounded down where it has too many digits."""
     if not chance or chance.denominator.bit_length() * times <= MAX_BITS:
         return Fraction(chance**times)
     logarithm = log_inverse_up(chance) * times
@@ -261,7 +267,8 @@ def float_up(x: Fraction) -> float:
 
 
 def decimal_up(x: Fraction, digits: int) -> str:
-    """`x` ≥ 0 in at most `digits` significant digits, rounded up, in the shortest usual form."""
+    """Returns `x` ≥ 0 as text with at most `digits` significant digits, rounded up, in the shortest
+    usual form."""
     if x == 0:
         return "0"
     context = Context(prec=digits, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -277,8 +284,9 @@ def decimal_up(x: Fraction, digits: int) -> str:
 
 
 def _leading(x: Fraction, digits: int) -> tuple[Fraction, int]:
-    """`x` > 0 as a number times a power of ten; where it is long to more than so many digits,
-    rounded up, since to write out all of them takes time by their square."""
+    """Returns `x` > 0 as (number, power of ten by which to multiply it); a number much longer than
+    `digits` digits is rounded up first, since to write out all of them takes time by their square.
+    """
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= MAX_BITS:
         return x, 0
     places = _digits(x.numerator) - _digits(x.denominator) - digits - 4
@@ -290,7 +298,7 @@ def _leading(x: Fraction, digits: int) -> tuple[Fraction, int]:
 
 
 def log_inverse_up(x: Fraction) -> Fraction:
-    """-ln x for 0 < x ≤ 1, rounded up."""
+    """Returns -ln x for 0 < x ≤ 1, rounded up."""
     if x == 1:
         return Fraction(0)
     if 1 - x < Fraction(1, 10**30):
@@ -302,16 +310,17 @@ def log_inverse_up(x: Fraction) -> Fraction:
 
 
 def amplified_up(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """ln(1 + q·(e^ε - 1)) rounded up, for a sample of rate 0 < q ≤ 1; ε itself where too large."""
+    """Returns ln(1 + q·(e^ε - 1)) rounded up, the ε behind a sample of rate 0 < q ≤ 1; ε itself
+    where that is too large to compute."""
     if rate == 1 or epsilon == 0 or epsilon > MAX_EXPONENT:
         return epsilon
     return log1p_up(rate * (exp_up(epsilon) - 1))
 
 
 def amplified_added_up(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """-ln(1 - q + q·e^-ε) rounded up, for a sample of rate 0 < q ≤ 1; never above ε.
+    """Returns -ln(1 - q + q·e^-ε) rounded up, for a sample of rate 0 < q ≤ 1; never above ε.
 
-    It is for the table without a row against that with it.
+    It is the ε for the table without a row against the table with it.
     """
     if rate == 1 or epsilon == 0:
         return epsilon
@@ -322,16 +331,18 @@ def amplified_added_up(epsilon: Fraction, rate: Fraction) -> Fraction:
 
 
 def added_share_up(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """q·e^-ε/(1 - q + q·e^-ε) rounded up: the share of a δ at ε that `amplified_added_up` keeps."""
+    """Returns q·e^-ε/(1 - q + q·e^-ε) rounded up: the factor by which δ shrinks where ε becomes
+    `amplified_added_up`."""
     rest = rate * exp_up(-epsilon)
     return rest / (1 - rate + rest)
 
 
 def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -> Fraction | None:
-    """Returns the ε of one row replaced above a Poisson sample: ln[(1-q+q·e^u)/(1-q+q·e^(u-b))].
+    """Returns the ε of one row replaced behind a Poisson sample of rate q,
+    ln[(1-q+q·e^u)/(1-q+q·e^(u-b))], rounded up; None where u or b is not known.
 
-    Rounded up; `once` is u, the ε of one row there or not, `both` b, that of one row replaced in
-    the sample, and b ≤ 2u; None where one is not known.
+    `once`: u, the ε of one row there or not; `both`: b ≤ 2u, the ε of one row replaced in the
+    sample.
     """
     if once is None:
         return both
@@ -341,10 +352,11 @@ def exchanged_up(once: Fraction | None, both: Fraction | None, rate: Fraction) -
 
 
 def several_exchanged_up(ways: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Fraction | None:
-    """Returns the ε of several rows replaced together above a Poisson sample, rounded up.
+    """Returns the ε of several rows replaced together behind a Poisson sample, rounded up; None
+    where one ε is too large.
 
-    `ways`: the chance that some number of them is drawn, the ε of so many rows there or not, and of
-    so many replaced in the sample. None where one is too large.
+    `ways`: for each number j of drawn rows its chance, the ε of so many rows there or not (u_j),
+    and of so many replaced in the sample (b_j).
 
     Given the rest of the sample let μ₀ be the law where none is drawn, P_j and Q_j those where j of
     the old or of the new rows are. As P_j ≤ e^u_j·μ₀, Q_j ≥ e^-u_j·μ₀ and P_j ≤ e^b_j·Q_j, the most
@@ -366,7 +378,7 @@ def several_exchanged_up(ways: Sequence[tuple[Fraction, Fraction, Fraction]]) ->
 
 
 def log1p_up(x: Fraction) -> Fraction:
-    """ln(1 + x) for x ≥ 0, rounded up; never above x."""
+    """Returns ln(1 + x) for x ≥ 0, rounded up; never above x."""
     if x == 0:
         return x
     extra = max(0, _digits(x.denominator) - _digits(x.numerator) + 2)
@@ -379,7 +391,7 @@ def log1p_up(x: Fraction) -> Fraction:
 
 
 def bits_up(x: Fraction, bits: int) -> Fraction:
-    """Returns the least number of so many significant bits that is at least `x` ≥ 0."""
+    """Returns the least number of at most `bits` significant bits that is at least `x` ≥ 0."""
     top, bottom = x.numerator, x.denominator
     if not top:
         return x

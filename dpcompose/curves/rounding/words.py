@@ -13,7 +13,7 @@ NAMES = 6
 
 
 def number(value: Fraction) -> str:
-    """Returns a fraction for a sentence: short decimals as they are, others rounded up."""
+    """Returns a fraction as text for a sentence: short decimals exactly, others rounded up."""
     exact = decimal_up(value, 12)
     if value.numerator.bit_length() <= 8192 and Fraction(exact) == value:
         return exact
@@ -22,8 +22,7 @@ def number(value: Fraction) -> str:
 
 
 def number_below(value: Fraction) -> str:
-    """Returns a fraction for a sentence, rounded down where it is not short: what is not short is
-    rounded down."""
+    """Returns a fraction as text for a sentence: short decimals exactly, others rounded down."""
     said = number(value)
     if "/" in said or Fraction(said) == value:
         return said
@@ -32,22 +31,23 @@ def number_below(value: Fraction) -> str:
 
 
 def chance(text: str) -> str:
-    """Returns a decimal as small chances are written: `1e-5` for `0.00001`."""
+    """Returns the text of a decimal in the usual form of small chances: `1e-5` for `0.00001`."""
     return f"{Decimal(text).normalize():e}" if text.startswith("0.000") else text
 
 
 def count_text(count: int) -> str:
-    """Returns a count; one of more than 20 digits is rounded up."""
+    """Returns a count as text; one of more than 20 digits is rounded up."""
     return str(count) if count.bit_length() <= 64 else decimal_up(Fraction(count), 4)
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
+    """Returns a count with its noun: `1 row`, `2 rows`."""
     return f"{count_text(count)} {noun}" if count == 1 else f"{count_text(count)} {noun}s"
 
 
 def listing(names: Iterable[str], most: int = NAMES) -> str:
-    """`a`, `b` and `c`; long lists are cut."""
+    """Returns names as text, `a`, `b` and `c`; of more than `most` names the rest is only
+    counted."""
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"

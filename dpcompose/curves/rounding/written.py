@@ -11,10 +11,10 @@ Number = Fraction | int | str | float | Decimal
 
 
 def number_of(given: Number, name: str, most: int | None = None) -> Fraction:
-    """Returns a number of at least 0, and of at most `most`; a float as the decimal that it prints
-    as.
+    """Returns a number from a caller as an exact fraction, a float as the decimal that it prints
+    as; `name` is what messages call it.
 
-    Raises ValueError for anything else, and TypeError for what is no number.
+    Raises ValueError unless it is from 0 to `most`, and TypeError for what is no number.
     """
     if isinstance(given, bool) or not isinstance(given, Fraction | int | str | float | Decimal):
         raise TypeError(f"{name} is a number, not {type(given).__name__}")
@@ -27,7 +27,8 @@ def number_of(given: Number, name: str, most: int | None = None) -> Fraction:
 
 
 def count_of(given: int, name: str, least: int) -> int:
-    """Returns a whole number of at least `least`; raises TypeError or ValueError."""
+    """Returns a whole number of at least `least`; raises TypeError or ValueError, whose message
+    calls it `name`."""
     if isinstance(given, bool) or not isinstance(given, int):
         raise TypeError(f"{name} is a whole number, not {type(given).__name__}")
     if given < least:

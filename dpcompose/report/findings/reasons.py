@@ -70,7 +70,8 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
 
 
 def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
-    """Yields the reason why a sample on the path of the worst change has no finite loss, if so."""
+    """Yields the reason why a sample on the path of the worst change has no finite loss, if so;
+    `asked`: a δ was asked for."""
     dataset, sample, none = visit.place.dataset, visit.place.dataset.made_by, solution.algebra.none
     if not isinstance(sample, Sample) or visit.via is None or visit.via.loss != none:
         return

@@ -80,7 +80,7 @@ def findings(
 def _all(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> Iterator[Finding]:
-    """Yields all remarks: on the declarations, then on the worst change."""
+    """Yields all remarks: on the declarations, then on the worst change; see `findings`."""
     goal = problem.goal
     rows: Rows = {}
     capped: set[int] = set()
@@ -246,7 +246,8 @@ def _replaced(goal: Goal, place: Place, rows: Rows) -> ChangeUnit | None:
 
 
 def _as_part(place: Place, up: int) -> bool:
-    """Returns whether a statement further up holds: a sample between is in the release."""
+    """Returns whether a statement `up` edges above a place holds there: a sample between then
+    counts as part of the release."""
     for _ in range(up):
         if place.whole is not None:
             return True
@@ -297,7 +298,8 @@ def _taken_for_users(place: Place, placed: tuple[Placed, ...]) -> Iterator[Findi
 
 
 def _stays_bounded(place: Place, rows: Rows) -> bool:
-    """Returns whether a replaced row of the root can only be a replaced row at a place."""
+    """Returns whether a replaced row of the root is at a place always a replaced row, never one
+    added or removed."""
     while place.edge is not None:
         edge = place.edge
         if edge.partition is not None:
@@ -370,8 +372,8 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
 
 
 def _fresh(root: Dataset) -> Iterator[Finding]:
-    """Yields a remark for each sample that the copies of mechanisms draw afresh: DPC217 where it
-    looks like the batches of a training, else DPC206."""
+    """Yields a remark for each sample below a root that is drawn afresh for each copy of a
+    mechanism: DPC217 where it looks like the batches of a training, else DPC206."""
     copies: dict[str, dict[str, Mechanism]] = {}
     by_chance: dict[str, Path] = {}
     stack: list[tuple[Dataset, Dataset | None]] = [(root, None)]

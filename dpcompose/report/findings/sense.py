@@ -72,7 +72,8 @@ def nonsense(
 
 
 def _large_delta(delta: Fraction, path: Path, size: int | None) -> Iterator[Finding]:
-    """Yields a remark (DPC208) if a δ is above 1/n or above 1/1000."""
+    """Yields a remark (DPC208) if a δ is above 1/n or above 1/1000; `size`: the number of rows n,
+    None where unknown."""
     if size is not None and delta * size >= 1:
         why = f"at least 1/n for the {size} rows of the table: a release of one whole row meets it"
     elif delta > MOST_DELTA:
@@ -198,7 +199,8 @@ def _rows_of_unit(place: Place, cap: Cap | RowLimit | None) -> int | None:
 
 
 def _idle(path: Path, key: str, said: int, name: str, least: int) -> Finding:
-    """Returns the remark that a cap changes nothing, since a lower limit holds anyway."""
+    """Returns the remark (DPC212) that a cap changes nothing: `said` is its number at `key`, and
+    without it the number is at most `least` anyway."""
     return Finding(
         "DPC212",
         f"`{key}: {said}` of `{name}` changes nothing: it is at most {least} as it is",

@@ -385,7 +385,6 @@ def test_settings_of_the_base_are_those_above_a_spec(root: Path) -> None:
         (str(root / "specs" / "pyproject.toml"), held), (str(root / "dpcompose.toml"), held),
     ]  # fmt: skip
     assert list(Past("base").above("specs/a.yaml", names)) == []
-    past.close()
 
 
 def test_a_revision_can_be_sent_to_another_process(root: Path) -> None:

@@ -16,7 +16,8 @@ from dpcompose.curves.rounding import count_text, plural
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Sample):
-    """The rows of one of `steps` steps: each row is in one, drawn uniformly and by itself.
+    """The rows of one of `steps` steps of an epoch: each row is in one, drawn uniformly and by
+    itself.
 
     `epochs`: how often all steps are gone through. What reads it is released in each step.
     `shared`: the same rows in each epoch; else copy i of what reads it is all steps of epoch i,
@@ -32,7 +33,7 @@ class Allocate(Sample):
         return False
 
     def then(self, after: Map) -> Map | None:
-        """Returns None: what an allocation is followed by is no other allocation."""
+        """Returns None: what follows an allocation cannot be merged with it into one map."""
         return None
 
     def refused(self, above: Above) -> Iterator[Refusal]:

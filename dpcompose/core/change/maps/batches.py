@@ -17,11 +17,12 @@ from dpcompose.curves.rounding import plural
 
 @dataclass(frozen=True, slots=True)
 class Batches(Map):
-    """One batch of an epoch; what reads it is released on every batch of every epoch.
+    """A map from a table to one batch of an epoch; what reads it is released on every batch of
+    every epoch.
 
     A row replaced changes one batch of each epoch, so that it meets `epochs` copies of what reads
-    them. With `shuffled` the order of the rows is drawn anew in each epoch: given the orders it is
-    fixed, and hockey-stick divergences are jointly convex (Chua et al. 2024).
+    them. With `shuffled` (`order`) the order of the rows is drawn anew in each epoch: given the
+    orders it is fixed, and hockey-stick divergences are jointly convex (Chua et al. 2024).
     """
 
     epochs: int

@@ -17,15 +17,15 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class Cap(ChosenRows):
-    """At most `rows` rows of each privacy unit."""
+    """A map that keeps at most `rows` rows of each privacy unit."""
 
     rows: int
     keep: Keep
     what: ClassVar[str] = "cap"
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the user with fewer rows, or a row that comes, goes or displaces another of its
-        unit."""
+        """Returns the user with at most `rows` rows, or a row that comes, goes or displaces another
+        of its unit."""
         if leaf.kind is Kind.USER:
             return [capped(leaf, self.rows)]
         unit = traits.unit or "the privacy unit"

@@ -26,7 +26,11 @@ ORDER = FormKey(
 
 
 class ChosenRows(Map):
-    """At most `rows` of the rows that compete for places; `what`: the name of the map in words."""
+    """A map that keeps at most `rows` of the rows that compete for places, the first or random ones
+    (`keep`).
+
+    `what`: the name of the map in words.
+    """
 
     __slots__ = ()
     what: ClassVar[str]
@@ -56,7 +60,8 @@ class ChosenRows(Map):
         return f"{'the first' if self.keep == 'first' else 'a random'} {plural(self.rows, 'row')}"
 
     def declaration(self, of: str) -> str:
-        """Returns how many rows are kept for what competes, and which, as the author declares."""
+        """Returns the declaration of how many rows are kept `of` what competes (in words), and
+        which."""
         how = "the first in an order that is fixed"
         if self.keep == "random":
             # The theorem `random-limit` needs that nobody learns which one was drawn.

@@ -17,7 +17,7 @@ from dpcompose.curves.rounding import listing
 
 @dataclass(frozen=True, slots=True)
 class Columns(RowByRow):
-    """The columns `only` of each row: the row map that uses and keeps just these."""
+    """A map that keeps only the columns `only` of each row."""
 
     only: frozenset[str]
 
@@ -29,7 +29,7 @@ class Columns(RowByRow):
         return column in self.only
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit; no unit if a replaced row keeps all selected columns."""
+        """Returns the same unit of change; none if a replaced row keeps all columns `only`."""
         return self._as_row_map.becomes(leaf, traits)
 
     def traits_after(self, traits: Traits) -> Traits:

@@ -13,11 +13,14 @@ from dpcompose.core.change.units import SINGLE, ChangeUnit, Kind
 
 @dataclass(frozen=True, slots=True)
 class Edges(Map):
-    """The table of the edges of a graph."""
+    """A map from a graph to the table of its edges."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns one row for an edge, and for a vertex as many as the largest degree (`ANY`:
-        unknown)."""
+        """Returns what an edge or a vertex that changes becomes: one row; as many rows as the
+        largest degree.
+
+        `ANY` where that degree is unknown.
+        """
         if leaf.kind is Kind.EDGE:
             return [one(SINGLE)]
         if traits.degree is None:

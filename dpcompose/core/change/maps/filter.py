@@ -23,9 +23,10 @@ from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 
 @dataclass(frozen=True, slots=True)
 class Filter(RowByRow):
-    """Keeps the rows that pass a predicate on the row alone.
+    """A map that keeps the rows that pass a predicate on the row alone.
 
-    `uses`: the only columns on which the predicate depends; None: not declared.
+    `uses`: the only columns on which the predicate depends; None: not declared. `drops`: it is
+    declared that some possible row does not pass.
     """
 
     drops: bool = False
@@ -36,7 +37,7 @@ class Filter(RowByRow):
         return True
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit; of a replaced row both ends may pass, or one of them.
+        """Returns the same unit of change; of a replaced row both ends may pass, or one of them.
 
         Both if it agrees in the columns that the predicate uses.
         """

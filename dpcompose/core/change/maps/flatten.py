@@ -112,7 +112,7 @@ class SeveralRows(RowByRow):
 
 @dataclass(frozen=True, slots=True)
 class Flatten(SeveralRows):
-    """Makes several rows of each row, which copy the columns `keeps` from it."""
+    """A map that makes several rows of each row, which copy the columns `keeps` from it."""
 
     max_rows: int
     exact: bool = False
@@ -121,8 +121,11 @@ class Flatten(SeveralRows):
     uses: frozenset[str] | None = None
 
     def then(self, after: Map) -> Map | None:
-        """Returns one flatten to the product of the rows, of flattens exact alike without `uses`;
-        or None."""
+        """Returns one flatten in place of two in a row, to at most the product of their rows; None
+        if there is none.
+
+        Both must be `exact`, or neither, and have no `uses`.
+        """
         if not isinstance(after, Flatten) or self.exact != after.exact:
             return None
         if self.uses is not None or after.uses is not None:

@@ -14,7 +14,7 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class Group(Map):
-    """One row for each value of the column `by` that occurs."""
+    """A map that makes one row for each value of the column `by` that occurs."""
 
     by: str
 
@@ -22,7 +22,8 @@ class Group(Map):
         return self.by
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the outcomes for the row of the value: it comes, goes or is replaced."""
+        """Returns what the row of the changed row's value of `by` may do: it comes, goes or is
+        replaced."""
         if leaf.kind is Kind.USER:
             if self.by == traits.unit:
                 return [one(single(leaf)._replace(ends=(BOTH,), size=leaf.size))]

@@ -13,7 +13,8 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class JoinPublic(SeveralRows):
-    """Joins each row with several rows of a public table; new rows have all columns of theirs.
+    """A map that joins each row with several rows of a public table; new rows have all columns of
+    both.
 
     `uses`: the columns that alone decide which rows of the public table match; None if the whole
     row may decide. `said_by`: the key that declares `uses`.

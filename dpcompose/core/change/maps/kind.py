@@ -71,8 +71,8 @@ class Above(NamedTuple):
     upwards: Callable[[], Iterator[tuple[str, Map | None]]]
 
     def too_few(self, key: str, rows: int) -> str | None:
-        """Returns the message that it has fewer rows than the value at a key; None if it may have
-        as many."""
+        """Returns the message that it has fewer than `rows` rows, the value at `key`; None if it
+        may have as many."""
         most = self.traits.most
         if most is None or rows <= most:
             return None
@@ -104,9 +104,10 @@ class Map(ABC):
 
     @abstractmethod
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-        """Returns the outcomes of one unit of change, except dominated ones.
+        """Returns what one unit of change of the dataset read may become in the one made.
 
-        `leaf`: of any kind but `ANY`; `traits`: those of the dataset that the map reads.
+        Outcomes that others dominate are left out. `leaf`: the unit, of any kind but `ANY`;
+        `traits`: those of the dataset that the map reads.
         """
 
     @abstractmethod
@@ -123,10 +124,8 @@ class Map(ABC):
         """Returns the map in words: `a cap at the first 3 rows for each unit`."""
 
     def then(self, after: Map) -> Map | None:
-        """Returns one map that does what this map and then `after` do, without a larger loss.
-
-        None if there is no such map.
-        """
+        """Returns one map that does what this map and then `after` do, without a larger loss; None
+        if none does."""
         return None
 
     def keeps_column(self, column: str) -> bool:
@@ -134,16 +133,16 @@ class Map(ABC):
         return False
 
     def single_key(self) -> str | None:
-        """Returns the column for each value of which at most one row is made, of its rows alone; or
-        None."""
+        """Returns a column of whose values each has at most one row made, from its own rows alone;
+        None if none."""
         return None
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
-        """Returns the outcome of an arbitrary change (`ANY`)."""
+        """Returns what an arbitrary change (`ANY`) of the dataset read becomes."""
         return anything(leaf)
 
     def refused(self, above: Above) -> Iterable[Refusal]:
-        """Returns the errors of this map on the dataset `above`, which has the shape that it
+        """Returns the errors of this map on the dataset `above`, which has the shape that the map
         reads."""
         return ()
 
@@ -152,7 +151,11 @@ class Map(ABC):
         return 0
 
     def declares(self, name: str, readers: Readers) -> Iterable[Declared]:
-        """Returns what the author declares of `name`, the dataset made, which nobody can check."""
+        """Returns the declarations on `name`, the dataset made, that the author vouches for and
+        nobody can check.
+
+        `readers`: the mechanisms that read it.
+        """
         return ()
 
 
@@ -170,7 +173,8 @@ class RowByRow(Map):
 
 @dataclass(frozen=True, slots=True)
 class AtOneKey(Map):
-    """Row-by-row maps that keep a column, and then a map to one row for each value of it.
+    """Row-by-row maps that keep a column, and then a map to one row for each value of it, as one
+    map.
 
     All rows made of one row have its value in the column, and so are one change of the last map's
     table. All else is as of the last map.
@@ -217,7 +221,11 @@ def _units(found: list[MapOutcome] | TooMany) -> Iterator[ChangeUnit]:
 
 
 def fates(made_by: Map, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | TooMany:
-    """Returns the outcomes of one unit of any kind, except those that another one dominates."""
+    """Returns what one unit of change of any kind may become along a map, except what other
+    outcomes dominate.
+
+    `traits`: those of the dataset that the map reads.
+    """
     if leaf.kind is Kind.ANY:
         return [made_by.of_anything(leaf)]
     return made_by.becomes(leaf, traits)
@@ -232,7 +240,7 @@ KEEPS = FormKey("keeps", Sort.COLUMNS, "Columns that every new row has as its so
 
 
 def uses(what: str) -> FormKey:
-    """Returns the key for the only columns on which `what` depends."""
+    """Returns the key of a spec for the only columns on which `what` depends."""
     return FormKey("uses", Sort.COLUMNS, f"The columns on which {what} depends alone.", None)
 
 

@@ -17,7 +17,7 @@ from dpcompose.core.mechanisms.family import FormKey, Sort
 
 @dataclass(frozen=True, slots=True)
 class RowLimit(ChosenRows):
-    """At most `rows` rows for each value of the column `per`."""
+    """A map that keeps at most `rows` rows for each value of the column `per`."""
 
     per: str
     rows: int
@@ -29,7 +29,8 @@ class RowLimit(ChosenRows):
         return self.per if self.rows == 1 and self.keep == "first" else None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the outcomes within the row's value: a row comes, goes or displaces another."""
+        """Returns what a changed row may do among the rows of its value: come, go or displace
+        another."""
         if leaf.kind is Kind.USER:
             if self.per == traits.unit:
                 return [capped(leaf, self.rows)]

@@ -13,10 +13,11 @@ from dpcompose.core.change.units import ChangeUnit, Kind
 
 @dataclass(frozen=True, slots=True)
 class Nodes(Map):
-    """One row for each vertex, which depends on the vertex's own edges."""
+    """A map from a graph to one row for each vertex, which depends on the vertex's own edges."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns replaced rows: both ends of an edge, or a vertex and all its neighbours."""
+        """Returns the rows replaced where an edge or a vertex changes: both ends of it, or it and
+        all its neighbours."""
         rows = {Kind.EDGE: 2, Kind.NODE: 1, Kind.NODE_REWIRED: 1}[leaf.kind]
         if leaf.kind is not Kind.EDGE:
             if traits.degree is None:

@@ -13,7 +13,7 @@ from dpcompose.core.change.units import ChangeUnit
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Map):
-    """A map of unknown stability."""
+    """A map of which nothing is known: any change may become any other one."""
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
         return [anything(leaf)]

@@ -21,7 +21,7 @@ from dpcompose.core.change.units import ChangeUnit, Kind
 
 @dataclass(frozen=True, slots=True)
 class RowMap(RowByRow):
-    """Transforms each row by itself; `keeps` names the columns that it leaves unchanged.
+    """A map that transforms each row by itself; `keeps` names the columns that it leaves unchanged.
 
     `uses`: the only columns on which the rest of a new row depends; None: not declared.
     """
@@ -33,9 +33,10 @@ class RowMap(RowByRow):
         return column in self.keeps
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit, of a replaced row with only the kept columns that the map keeps.
+        """Returns the same unit of change, of a replaced row with those of its kept columns that
+        the map keeps.
 
-        No unit if a replaced row agrees in all columns that the map uses and keeps.
+        None if a replaced row agrees in all columns that the map uses and keeps.
         """
         if leaf.kind is Kind.PAIR:
             if agrees(leaf, self.uses) and agrees(leaf, self.keeps):

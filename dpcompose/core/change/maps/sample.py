@@ -26,7 +26,7 @@ from dpcompose.curves.rounding import ONE, capped, count_text, listing, number, 
 
 @dataclass(frozen=True, slots=True)
 class Sample(Map):
-    """One secret random sample of the rows.
+    """One secret random sample of the rows of a table.
 
     Poisson: each row independently with probability `rate`, and `size` is None. Without
     replacement: `size` rows of `of`, which is the public number of rows or a public lower bound of
@@ -48,13 +48,13 @@ class Sample(Map):
 
     @property
     def plain(self) -> bool:
-        """Returns whether each row is drawn by itself with chance `rate`, or each set of `size`
-        rows with the same chance."""
+        """Returns whether rows are drawn by themselves with chance `rate`, or sets of `size` rows
+        all alike."""
         return self.at_most is None and not self.replacement
 
     def then(self, after: Map) -> Map | None:
-        """Returns one sample with the product of the rates, of Poisson samples drawn alike; else
-        None."""
+        """Returns one Poisson sample in place of two in a row, drawn alike, with the product of the
+        rates; else None."""
         if not isinstance(after, Sample) or self.shared != after.shared:
             return None
         if not (self.plain and after.plain):
@@ -64,7 +64,8 @@ class Sample(Map):
         return replace(self, rate=capped(self.rate * after.rate))
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the same unit; of a replaced row both ends may be drawn, or one of them.
+        """Returns the same unit of change; of a replaced row both ends may be drawn, or one of
+        them.
 
         Of groups in turn, only a row that comes or goes is known to be in one group.
         """
@@ -89,7 +90,8 @@ class Sample(Map):
         return MapTraits(False, self.shared, random="sample", picks=RowSelection.SAMPLE)
 
     def refused(self, above: Above) -> Iterator[Refusal]:
-        """Yields errors for one draw where each copy has its own table, and for a wrong `of`."""
+        """Yields errors for one draw (`shared`) where each copy has its own table, and for a wrong
+        `of`."""
         if self.shared:
             way_out = " too, or leave it out here"
             yield from drawn_afresh(above, "draws", "so that this is not drawn once", way_out)
@@ -101,7 +103,8 @@ class Sample(Map):
             yield from self._of_unknown(above)
 
     def _of_unknown(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if `of` is not a public number of rows, or larger than the table."""
+        """Yields an error if `of` is not the table's public number of rows, or is larger than
+        it."""
         traits = above.traits
         if self.of is None:
             return
@@ -125,7 +128,8 @@ class Sample(Map):
             yield Refusal("DPC155", ("of",), fewer, hint)
 
     def _cut_of_unknown(self, above: Above) -> Iterator[Refusal]:
-        """Yields an error if a row may come or go without a null, or if `of` is another number."""
+        """Yields an error, for a sample cut to a size, if a row may come or go without a null, or
+        `of` is wrong."""
         traits = above.traits
         if not (traits.nulls or traits.fixed):
             says = (
@@ -205,7 +209,7 @@ def _part_of_root(above: Above) -> str | None:
 def drawn_afresh(above: Above, key: str, so: str, way_out: str) -> Iterator[Refusal]:
     """Yields an error at `key` where the table is drawn afresh for each copy of what reads it.
 
-    `so`: what follows, and why not; `way_out`: what there is beside one draw for all.
+    `so`: what follows, and why it is not allowed; `way_out`: what there is beside one draw for all.
     """
     name = fresh_sample(above.upwards())
     if name is not None:

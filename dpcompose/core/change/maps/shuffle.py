@@ -16,7 +16,7 @@ from dpcompose.curves.rounding import plural
 
 @dataclass(frozen=True, slots=True)
 class Shuffle(Map):
-    """The rows in a secret random order, each of which sends one randomized report.
+    """A map that puts the rows in a secret random order, each of which sends one randomized report.
 
     `reports`: how many there are at least. What reads it is bounded on the rows, in their order.
     """

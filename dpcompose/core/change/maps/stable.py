@@ -16,12 +16,14 @@ from dpcompose.curves.rounding import plural
 
 @dataclass(frozen=True, slots=True)
 class Stable(Map):
-    """One added row changes at most `stability` rows (symmetric difference)."""
+    """A map of which one added row of the table read changes at most `stability` rows (symmetric
+    difference)."""
 
     stability: int
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns `stability` single rows for each row; a replaced row is two rows."""
+        """Returns `stability` single rows for each row that comes or goes; a replaced row counts as
+        two rows."""
         if leaf.kind is Kind.PAIR:
             return [
                 MapOutcome(

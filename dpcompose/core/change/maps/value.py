@@ -47,8 +47,12 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Value(Map):
-    """A point of a metric space, with its sensitivity to one added or removed row (`unbounded`), to
-    one replaced row (`bounded`), the diameter of the space, and a bound on several values."""
+    """A map from a table to a point of a metric space.
+
+    Its sensitivities are the distances that one row added or removed (`unbounded`), or one row
+    replaced (`bounded`), moves the point at most; `diameter`: that of the space; `metric`: the
+    distance; `joint`: a bound on several values together.
+    """
 
     unbounded: Fraction | None = None
     bounded: Fraction | None = None
@@ -57,19 +61,20 @@ class Value(Map):
     joint: Joint | None = None
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:
-        """Returns the distance that the value moves, never above the diameter."""
+        """Returns the distance that one unit of change moves the value, never above the
+        diameter."""
         together = None if self.joint is None else self.joint.moves(leaf, traits)
         known = (self._moves(leaf), together)
         size = min((each for each in known if each is not None), default=None)
         return [one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), size))]
 
     def of_anything(self, leaf: ChangeUnit) -> MapOutcome:
-        """Returns the diameter as the distance, which bounds every change."""
+        """Returns the diameter as the distance that the value moves, which covers every change."""
         return one(ChangeUnit(Kind.METRIC, all_tags(leaf), (), self.diameter))
 
     def _moves(self, leaf: ChangeUnit) -> Fraction | None:
-        """Returns the distance that one unit moves the value, at most the diameter; None if
-        unbounded."""
+        """Returns the distance that one unit of change moves the value, at most the diameter; None
+        if unbounded."""
         moved: Fraction | None
         if leaf.kind is Kind.PAIR:
             ways = [self.bounded] if self.bounded is not None else []

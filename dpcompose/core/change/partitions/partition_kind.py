@@ -56,7 +56,7 @@ class PartitionKind(ABC):
 
     @abstractmethod
     def where(self, kept: Collection[str]) -> Whereabouts:
-        """Returns the whereabouts of a row: the sets of blocks that it can be in.
+        """Returns the sets of blocks that a row can be in.
 
         `kept`: the columns in which a row that replaces it is known to agree with it.
         """
@@ -74,8 +74,8 @@ class PartitionKind(ABC):
         """Returns the kind in words: `by value`."""
 
     def leaves_out(self, block: int, blocks: int) -> bool:
-        """Returns whether some possible row is known not to be in `block`, one of `blocks`
-        blocks."""
+        """Returns whether some possible row is known not to be in the block of number `block`, of
+        `blocks` ones."""
         return False
 
     def blocks_of_unit(self, unit: str | None) -> int | None:

@@ -100,10 +100,10 @@ Whereabouts = Fixed | InOne | InSome | InSets
 
 
 def in_one(uses: Collection[str] | None, kept: Collection[str]) -> Whereabouts:
-    """Returns the whereabouts of rows in disjoint blocks that depend on the columns `uses` alone.
+    """Returns the whereabouts of a row in disjoint blocks that depend on the columns `uses` alone.
 
-    None: they may depend on the whole row. A row that replaces another is in the same block if it
-    agrees with it in all of `uses`; `kept`: the columns in which it agrees.
+    `uses` None: they may depend on the whole row. A row that replaces another is in the same block
+    if it agrees with it in all of `uses`; `kept`: the columns in which it agrees.
     """
     return InOne() if uses is None or not set(uses).issubset(kept) else Fixed()
 

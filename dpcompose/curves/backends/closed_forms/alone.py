@@ -22,11 +22,14 @@ _SHARES = 16
 
 
 def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Certified | None:
-    """Returns the least ε of one sample, of the two orders of the tables together.
+    """Returns the least ε at δ of one composition behind a secret sample, for both orders of the
+    tables; None where no finite one is known.
 
-    δ'(ln(1+q(e^ε-1))) = q·δ(ε) for ε ≥ 0 in the order ((1-q)Q+qP, Q). In the other one,
-    P-e^ε'((1-q)P+qQ) = q(P-e^εQ) - q(1-q)(e^ε-1)(P-Q), which on the event where it is largest is
-    at most q(P-e^εQ), as P ≥ Q there (Balle, Barthe and Gaboardi 2018, Theorems 8 and 9).
+    `epsilon_at`: gives the least ε of what is sampled, at a δ. With δ(ε) the profile of that and q
+    the rate, the sample has δ'(ln(1+q(e^ε-1))) = q·δ(ε) for ε ≥ 0 in the order ((1-q)Q+qP, Q). In
+    the other one, P-e^ε'((1-q)P+qQ) = q(P-e^εQ) - q(1-q)(e^ε-1)(P-Q), which on the event where it
+    is largest is at most q(P-e^εQ), as P ≥ Q there (Balle, Barthe and Gaboardi 2018, Theorems 8 and
+    9).
     """
     if not part.rate or delta >= part.rate:
         return Certified(ZERO, ZERO)
@@ -41,7 +44,8 @@ def sampled_epsilon(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
 
 
 def sampled_delta(part: Sampled, epsilon: Fraction, delta_at: DeltaAt) -> Certified:
-    """Returns the least δ of one sample, as `sampled_epsilon`."""
+    """Returns the least δ at ε of one composition behind a secret sample, by the formula of
+    `sampled_epsilon`; `delta_at` gives the least δ of what is sampled, at an ε."""
     if not part.rate:
         return Certified(ZERO, ZERO)
     inner = delta_at(part.base, _below(epsilon, part.rate))
@@ -50,12 +54,13 @@ def sampled_delta(part: Sampled, epsilon: Fraction, delta_at: DeltaAt) -> Certif
 
 
 def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """ln(1+q(e^ε-1)) rounded up, never above ε."""
+    """Returns ln(1+q(e^ε-1)), the ε behind a sample of the rate q, rounded up and never above ε."""
     return min(epsilon, amplified_up(epsilon, rate)) if rate else ZERO
 
 
 def _below(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """Returns the ε that is amplified to `epsilon`, rounded down."""
+    """Returns the ε of what is sampled that a sample of this rate turns into `epsilon`, rounded
+    down."""
     if rate == 1 or epsilon == 0 or epsilon > MAX_EXPONENT:
         return epsilon
     from mpmath import mp
@@ -66,19 +71,21 @@ def _below(epsilon: Fraction, rate: Fraction) -> Fraction:
 
 
 def is_plain(base: Curve) -> bool:
-    """Whether ε and δ of a base are found without a grid."""
+    """Returns whether the ε and δ of a composition are found without a grid."""
     responses = all(isinstance(part, Response) for part, _ in base.parts)
     return not base.parts or (responses and len(base.parts) == 1 and not base.gaussian)
 
 
 def grouped_epsilon(part: Grouped, delta: Fraction, epsilon_at: EpsilonAt) -> Certified | None:
-    """n times the least ε found with δ(ε)·(e^(nε)-1)/(e^ε-1) ≤ δ; each that is kept is verified.
+    """Returns an ε at δ for two tables that are n = `part.steps` steps apart: n times the least ε
+    found with δ(ε)·(e^(nε)-1)/(e^ε-1) ≤ δ.
 
-    What follows from ε, the least ε' at δ/growth(ε), grows with ε, so that from 0 on it stays below
-    the least fixed point; the secant goes faster.
+    Only an ε that was verified is returned. What follows from ε, the least ε' at δ/growth(ε), grows
+    with ε, so that from 0 on it stays below the least fixed point; the secant goes faster.
     """
 
     def following(at: Fraction) -> Certified | None:
+        """Returns the least ε' at δ/growth(ε), where `at` is ε."""
         if at * (part.steps - 1) > MAX_EXPONENT:
             return None
         return epsilon_at(part.base, shorten(delta / geometric_up(at, part.steps), up=False))
@@ -118,9 +125,10 @@ def grouped_epsilon(part: Grouped, delta: Fraction, epsilon_at: EpsilonAt) -> Ce
 
 
 def grouped_delta(part: Grouped, epsilon: Fraction, delta_at: DeltaAt) -> Certified:
-    """Returns the least δ(ε'/n)·(e^ε'-1)/(e^(ε'/n)-1) of some ε' ≤ ε, at most 1.
+    """Returns a δ at ε for two tables that are n = `part.steps` steps apart: the least
+    δ(ε'/n)·(e^ε'-1)/(e^(ε'/n)-1) found at some ε' ≤ ε, at most 1.
 
-    Where it grows with ε', what holds at a smaller one holds at ε.
+    What holds at a smaller ε' holds at ε, so that any may be taken.
     """
     best = Certified(ONE, None, False)
     for share in range(_SHARES, 0, -1):

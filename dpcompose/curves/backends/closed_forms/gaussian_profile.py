@@ -28,7 +28,8 @@ _GREATEST = Fraction(10**30)
 
 
 def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
-    """Returns the least δ at `epsilon` ≥ 0 of a Gaussian mechanism with μ² = `mu_squared`."""
+    """Returns the least δ at `epsilon` ≥ 0 of a Gaussian mechanism; `mu_squared`:
+    (sensitivity/σ)²."""
     if mu_squared == 0:
         return Certified(ZERO, ZERO)
     from mpmath import mp
@@ -45,8 +46,10 @@ def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
 
 
 def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Certified | None:
-    """Returns the least ε ≥ 0 at `delta` of a Gaussian mechanism; None for δ = 0, which has
-    none."""
+    """Returns the least ε ≥ 0 at `delta` of a Gaussian mechanism; None for δ = 0, which has none.
+
+    `mu_squared`: (sensitivity/σ)².
+    """
     if mu_squared == 0 or delta >= 1:
         return Certified(ZERO, ZERO)
     if delta <= 0:
@@ -80,8 +83,8 @@ def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Certified | None:
 
 
 def _certified(mu: Any, epsilon: Any, wanted: Any, side: int) -> Fraction:
-    """Returns a number next to `epsilon` whose δ is surely at most (side 1) or at least (-1)
-    `wanted`."""
+    """Returns a number close to `epsilon` whose δ is surely at most `wanted` (`side` 1) or at least
+    `wanted` (`side` -1)."""
     from mpmath import mp
 
     margin = mp.mpf(10) ** -28
@@ -98,7 +101,7 @@ def _certified(mu: Any, epsilon: Any, wanted: Any, side: int) -> Fraction:
 
 
 def _delta(mu: Any, epsilon: Any) -> tuple[Any, Any]:
-    """δ(ε) and e^ε·Φ(-μ/2-ε/μ) = -dδ/dε, in the precision of the context."""
+    """Returns δ(ε) and e^ε·Φ(-μ/2-ε/μ) = -dδ/dε, in the working precision of mpmath."""
     from mpmath import mp
 
     root = mp.sqrt(2)
@@ -108,7 +111,8 @@ def _delta(mu: Any, epsilon: Any) -> tuple[Any, Any]:
 
 
 def _working_digits(mu_squared: Fraction, epsilon: Fraction) -> int:
-    """Enough digits for the cancellation at small μ and for e^ε and e^(-z²/2) at large exponents.
+    """Returns how many digits suffice for δ(ε): its two terms cancel at small μ, and e^ε and
+    e^(-z²/2) lose digits at large exponents.
 
     The difference of the two terms is about μ/(z+1) of either, z = ε/μ.
     """
@@ -120,7 +124,7 @@ def _working_digits(mu_squared: Fraction, epsilon: Fraction) -> int:
 
 
 def _guess(mu_squared: Fraction, delta: Fraction) -> Fraction:
-    """Returns an ε near the answer, by bisection in floating point; exact enough for Newton's
+    """Returns an ε near the least one at δ, by bisection in doubles: close enough to start Newton's
     method."""
     log_mu = 0.5 * (math.log(mu_squared.numerator) - math.log(mu_squared.denominator))
     mu = math.exp(log_mu)
@@ -137,7 +141,7 @@ def _guess(mu_squared: Fraction, delta: Fraction) -> Fraction:
 
 
 def log_difference(z: float, mu: float) -> float:
-    """ln(Φ(-z) - e^ε·Φ(-z-μ)) with ε = μ(z+μ/2) ≥ 0, about ten digits."""
+    """Returns ln(Φ(-z) - e^ε·Φ(-z-μ)) with ε = μ(z+μ/2) ≥ 0, to about ten digits."""
     density = -z * z / 2 - 0.5 * math.log(2 * math.pi)
     if mu <= 1e-3:
         # The mean value of -R', R' = zR - 1, which at large z is about 1/z².
@@ -152,7 +156,7 @@ def log_difference(z: float, mu: float) -> float:
 
 
 def mills(z: float) -> float:
-    """(1-Φ(z))/φ(z), the tail of the normal law over its density, for z ≥ -1."""
+    """Returns (1-Φ(z))/φ(z), the tail of the normal law over its density, for z ≥ -1."""
     if z < 12:
         return math.erfc(z / math.sqrt(2)) * math.sqrt(math.pi / 2) * math.exp(z * z / 2)
     value = z

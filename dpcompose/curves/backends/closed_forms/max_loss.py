@@ -34,7 +34,8 @@ from dpcompose.curves.rounding.exact import (
 
 
 def greatest_sum(composition: Curve) -> Fraction | None:
-    """Returns the sum of the greatest losses, `stay` apart; None if unbounded or not known."""
+    """Returns the sum of the greatest losses of all parts, which is an ε at δ = 0 but for total
+    failure (`no_failure`); None if it is unbounded or not known."""
     if composition.gaussian:
         return None
     total = Fraction(0)
@@ -51,9 +52,10 @@ def greatest_sum(composition: Curve) -> Fraction | None:
 
 
 def pure_instead(over: Curve, under: Curve) -> bool:
-    """Whether `over` differs in pure losses alone, as large as the greatest of what they replace.
+    """Returns whether `over` differs from `under` only by pure-DP losses that are as large as the
+    greatest loss of the parts they replace.
 
-    It is no less then, as they dominate all that never loses more.
+    Its profile is then no less, since such a loss dominates every part that never loses more.
     """
     if over.gaussian != under.gaussian or over.no_failure > under.no_failure:
         return False
@@ -108,14 +110,19 @@ def greatest_loss(part: Part) -> Fraction | None:
 
 
 def _greatest_of(options: Sequence[Curve]) -> Fraction | None:
-    """Returns the greatest loss of any of the curves."""
+    """Returns the greatest loss of any of the curves; None if one is unbounded or not known."""
     every = [greatest_sum(each) if each.no_failure == 1 else None for each in options]
     known = [each for each in every if each is not None]
     return max(known) if len(known) == len(every) else None
 
 
 def sampled_rows_greatest(part: PoissonGroup) -> Fraction | None:
-    """ln[Σ w_j·e^u_j / Σ w_i·e^-u_i], the rows of the two tables each drawn by themselves."""
+    """Returns ln[Σ w_j·e^u_j / Σ w_i·e^-u_i], the greatest loss of rows that a Poisson sample draws
+    one by one, rounded up; None if it is not known.
+
+    w_j: the chance that j of the first table's rows are drawn, w_i that i of the second table's
+    are; u: the greatest loss of so many rows.
+    """
     found = [greatest_sum(each) if each.no_failure == 1 else None for each in part.once]
     each = [one for one in found if one is not None]
     if len(each) < len(found) or max(each) > MAX_EXPONENT:
@@ -136,7 +143,12 @@ def sampled_rows_greatest(part: PoissonGroup) -> Fraction | None:
 
 
 def _replaced_rows_greatest(chances: Sequence[Fraction], once: Sequence[Curve]) -> Fraction | None:
-    """ln Σ w_j·e^u_j."""
+    """Returns ln Σ w_j·e^u_j, the greatest loss of replaced rows in a sample of fixed size, rounded
+    up.
+
+    `chances`: the w_j; `once`: for each j ≥ 1 the curve of j replaced rows, of which u_j is the
+    greatest loss.
+    """
     found = [
         ZERO,
         *(greatest_sum(each) if each.no_failure == 1 else None for each in once),

@@ -25,7 +25,8 @@ _NEGLIGIBLE = -100.0
 
 
 class _Sums(NamedTuple):
-    """Above a loss: `above` is A, `weighted` B' at `loss`, the least loss that is counted in B'."""
+    """The sums of the module's text at one loss l_j = `loss`, the least that is counted: `above` is
+    A, the chance of all greater losses, and `weighted` is B'."""
 
     above: Fraction
     weighted: Fraction
@@ -33,8 +34,8 @@ class _Sums(NamedTuple):
 
 
 def equal_epsilon(epsilon: Fraction, copies: int, delta: Fraction) -> Certified | None:
-    """Returns the least ε' ≥ 0 at `delta` of `copies` responses of `epsilon`; None for too many
-    copies."""
+    """Returns the least ε' ≥ 0 at `delta` of `copies` independent randomized responses with the
+    loss `epsilon`; None where there are too many to sum up exactly."""
     whole = epsilon * copies
     if whole == 0 or delta >= 1:
         return Certified(ZERO, ZERO)
@@ -55,7 +56,8 @@ def equal_epsilon(epsilon: Fraction, copies: int, delta: Fraction) -> Certified 
 
 
 def _end(sums: _Sums, top: Fraction, bottom: Fraction, side: int) -> Fraction:
-    """Returns the ε' with e^(ε'-loss) = top/bottom, rounded up (side 1) or down (-1)."""
+    """Returns the ε' with e^(ε'-l) = top/bottom, l the loss of `sums`; rounded up (`side` 1) or
+    down (-1)."""
     from mpmath import mp
 
     if top <= 0:
@@ -70,8 +72,8 @@ def _end(sums: _Sums, top: Fraction, bottom: Fraction, side: int) -> Fraction:
 
 
 def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Certified | None:
-    """Returns the least δ at ε' = `at` ≥ 0 of `copies` responses of `epsilon`; None for too
-    many."""
+    """Returns the least δ at ε' = `at` ≥ 0 of `copies` independent randomized responses with the
+    loss `epsilon`; None where there are too many to sum up exactly."""
     whole = epsilon * copies
     if at >= whole:
         return Certified(ZERO, ZERO)
@@ -97,13 +99,13 @@ def equal_delta(epsilon: Fraction, copies: int, at: Fraction) -> Certified | Non
 
 
 def _share(epsilon: Fraction) -> float:
-    """1-p, the chance of -ε."""
+    """Returns 1-p, the chance of the loss -ε."""
     x = float(min(epsilon, Fraction(700)))
     return math.exp(-x) / (1 + math.exp(-x))
 
 
 def log_term(epsilon: Fraction, copies: int, minus: int) -> float:
-    """ln of the chance that `minus` of the copies come out as -ε, to a few digits."""
+    """Returns ln of the chance that `minus` of the copies have the loss -ε, to a few digits."""
     x = float(min(epsilon, Fraction(10**12)))
     return (
         math.lgamma(copies + 1)
@@ -115,9 +117,10 @@ def log_term(epsilon: Fraction, copies: int, minus: int) -> float:
 
 
 def _first(epsilon: Fraction, copies: int, scale: float) -> int:
-    """Returns the greatest i above which the terms sum to less than e^(scale + _NEGLIGIBLE).
+    """Returns the greatest number i of losses -ε such that the chances of i or fewer sum to less
+    than e^(scale + _NEGLIGIBLE), so that they may be left out.
 
-    Up to the mode the terms grow, and their logarithm is concave: above i they sum to at most
+    Up to the mode the terms grow, and their logarithm is concave: the terms before i sum to at most
     i·term(i). The slack in `_NEGLIGIBLE` covers the rounding of the logarithms of gamma.
     """
     low, high = 0, int(copies * _share(epsilon))
@@ -133,7 +136,11 @@ def _first(epsilon: Fraction, copies: int, scale: float) -> int:
 def _walk(
     epsilon: Fraction, copies: int, scale: float, wanted: Fraction | None, at: Fraction | None
 ) -> _Sums:
-    """Add terms from the top down to where δ reaches `wanted`, or to the last loss above `at`."""
+    """Returns the sums of `copies` responses after adding the terms from the greatest loss down,
+    until δ reaches `wanted`, or up to the last loss above `at`; one of the two is None.
+
+    `scale`: ln of the size that matters, by which negligible terms are left out.
+    """
     start = _first(epsilon, copies, scale)
     shift = _BITS - math.floor(scale / math.log(2))
     term, (decay, places) = _start_term(epsilon, copies, start, shift), _exp_minus(epsilon)
@@ -161,7 +168,7 @@ def _walk(
 
 
 def _exp_minus(epsilon: Fraction) -> tuple[int, int]:
-    """e^-ε as a whole number of about `_BITS` bits over a power of two."""
+    """Returns e^-ε as (n, b), which stands for n/2^b, where n has about `_BITS` bits."""
     from mpmath import mp
 
     with mp.workprec(_BITS + 60 + max(0, 4 * digits_of(epsilon))):
@@ -171,7 +178,7 @@ def _exp_minus(epsilon: Fraction) -> tuple[int, int]:
 
 
 def _start_term(epsilon: Fraction, copies: int, minus: int, shift: int) -> int:
-    """Returns the chance of `minus` times -ε, in units of 2^-shift."""
+    """Returns the chance that `minus` of the copies have the loss -ε, in units of 2^-shift."""
     from mpmath import mp
 
     digits = len(str(copies)) + max(0, digits_of(epsilon))

@@ -36,7 +36,7 @@ _E_UP = exp_up(Fraction(1))
 
 
 def basic(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
-    """Σ ε_i, where Σ δ_i or 1 - Π(1-δ_i) is within δ (GMPS24, V.5)."""
+    """Returns Σ ε_i, where Σ δ_i or 1 - Π(1-δ_i) is within `delta` (GMPS24, V.5); else None."""
     added = summed(d * count for _, d, count in stated if d)
     return (
         _total(stated) if added <= delta or 1 - _no_failure_probability(stated) <= delta else None
@@ -44,9 +44,10 @@ def basic(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
 
 
 def advanced(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
-    """Σ ε_i(e^ε_i - 1) + sqrt(2·ln(1/δ')·Σ ε_i²) (Dwork, Rothblum and Vadhan 2010, III.3).
+    """Returns Σ ε_i(e^ε_i - 1) + sqrt(2·ln(1/δ')·Σ ε_i²) (Dwork, Rothblum and Vadhan 2010, III.3,
+    in its form for unequal ε_i).
 
-    In its form for unequal ε_i. None also where e^ε_i is beyond all use.
+    None where δ leaves nothing, or where some e^ε_i is too large to be of use.
     """
     left = remaining(stated, delta)
     if left <= 0 or any(epsilon > MAX_EXPONENT for epsilon, _, _ in stated):
@@ -56,10 +57,11 @@ def advanced(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
 
 
 def closed_form(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
-    """Returns the least of three (Kairouz, Oh and Viswanath 2015, Theorem 3.5).
+    """Returns the least of three bounds (Kairouz, Oh and Viswanath 2015, Theorem 3.5); None where δ
+    leaves nothing.
 
-    Σ ε_i; and T + sqrt(2·Σε_i²·x) with T = Σ ε_i·tanh(ε_i/2) and either x = ln(1/δ') or
-    x = ln(e + sqrt(Σε_i²)/δ').
+    They are Σ ε_i; and T + sqrt(2·Σε_i²·x) with T = Σ ε_i·tanh(ε_i/2) and either x = ln(1/δ') or x
+    = ln(e + sqrt(Σε_i²)/δ').
     """
     left, total = remaining(stated, delta), basic(stated, delta)
     if left <= 0 or total is None:
@@ -72,13 +74,14 @@ def closed_form(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
 
 
 def remaining(stated: Sequence[Stated], delta: Fraction) -> Fraction:
-    """δ' = 1 - (1-δ)/Π(1-δ_i), rounded down; not above 0 where nothing is left."""
+    """Returns δ' = 1 - (1-δ)/Π(1-δ_i), what the stated δ_i leave of `delta`, rounded down; 0 or
+    less where nothing is left."""
     kept = _no_failure_probability(stated)
     return 1 - (1 - delta) / kept if kept > 0 else Fraction(-1)
 
 
 def _no_failure_probability(stated: Sequence[Stated]) -> Fraction:
-    """Π(1-δ_i): exact where that is short, else rounded down."""
+    """Returns Π(1-δ_i), exactly where that is short, else rounded down."""
     leaking = [(1 - d, count) for _, d, count in stated if d]
     if sum(each.denominator.bit_length() * count for each, count in leaking) <= MAX_BITS:
         product = Fraction(1)
@@ -97,7 +100,7 @@ def _total(stated: Sequence[Stated]) -> Fraction:
 
 
 def _sum_up(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
-    """Σ term·count in 50 digits, each step rounded up."""
+    """Returns Σ term·count in 50 digits, each step rounded up."""
     total = Decimal(0)
     for term, count in terms:
         each = UP.divide(Decimal(term.numerator * count), Decimal(term.denominator))
@@ -110,12 +113,12 @@ def _squares(stated: Sequence[Stated]) -> Fraction:
 
 
 def _times_growth(epsilon: Fraction) -> Fraction:
-    """ε(e^ε - 1) rounded up."""
+    """Returns ε(e^ε - 1), rounded up."""
     if epsilon < Fraction(1, 10**6):
         return epsilon * epsilon * (1 + epsilon)
     return epsilon * (exp_up(epsilon) - 1)
 
 
 def _spread(squares: Fraction, logarithm: Fraction) -> Fraction:
-    """sqrt(2·squares·logarithm) rounded up."""
+    """Returns sqrt(2·squares·logarithm), rounded up."""
     return sqrt_up(capped(2 * squares * logarithm))

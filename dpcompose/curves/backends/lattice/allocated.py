@@ -44,8 +44,9 @@ _OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * BLOCK * EPS
 
 
 class _Ratios(NamedTuple):
-    """A sum of likelihood ratios: its values, ascending from 0, and their chances under Q; `told`:
-    the mean of what was cut off."""
+    """The law under Q of a sum of likelihood ratios dP/dQ: its values, ascending from 0, with their
+    chances. `told`: the P-mass of the tail that was cut off, which counts as giving everything
+    away."""
 
     values: Floats
     chances: Floats
@@ -53,7 +54,11 @@ class _Ratios(NamedTuple):
 
 
 def allocated(part: Allocated, step: Fraction, side: str) -> Masses:
-    """Returns the law of the loss, with the tables in the order that `side` tells."""
+    """Returns the privacy loss distribution of one row in an epoch, on multiples of `step`.
+
+    `side`: "removed" for the table with the row against the one without it, "added" for the
+    reverse.
+    """
     if not _LEAST_MU**2 <= part.gaussian <= _MOST_MU**2:
         return sampled_gaussian(part.gaussian, Fraction(1), step, False)
     steps = min(part.steps, _MOST_STEPS)
@@ -64,7 +69,8 @@ def allocated(part: Allocated, step: Fraction, side: str) -> Masses:
 
 
 def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
-    """Returns the law of ln L under P, or where `added` that of -ln L under Q."""
+    """Returns the distribution of ln L under P or, where `added`, that of -ln L under Q; `sums`:
+    the law of X_1+…+X_t, `steps`: t."""
     losses = np.log(sums.values[1:]) - math.log(steps)
     rise = 1 + steps * _OFF_CHANCE
     chances = sums.chances * rise
@@ -76,7 +82,8 @@ def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
 
 @lru_cache(maxsize=16)  # a law is put on several grids, in both orders
 def _added_up(gaussian: Fraction, steps: int) -> _Ratios:
-    """Returns the law of the sum of so many likelihood ratios under Q, by doubling."""
+    """Returns the law under Q of X_1+…+X_t for t = `steps`, by doubling; `gaussian`: μ² of one
+    step."""
     power, total = _one_ratio(gaussian), None
     while True:
         if steps % 2:
@@ -89,7 +96,7 @@ def _added_up(gaussian: Fraction, steps: int) -> _Ratios:
 
 
 def _one_ratio(gaussian: Fraction) -> _Ratios:
-    """Returns the law of the likelihood ratio of a Gaussian."""
+    """Returns the law under Q of the likelihood ratio of one Gaussian with μ² = `gaussian`."""
     mu = float_up(sqrt_up(gaussian))
     fine = sampled_gaussian(gaussian, Fraction(1), Fraction(mu / _FINE), False)
     # What lies below counts as 0, which only Q gives.
@@ -102,7 +109,7 @@ def _one_ratio(gaussian: Fraction) -> _Ratios:
 
 
 def _sum(one: _Ratios, other: _Ratios) -> _Ratios:
-    """Returns the law of the sum of two independent numbers, on places that suit it."""
+    """Returns the law of the sum of two independent numbers, on a new grid that suits it."""
     few = [_coarse(each) for each in (one, other)]
     about = np.add.outer(few[0].values, few[1].values).ravel()
     grid = _places(about, np.multiply.outer(few[0].chances, few[1].chances).ravel(), _PLACES)
@@ -119,14 +126,14 @@ def _sum(one: _Ratios, other: _Ratios) -> _Ratios:
 
 
 def _coarse(law: _Ratios) -> _Ratios:
-    """Returns about the same law at few places; for choosing places, not for a bound."""
+    """Returns about the same law on few grid points, for choosing a grid; it is no bound."""
     grid = _places(law.values, law.chances, _FEW_PLACES)
     return _Ratios(grid, _spread(law.values, law.chances, grid)[0], 0.0)
 
 
 def _spread(values: Floats, chances: Floats, grid: Floats) -> tuple[Floats, float]:
-    """Returns the chances at the places of `grid`, each number split over the two around it with
-    the same mean; and the mean of what lies above the last place, which is cut off."""
+    """Returns the chances on the points of `grid`, each value split over the two points around it
+    so that the mean stays; and the mean of the values above the last point, which are cut off."""
     above = values > grid[-1]
     cut = float(((values - grid[-1]) * chances)[above].sum())
     values = np.minimum(values, grid[-1])
@@ -140,7 +147,8 @@ def _spread(values: Floats, chances: Floats, grid: Floats) -> tuple[Floats, floa
 
 
 def _places(values: Floats, chances: Floats, number: int) -> Floats:
-    """Returns about so many places for a law, 0 first: dense where P or Q has much mass."""
+    """Returns a grid of about `number` points, from 0 on, for a law with these values and chances:
+    dense where P or Q has much mass."""
     order = np.argsort(values)
     values, chances = values[order], chances[order]
     mass = values * chances

@@ -24,8 +24,9 @@ _CELLS, _USUAL = 1 << 14, 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atoms:
-    """The atoms of some laws, one law after the other: losses and logarithms of chances; where each
-    law starts, of which law each atom is, and the counts of the laws."""
+    """The possible losses of several laws in one array, one law after the other, with the
+    logarithms of their chances; where each law starts, to which law each loss belongs, and how
+    often each law is composed."""
 
     losses: Any
     logs: Any
@@ -34,7 +35,7 @@ class Atoms:
     counts: Any
 
     def moments(self, theta: float) -> Moments:
-        """Returns the moments of the tilted composition."""
+        """Returns cumulant, mean and variance of the composition tilted by `theta`."""
         logs = self.logs + theta * self.losses
         most = np.maximum.reduceat(logs, self.starts)
         # Not so low that doubles lose digits, which is slow.
@@ -49,11 +50,12 @@ class Atoms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
-    """The parts of a composition as the lattice composes them: responses whose 2ε are `twice`
-    units, laws on one grid with counts, and μ² of the Gaussian.
+    """The parts of a composition as the lattice composes them: randomized responses, laws on one
+    grid, and the Gaussian.
 
-    `eps` and `num`: the ε and their counts as doubles; `atoms`: of all laws the losses that may
-    occur. `known`: what `moments` has told.
+    `twice`: 2ε of each response in units of `unit`, with its count; `gaussian`: μ² of the Gaussian;
+    `eps` and `num`: ε and count of the responses as doubles; `atoms`: the possible losses of all
+    laws; `known`: the moments computed so far, by tilt.
     """
 
     unit: Fraction
@@ -74,7 +76,8 @@ class Ensemble:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Moments of a tilted law: the cumulant (nearest double), mean and variance."""
+    """The cumulant K(θ) of a law tilted by θ (nearest double), and the mean and variance of the
+    tilted law."""
 
     cumulant: float
     mean: float
@@ -87,9 +90,11 @@ def ensemble(
     gaussian: Fraction,
     unit: Fraction,
 ) -> Ensemble:
-    """Gathers the parts; each 2ε is rounded up to whole units, which dominates.
+    """Returns the parts of a composition as the lattice needs them; each 2ε is rounded up to whole
+    units, which dominates.
 
-    ε and counts are above 0, and no 2ε may have more than 2^62 units.
+    `responses`: count by ε; `dense`: laws on one grid with counts; `gaussian`: μ². ε and counts are
+    above 0, and no 2ε may have more than 2^62 units.
     """
     merged: dict[int, int] = {}
     for epsilon, count in responses.items():
@@ -113,6 +118,7 @@ def ensemble(
 
 
 def _atoms(dense: Sequence[tuple[Masses, int]]) -> Atoms:
+    """Returns the possible losses of all laws in one array."""
     occur = [np.flatnonzero(law.p) for law, _ in dense]
     sizes = np.array([len(some) for some in occur], dtype=np.int64)
     pairs = list(zip(dense, occur, strict=True))
@@ -126,9 +132,10 @@ def _atoms(dense: Sequence[tuple[Masses, int]]) -> Atoms:
 
 
 def _trimmed(law: Masses) -> Masses:
-    """Without ends of no chance, so that the greatest loss is one that occurs.
+    """Returns the law without the ends that have no chance, so that its greatest loss is one that
+    occurs.
 
-    What is no law, by an overflow or because nothing finite is left, gives all away.
+    A law with an overflow or without any finite loss becomes the one that gives everything away.
     """
     used = np.flatnonzero(law.p)
     if not len(used) or not math.isfinite(float(law.p.sum()) + law.infinite):
@@ -140,7 +147,8 @@ def _trimmed(law: Masses) -> Masses:
 
 
 def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
-    """K(θ), K'(θ) and K''(θ) of the whole; without the Gaussian on demand."""
+    """Returns K(θ), K'(θ) and K''(θ) of all parts together at θ = `theta`; `gaussian`: whether the
+    Gaussian counts."""
     key = theta, gaussian
     if key not in parts.known:
         parts.known[key] = _moments(parts, theta, gaussian)
@@ -165,12 +173,12 @@ def _moments(parts: Ensemble, theta: float, gaussian: bool) -> Moments:
 
 
 def lower_chance(eps: Any, theta: float) -> Any:
-    """Returns the chance of -ε in the tilted law, 1/(1+e^((1+2θ)ε))."""
+    """Returns the chance of the loss -ε in the law tilted by θ, 1/(1+e^((1+2θ)ε))."""
     return 1 / (1 + np.exp(np.clip((1 + 2 * theta) * eps, -700.0, 700.0)))
 
 
 def log_rest(eps: Any, theta: float) -> Any:
-    """K(θ) - θε of each response: ln(p + (1-p)·e^(-2θε))."""
+    """Returns K(θ) - θε of each response, ln(p + (1-p)·e^(-2θε)) with p = e^ε/(1+e^ε)."""
     fade = np.exp(-np.minimum(eps, 700.0))
     turn = -2 * theta * eps
     if theta >= 0:
@@ -179,12 +187,14 @@ def log_rest(eps: Any, theta: float) -> Any:
 
 
 def tilt_for_epsilon(parts: Ensemble, epsilon: float) -> float:
-    """θ ≥ 0 whose tilted mean is `epsilon`; 0 where ε is below the mean."""
+    """Returns the tilt θ ≥ 0 under which the mean loss is `epsilon`; 0 where ε is below the mean
+    without a tilt."""
     return _search(parts, lambda theta, m: epsilon - m.mean)
 
 
 def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
-    """θ ≥ 0 whose tilted mean has about this δ, by the saddle point approximation."""
+    """Returns the tilt θ ≥ 0 whose mean loss is an ε with about this δ (`log_delta` is ln δ), by
+    the saddle point approximation."""
 
     def above(theta: float, m: Moments) -> float:
         spread = math.sqrt(2 * math.pi * m.variance)
@@ -195,15 +205,16 @@ def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
 
 
 def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
-    """Returns the greatest θ at which `excess`, which falls, is above 0, to a few digits; 0 if
-    never."""
+    """Returns the greatest tilt θ at which the falling function `excess` is above 0, to a few
+    digits; 0 if it never is."""
     start = moments(parts, 0.0)
     if start.variance <= 0 or not excess(0.0, start) > 0:
         return 0.0
     greatest = dot(parts.eps, parts.num) + sum(count * law.ends()[1] for law, count in parts.dense)
     if parts.mu2:
         greatest = math.inf
-    first = max(1 / greatest, 1e-3 / math.sqrt(start.variance + start.mean**2))
+    least = 1 / greatest if greatest > 0 else 0.0
+    first = max(least, 1e-3 / math.sqrt(start.variance + start.mean**2))
     values = {0.0: excess(0.0, start)}
 
     def is_enough(power: int) -> bool:
@@ -232,8 +243,11 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
 
 
 def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
-    """Returns the least whole number from 0 to `most` that is enough, as all above it are;
-    `most` is."""
+    """Returns the least whole number from 0 to `most` for which `is_enough` holds; it must hold for
+    `most`, and for every number above one for which it holds.
+
+    `guess`: where to start.
+    """
     low, high, step, at = -1, most, 1, guess
     while high - low > 1:
         if is_enough(at):
@@ -251,8 +265,8 @@ def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -
 
 
 def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
-    """Returns the s for which Chernoff's bound leaves at most e^-nats above, and below, the
-    least loss."""
+    """Returns two numbers s at which Chernoff's bound shows that the tilted law has at most e^-nats
+    above a loss, and below one, that is as near the mean as this bound allows."""
     here = moments(parts, theta, gaussian=False)
     spread = math.sqrt(here.variance)
     if spread == 0:
@@ -273,9 +287,11 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
 def reach(
     parts: Ensemble, theta: float, nats: float, shifts: tuple[float, float]
 ) -> tuple[float, float]:
-    """Losses, without the Gaussian, below and above which the tilted law has at most e^-nats.
+    """Returns the losses (without the Gaussian) below and above which the tilted law has at most
+    e^-nats.
 
-    Chernoff: the tilted chance above t is at most e^(K(θ+s) - K(θ) - s·t) for every s ≥ 0.
+    `shifts`: the two s of `chernoff`. The tilted chance above t is at most e^(K(θ+s) - K(θ) - s·t)
+    for every s ≥ 0, and below t likewise.
     """
     here = moments(parts, theta, gaussian=False)
     if here.variance == 0:

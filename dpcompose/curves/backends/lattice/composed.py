@@ -23,12 +23,12 @@ from dpcompose.curves.rounding.exact import ZERO
 #: The means of neighbouring tilts are no further apart than so many times their deviations in all.
 _APART = 2.5
 #: So often the space between two tilts is halved at most.
-_HALVED = 6
+_HALVED = 60
 
 
 def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
-    """Returns the sum of independent losses, each law so many times, all on one grid; every chance
-    is rounded up."""
+    """Returns the distribution of the sum of independent privacy losses, each law as often as its
+    count, all on one grid; every chance is rounded up."""
     step = laws[0][0].step
     parts = ensemble({}, laws, ZERO, step)
     known = []
@@ -42,9 +42,12 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
     first = known[0][0]
     last = max(start + len(p) for start, p, _ in known)
     best = np.full(last - first, 1.0)
-    for start, p, _ in known:
+    for start, p, law in known:
         inside = slice(max(start - first, 0), start - first + len(p))
         best[inside] = np.minimum(best[inside], p[max(first - start, 0) :])
+        # Where no window is, Chernoff's bound.
+        x = float(law.x[0]) + float(step) * np.arange(first - start, last - start)
+        best = np.minimum(best, _lifted(law, x))
     end = known[-1][2]
     beyond = end.missing * math.exp(min(end.log_mass - end.theta * float(end.x[-1]), 0.0)) * 1.01
     # Nothing is above the sum of the greatest losses, and next to nothing far below that.
@@ -59,7 +62,8 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
 
 
 def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]:
-    """Returns tilts from `low` up to, but without, `high`, with no gap between them."""
+    """Returns tilts from `low` up to, but without, `high`, dense enough that each loss between is
+    in the bulk of one of the tilted laws; intervals are halved at most `halved` times."""
     here, there = moments(parts, low), moments(parts, high)
     deviations = math.sqrt(here.variance) + math.sqrt(there.variance)
     if not halved or there.mean - here.mean <= _APART * deviations:
@@ -69,13 +73,20 @@ def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]
 
 
 def _first(law: Law, step: Fraction) -> int:
+    """Returns the index on the grid of `step` at which a law begins."""
     return int(law.ref / step) + round(float(law.x[0]) / float(step))
 
 
 def _untilted(law: Law) -> Floats:
-    """Returns the chances of the losses of a law, rounded up."""
-    logs = law.log_mass - law.theta * law.x
-    error = law.log_error + 4 * EPS * (abs(law.log_mass) + law.theta * np.abs(law.x) + 4)
+    """Returns the chances of the losses of a law without its tilt, rounded up."""
+    found: Floats = np.minimum((law.p + law.noise) * _lifted(law, law.x), 1.0)
+    return found
+
+
+def _lifted(law: Law, x: Floats) -> Floats:
+    """Returns at losses `x` the factor from tilted to untilted chances, rounded up."""
+    logs = law.log_mass - law.theta * x
+    error = law.log_error + 4 * EPS * (abs(law.log_mass) + law.theta * np.abs(x) + 4)
     with np.errstate(over="ignore", under="ignore"):
-        found: Floats = np.minimum((law.p + law.noise) * np.exp(logs + error), 1.0)
+        found: Floats = np.exp(logs + error)
     return found

@@ -30,12 +30,14 @@ _MANY_VALUES, _LEAST = 10**300, 1e-307
 
 
 def response(epsilon: Fraction, step: Fraction) -> Masses:
-    """Binary randomized response: +ε with chance e^ε/(1+e^ε), -ε with 1/(1+e^ε)."""
+    """Returns the privacy loss distribution of binary randomized response: +ε with chance
+    e^ε/(1+e^ε), else -ε."""
     return kary_response(2, epsilon, step)
 
 
 def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
-    """Randomized response over `k` values: +ε, -ε or, for another value, 0.
+    """Returns the privacy loss distribution of randomized response over `k` values: +ε, -ε or,
+    where another value comes out, 0.
 
     In terms of e^(-ε), so that nothing overflows; the profile falls as `k` grows.
     """
@@ -51,7 +53,8 @@ def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
 
 
 def stated(points: tuple[tuple[Fraction, Fraction], ...], step: Fraction) -> Masses:
-    """Returns a mechanism that is (ε, δ)-DP for each of these pairs."""
+    """Returns the privacy loss distribution that dominates every mechanism which is (ε, δ)-DP for
+    each pair of `points`."""
     found, infinite = atoms(points)
     if len(found) > MOST_EXACT:
         losses, chances = zip(*found, strict=True)
@@ -63,7 +66,11 @@ def stated(points: tuple[tuple[Fraction, Fraction], ...], step: Fraction) -> Mas
 def on_lattice(
     multiples: NDArray[np.int64], unit: Fraction, p: Floats, step: Fraction, infinite: float = 0.0
 ) -> Masses:
-    """Atoms at losses multiples·unit, all of one parity: on the grid if there, or split."""
+    """Returns the law with the losses multiples·unit, which all are odd or all even multiples, and
+    their chances `p`; kept exactly where they lie on the grid of `step`, else split over it.
+
+    `infinite`: the chance of an infinite loss.
+    """
     if multiples[0] % 2 == 0:
         multiples, unit = multiples // 2, unit * 2
     ratio = unit / step

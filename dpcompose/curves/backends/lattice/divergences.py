@@ -32,8 +32,8 @@ _LEAST, _MOST, _COUNT = 1e-12, 1e12, 4000
 def divergence(
     points: tuple[tuple[Fraction, Fraction], ...], rho: Fraction, step: Fraction
 ) -> Masses:
-    """Returns a law above all pairs with a divergence of at most the `points`' (α, ε), α·rho
-    added."""
+    """Returns a privacy loss distribution that dominates every mechanism whose Rényi divergence of
+    order α is at most ε + α·rho, for each (α, ε) of `points`."""
     corners = _corners(points)
     orders, slopes = [], []
     rough = max(bounded(rho, 1e100), 1e-200)
@@ -61,7 +61,8 @@ def divergence(
 
 
 def _corners(points: tuple[tuple[Fraction, Fraction], ...]) -> list[tuple[float, float]]:
-    """Returns the least convex curve below the given (α-1, (α-1)·ε), from (0, 0), rounded up.
+    """Returns the corners of the least convex curve below the given points (α-1, (α-1)·ε), from (0,
+    0) on, rounded up.
 
     (α-1)·R(α) is convex and 0 at α = 1, so that it lies below every chord.
     """
@@ -77,13 +78,17 @@ def _corners(points: tuple[tuple[Fraction, Fraction], ...]) -> list[tuple[float,
 
 
 def _slope(left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> Fraction:
+    """Returns the slope of the line from one point to another."""
     return (right[1] - left[1]) / (right[0] - left[0])
 
 
 def _log_delta(
     s: Floats, epsilon: Floats, corners: list[tuple[float, float]], rho: float
 ) -> Floats:
-    """ln of the bound at order 1+s, rounded up."""
+    """Returns ln of the bound on δ(ε) by the order α = 1+s, rounded up.
+
+    `corners`: of (α-1)·R(α) without `rho`, which adds α·rho to R(α).
+    """
     places = np.array([place for place, _ in corners])
     values = np.array([value for _, value in corners])
     divergence = np.interp(s, places, values) if len(corners) > 1 else np.zeros(len(s))
@@ -96,7 +101,11 @@ def _log_delta(
 def _grid(
     s: Floats, corners: list[tuple[float, float]], rho: float, step: float
 ) -> tuple[Floats, int]:
-    """Returns a grid from 0 up to where δ is negligible, or affordable; and its width in steps."""
+    """Returns a grid of ε from 0 up to where δ is negligible, or as far as is affordable; and how
+    many `step` apart its points are.
+
+    `s`: the orders α-1 to try; `corners`, `rho`: as for `_log_delta`.
+    """
     zero = np.zeros(len(s))
     # ln δ + s·ε is free of ε.
     reach = float(np.min((_log_delta(s, zero, corners, rho) - math.log(TAIL)) / s))

@@ -33,7 +33,8 @@ _MOST_BITS = 400
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`upper`, an ε or ln δ that is certified; `lower`, another from below; the grid if any."""
+    """What the engine found: `upper`, a certified ε or ln δ; `lower`, one that is surely too small;
+    `grid`, the width of the pessimistic grid if one was used."""
 
     upper: float
     lower: float | None
@@ -44,7 +45,8 @@ Tilted = tuple[Law | None, Fraction | None]
 
 
 class Shared:
-    """The last composed laws, by the width of their grid, their tilt and their centre."""
+    """The composed laws that were used last, to answer further questions; the key is the width of
+    the grid, the tilt, and the loss around which the law was made."""
 
     _MOST = 2
 
@@ -52,7 +54,7 @@ class Shared:
         self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
 
     def get(self, key: tuple[Fraction, float, float], make: Callable[[], Tilted]) -> Tilted:
-        """Returns one that is kept, or that is made now."""
+        """Returns the law kept under a key, or else what `make` returns, which is then kept."""
         if key not in self._kept:
             if len(self._kept) == self._MOST:
                 del self._kept[next(iter(self._kept))]
@@ -73,10 +75,11 @@ def least_epsilon(
     rough: Ensemble | None = None,
     shared: Shared | None = None,
 ) -> Result | None:
-    """Returns the least ε with ln δ(ε) ≤ `log_delta`; None if the engine cannot tell one.
+    """Returns the least ε with ln δ(ε) ≤ `log_delta`; None if this method finds none.
 
-    `rough`: the same on a coarse grid, by which the tilt is chosen. `shared`: laws that other
-    questions about the same parts are answered by as well.
+    `responses`: count by ε; `laws`: further losses on one grid, with counts; `gaussian`: μ² of the
+    Gaussian; `most`: an ε that is known to hold. `rough`: the same parts on a coarse grid, by which
+    the tilt is chosen. `shared`: composed laws kept for other questions about the same parts.
     """
     rough = rough or rough_ensemble(responses, laws, gaussian)
     theta = tilt_for_delta(rough, log_delta)
@@ -109,11 +112,13 @@ def least_epsilon(
 
 
 def _curve(law: Law, epsilon: float) -> LogDelta:
+    """Returns ln δ at ε with its slope, by the composed law."""
     return delta_of(law, Fraction(epsilon))
 
 
 def _rung(rough: Ensemble, theta: float) -> float:
-    """Returns a tilt near this one, by which δ is known as well, of the few that there are."""
+    """Returns a tilt near `theta` out of a short list of tilts, so that kept laws are used again; δ
+    is about as sharp there."""
     spread = math.sqrt(moments(rough, theta).variance)
     if not 0 < spread < math.inf:
         return theta
@@ -130,7 +135,8 @@ def least_log_delta(
     rough: Ensemble | None = None,
     shared: Shared | None = None,
 ) -> Result | None:
-    """ln of the least δ at `epsilon` ≥ 0; `shared` as for `least_epsilon`."""
+    """Returns ln of the least δ at `epsilon` ≥ 0; None if this method finds none. The other
+    parameters are those of `least_epsilon`."""
     rough = rough or rough_ensemble(responses, laws, gaussian)
     at = float_of(epsilon)
     theta = tilt_for_epsilon(rough, at)
@@ -153,14 +159,14 @@ def least_log_delta(
 def shared_ensemble(
     responses: tuple[tuple[Fraction, int], ...], gaussian: Fraction
 ) -> tuple[Ensemble, Shared]:
-    """Returns the rough ensemble of some responses, and their laws, for many questions about
-    them."""
+    """Returns the rough ensemble of some responses, and the store of their composed laws, both kept
+    for further questions about the same responses; `gaussian`: μ²."""
     return rough_ensemble(dict(responses), (), gaussian), Shared()
 
 
 def rough_ensemble(responses: Responses, laws: Laws, gaussian: Fraction) -> Ensemble:
-    """Returns the parts with their ε to 60 bits: good for choosing the tilt, and for pessimistic
-    grids."""
+    """Returns the parts with each ε rounded up to 60 bits: good for choosing the tilt, and for
+    pessimistic grids."""
     greatest = max(responses, default=Fraction(1))
     return ensemble(responses, laws, gaussian, dyadic(greatest / 2**58))
 
@@ -176,9 +182,10 @@ def dyadic(x: Fraction) -> Fraction:
 
 
 def tail_bound(rough: Ensemble, log_delta: float) -> float:
-    """Returns an ε for any composition: δ(ε) ≤ e^(K(θ)-θε)·θ^θ/(1+θ)^(1+θ) at every θ > 0.
+    """Returns an ε with ln δ ≤ `log_delta` for any composition, by one formula and without a grid.
 
-    Source: Canonne, Kamath and Steinke 2020, Proposition 12, with θ = α-1.
+    At every θ > 0, δ(ε) ≤ e^(K(θ)-θε)·θ^θ/(1+θ)^(1+θ) (Canonne, Kamath and Steinke 2020,
+    Proposition 12, with θ = α-1).
     """
     best = math.inf
     for theta in _around(tilt_for_delta(rough, log_delta)):
@@ -188,7 +195,7 @@ def tail_bound(rough: Ensemble, log_delta: float) -> float:
 
 
 def tail_log_delta(rough: Ensemble, epsilon: float) -> float:
-    """ln of a δ for any composition, by the same bound as `tail_bound`."""
+    """Returns ln of a δ at `epsilon` for any composition, by the formula of `tail_bound`."""
     best = 0.0
     for theta in _around(tilt_for_epsilon(rough, epsilon)):
         best = min(best, _log_tail(rough, theta) - theta * epsilon * (1 - 4 * UNIT))
@@ -196,12 +203,13 @@ def tail_log_delta(rough: Ensemble, epsilon: float) -> float:
 
 
 def _around(theta: float) -> list[float]:
+    """Returns a few tilts around `theta`, to try each."""
     near = [theta * factor for factor in (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)]
     return [t for t in near if 1e-200 < t < 1e200]
 
 
 def _log_tail(rough: Ensemble, theta: float) -> float:
-    """K(θ) + θ·ln θ - (1+θ)·ln(1+θ), rounded up."""
+    """Returns K(θ) + θ·ln θ - (1+θ)·ln(1+θ) at θ = `theta`, rounded up."""
     # The cumulant is a difference of numbers as large as the sum of all θ·ε.
     size = theta * float((rough.num * rough.eps).sum()) + 1
     shape = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
@@ -217,7 +225,8 @@ def _law(
     theta: float,
     center: float,
 ) -> Tilted:
-    """Returns the composed law, and the width of its grid if that is pessimistic."""
+    """Returns the composed law tilted by `theta` around the loss `center`, and the width of its
+    grid if that is pessimistic, None if it is exact; (None, …) where no grid is fine enough."""
     at = Fraction(center)
     shifts = chernoff(rough, theta, NATS)
     if laws:
@@ -244,8 +253,8 @@ def _law(
 
 
 def unit_on(responses: Responses, step: Fraction) -> Fraction:
-    """Returns the unit in which the ε of responses are counted on a grid: its step, or as many bits
-    below as may be."""
+    """Returns the unit in which the ε of responses are counted on a grid: its step, divided by a
+    power of two as large as the whole numbers allow."""
     if all((2 * epsilon / step).denominator == 1 for epsilon in responses):
         return step
     bits = max(0, 58 - math.ceil(2 * max(responses) / step).bit_length())
@@ -253,11 +262,13 @@ def unit_on(responses: Responses, step: Fraction) -> Fraction:
 
 
 def _fits(responses: Responses, step: Fraction) -> bool:
+    """Returns whether every ε can be counted in this step without an overflow."""
     return 2 * max(responses) / step < 2**60
 
 
 def common_step(responses: Responses) -> Fraction | None:
-    """Returns the greatest number of which every 2ε is a whole multiple; None if that is minute."""
+    """Returns the greatest number of which every 2ε is a whole multiple; None if it is too small to
+    be a grid."""
     bottom, top = 1, 0
     for epsilon in responses:
         twice = 2 * epsilon

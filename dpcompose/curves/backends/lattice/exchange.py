@@ -52,19 +52,24 @@ _ALL, _APART = 1024, 16
 
 
 class BaseProfile:
-    """An upper bound of the profile of a composition, for both orders of the tables, at any ε."""
+    """An upper bound of the privacy profile of a composition at any real ε, for both orders of the
+    tables."""
 
     def __init__(self, base: Curve, base_law: BaseLaw) -> None:
         self.step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
         laws = [base_law(base, self.step, side) for side in both_orders(base, "removed")]
-        size = min(max(2, *(law.first + len(law.p) for law in laws)), MAX_POINTS)
+        whole = max(2, *(law.first + len(law.p) for law in laws))
+        size = min(whole, MAX_POINTS)
         self.heights = np.maximum.reduce([upward(law, size) for law in laws])
-        self.infinite = max(law.infinite for law in laws)
+        # Of a longer curve only what it comes down to is known beyond.
+        beyond = max(law.infinite for law in laws)
+        self.infinite = beyond if size == whole else float(self.heights[-1])
         self.heights = np.append(self.heights, self.infinite)
         self.top = size * float(self.step)
 
     def at(self, losses: Floats) -> Floats:
-        """δ at these ε, which may be below 0; each is known to a few roundings."""
+        """Returns δ at each of these ε (`losses`), which may be below 0; each is right but for a
+        few roundings."""
         size = np.abs(np.maximum(losses, -MOST_LOG))
         near = np.maximum(size - 16 * EPS * (1 + size), 0.0)
         found = self._above(near)
@@ -74,7 +79,8 @@ class BaseProfile:
         return result
 
     def _above(self, losses: Floats) -> Floats:
-        """Between two grid points of the curve its chord, which is linear in e^ε."""
+        """Returns δ at each of these ε: between two grid points of the curve by the chord, which is
+        linear in e^ε."""
         width = float(self.step)
         last = len(self.heights) - 2
         place = np.floor(losses / width)
@@ -96,15 +102,17 @@ def curve_of(base: Curve, base_law: BaseLaw) -> BaseProfile:
 
 
 def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Masses:
-    """Returns a law on multiples of `step` above the profile of an exchanged row."""
+    """Returns a privacy loss distribution on multiples of `step` that dominates a composition read
+    through a Poisson sample, for one row replaced.
+
+    `base_law`: makes the distribution of what is sampled.
+    """
     once = curve_of(part.once, base_law)
     both = None if part.both is None else curve_of(part.both, base_law)
     q = min(float_up(part.rate), 1.0)
     ends = [end / float(step) for end in _ends(q, once, both)]
-    top = max((end for end in ends if end <= MAX_POINTS - 2), default=None)
-    if top is None:
-        # All of the curve is too far out: below its end nothing is known.
-        return Masses(step, math.ceil(min(ends)) + 1, np.ones(1), _last(q, once, both))
+    # Of a longer curve what is beyond is as if it were without end.
+    top = max((end for end in ends if end <= MAX_POINTS - 2), default=MAX_POINTS - 3)
     at = knots(math.ceil(top) + 1)
     losses: Floats = at.astype(np.float64) * float(step)
     heights = _bound(part.rate, losses, once, both, composed_scale(part.once))
@@ -112,7 +120,8 @@ def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Mas
 
 
 def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
-    """From where on the bounds with s = 0 and with t = 0 are level, or that with s = e^(-top)."""
+    """Returns the ε from which on the bound with s = 0, that with t = 0, and that with s = e^(-top)
+    no longer fall; `q`: the rate, `once`: δ₁, `both`: δ₂."""
     ends = [] if both is None else [both.top]
     if q < 1:
         # (1-q)(a-1)/q = e^top
@@ -121,13 +130,8 @@ def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
     return ends or [2 * once.top]
 
 
-def _last(q: float, once: BaseProfile, both: BaseProfile | None) -> float:
-    """δ where all are level."""
-    return min(1.0, q * max(each.infinite for each in (once, both) if each is not None) * (1 + EPS))
-
-
 def knots(end: int) -> NDArray[np.int64]:
-    """0 to `end`, all of the first and then ever fewer."""
+    """Returns whole numbers from 0 to `end`: all of the first ones, then ever fewer."""
     near = np.arange(min(_DENSE, end) + 1)
     if end <= _DENSE:
         return near
@@ -139,9 +143,10 @@ def knots(end: int) -> NDArray[np.int64]:
 def _bound(
     rate: Fraction, losses: Floats, once: BaseProfile, both: BaseProfile | None, deviation: float
 ) -> Floats:
-    """Returns the least of the bounds above at each of some ε ≥ 0, ascending.
+    """Returns the least of the bounds above at each ε ≥ 0 of `losses`, ascending.
 
-    All s and t are tried at some of the ε, and between two of these what was best there.
+    `once`: δ₁, `both`: δ₂, None where not known; `deviation`: about the size of a loss. All s and t
+    are tried at some of the ε, and between two of these what was best there.
     """
     q = min(float_up(rate), 1.0)
     odds = math.log(float(1 - rate) / q) if rate < 1 else -MOST_LOG
@@ -179,7 +184,11 @@ def _bound(
 def _least_of(
     bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
 ) -> Floats:
-    """Returns the least of so many bounds at each loss, as far as it is looked for."""
+    """Returns at each loss the least of some bounds, as far as it is looked for.
+
+    `bound`: gives the bound with an index below `tries`, at losses and the values `away` that
+    belong to them.
+    """
     near = min(_ALL, len(losses))
     some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
     table = [bound(index, losses[some], away[some]) for index in range(tries)]
@@ -193,6 +202,7 @@ def _least_of(
 
 
 def _crossings(once: BaseProfile, deviation: float) -> Floats:
-    """Values of ln(1/s)."""
+    """Returns the values of ln(1/s) to try, up to some times `deviation`, about the size of a
+    loss."""
     some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)
     return np.append(some[some < once.top], once.top)

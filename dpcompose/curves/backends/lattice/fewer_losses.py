@@ -27,7 +27,8 @@ _BITS = tuple(range(12, 1, -1))
 
 
 def merged(parts: Parts) -> Parts:
-    """Returns the parts, or fewer that dominate them where some kind has very many."""
+    """Returns the parts, or fewer that dominate them where there are very many different ones of a
+    kind."""
     kinds: dict[type, dict[Part, int]] = {}
     for part, count in parts:
         if count > 0:
@@ -41,18 +42,21 @@ def merged(parts: Parts) -> Parts:
 
 
 def is_merged(parts: Parts) -> bool:
-    """Whether `merged` rounds any of these parts, no two of which are equal."""
+    """Returns whether `merged` would replace any of these parts, no two of which are equal."""
     kinds = Counter(type(part) for part, _ in parts)
     many = {kind for kind, n in kinds.items() if n > _most_of_kind(kind, len(parts))}
     return any(type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts)
 
 
 def _most_of_kind(kind: type, in_all: int) -> int:
+    """Returns how many different parts of a kind are kept, of `in_all` parts."""
     most = MOST_IN_ALL if in_all <= MOST_IN_ALL else MOST
     return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, most)
 
 
 def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:
+    """Returns fewer parts of one kind that dominate the given ones, by rounding parameters up: no
+    more than `most` where few bits bring that about."""
     found: dict[Part, int] = {}
     for bits in _BITS[:1] if kind is Response else _BITS:
         found = {}
@@ -71,8 +75,8 @@ def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:
 
 
 def rounded(part: Part, bits: int) -> Part:
-    """Returns a part of the same kind that dominates it and has parameters of few bits, or the
-    part."""
+    """Returns a part of the same kind that dominates this one and has parameters of at most `bits`
+    bits, or the part itself."""
     match part:
         case Response(epsilon):
             return Response(bits_up(epsilon, bits))

@@ -1,4 +1,5 @@
-"""The pair of tables of a mechanism known by some (ε, δ): few atoms, found exactly."""
+"""The worst privacy loss of a mechanism known by some (ε, δ): a few possible losses, found
+exactly."""
 
 from __future__ import annotations
 
@@ -18,11 +19,12 @@ _DIGITS = 34
 
 @lru_cache(maxsize=256)  # a law is put on several grids
 def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
-    """Losses with their P-chances, and the chance of an infinite loss, all rounded up.
+    """Returns the losses of a dominating pair with their chances under P, and the chance of an
+    infinite loss, all rounded up; `points`: the (ε, δ) that hold.
 
-    A profile is convex in y = e^ε, 1 at y = 0, and δ(-ε) = 1-e^(-ε)(1-δ(ε)) from the other order
-    of the tables. So it lies below the least convex curve through (0, 1) and the points given,
-    on both sides of y = 1; where that curve bends lie the atoms, the Q-chance being the bend.
+    A profile is convex in y = e^ε, 1 at y = 0, and δ(-ε) = 1-e^(-ε)(1-δ(ε)) from the other order of
+    the tables. So it lies below the least convex curve through (0, 1) and the points given, on both
+    sides of y = 1; where that curve bends lie the losses, each bend being a Q-chance.
     """
     digits = _DIGITS + _lost(points)
     if points[-1][0] < FURTHEST:  # many times faster
@@ -37,6 +39,8 @@ def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
 def _atoms(
     points: Pairs, number: Callable[[Fraction], Any], exp: Callable[[Any], Any]
 ) -> tuple[tuple[tuple[Fraction, float], ...], float]:
+    """Returns `atoms` in one kind of number; `number` makes it from a fraction, `exp` is its
+    exponential function."""
     zero, one = number(Fraction(0)), number(Fraction(1))
     least: dict[Fraction, Any] = {}
     bends: dict[Fraction, Any] = {}
@@ -69,7 +73,8 @@ def _atoms(
 
 
 def _lost(points: Pairs) -> int:
-    """Digits lost in differences of neighbouring corners, and of 1 and e^(-ε)."""
+    """Returns how many digits are lost in the differences of neighbouring corners, and of 1 and
+    e^(-ε)."""
     gaps = [points[0][0] * 2] + [b[0] - a[0] for a, b in pairwise(points)]
     least = min((gap for gap in gaps if gap > 0), default=Fraction(1))
     largest = points[-1][0]

@@ -63,9 +63,10 @@ LawOf = Callable[[Part, Fraction, str], Masses]
 
 @dataclass(frozen=True, slots=True)
 class GridQuestion:
-    """A composition to put on a grid: the responses, the other parts, μ² of the Gaussian.
+    """A composition to put on a grid: the responses (count by ε), the other parts with counts, μ²
+    of the Gaussian.
 
-    `law_of` puts a part on a grid.
+    `law_of`: makes the distribution of a part on a grid; `effort`: how much work may be done.
     """
 
     responses: Responses
@@ -76,7 +77,8 @@ class GridQuestion:
 
 
 def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
-    """Returns the least ε at ln δ = `log_delta`, the greater of the two orders of the tables."""
+    """Returns the least ε at ln δ = `log_delta`, the greater of the two orders of the tables; None
+    if none is found. `most`: an ε that is known to hold."""
 
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
         return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
@@ -85,7 +87,8 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Resul
 
 
 def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
-    """ln of the least δ at `epsilon`, the greater of the two orders of the tables."""
+    """Returns ln of the least δ at `epsilon`, the greater of the two orders of the tables; None if
+    none is found."""
 
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
         return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
@@ -96,15 +99,16 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """How a question is answered on a grid, and the tilt to choose that by."""
+    """How a question is answered by laws on a grid (`answer`), and the tilt by which the grid is
+    chosen."""
 
     answer: Callable[[Laws, Ensemble, Shared | None], Result | None]
     tilt: Callable[[Ensemble], float]
 
 
 def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
-    """Returns the greater answer of the two orders; one whose coarse bound is below the other is
-    not looked at closer."""
+    """Returns the greater result of the two orders of the tables; an order whose bound on the
+    coarse grid is below the result of the other is not put on a fine grid."""
     grids = [_grid(asked, side) for side in sides(asked.others, asked.effort.side)]
     coarse = [grid.coarse() for grid in grids]
     if len(grids) == 2 or asked.effort.rough:
@@ -134,16 +138,16 @@ def _upper(result: Result | None) -> float:
 
 
 def sides(others: Others, asked: str | None = None) -> tuple[str, ...]:
-    """Returns the orders of the tables to try: the one asked for, or both where a part is
-    one-sided."""
+    """Returns the orders of the tables to try: the one asked for, else both where the loss of some
+    part depends on the order."""
     if asked is not None:
         return (asked,)
     return ("removed", "added") if any(leans(part) for part, _ in others) else ("removed",)
 
 
 def _grid(asked: GridQuestion, side: str) -> Grid:
-    """Returns the grids of a question; the last ones again where many are asked about the same
-    parts."""
+    """Returns the grids of a question for one order of the tables; kept ones where many questions
+    are asked about the same parts."""
     if not asked.effort.shared:
         return Grid(asked, side)
     responses, others = tuple(asked.responses.items()), tuple(asked.others)
@@ -167,7 +171,8 @@ def _coarse_law(law_of: LawOf, part: Part, step: Fraction, side: str) -> Masses:
 
 
 class Grid:
-    """The parts of a question in one order of the tables, on a coarse and on a fine grid."""
+    """The distributions of all parts for one order of the tables, on a coarse and on a fine
+    grid."""
 
     def __init__(self, asked: GridQuestion, side: str) -> None:
         self.asked, self.side = asked, side
@@ -190,12 +195,15 @@ class Grid:
         self._fine: dict[Fraction, Laws] = {}
 
     def coarse(self) -> tuple[Laws, Ensemble]:
-        """Good for choosing the tilt, and a bound as well."""
+        """Returns the laws on the coarse grid with their ensemble: good for choosing the tilt, and
+        a bound as well."""
         if self._coarse is None:
             self._coarse = self._made()
         return self._coarse
 
     def _made(self) -> tuple[Laws, Ensemble]:
+        """Returns the laws on the coarse grid with their ensemble, without looking at what is
+        kept."""
         step = self.natural
         if step is None or 40 * self.spread / float_of(step) > 1 << 15:
             longest = max(far(part) for part, _ in self.asked.others)
@@ -213,7 +221,8 @@ class Grid:
         return tuple((_coarse_law(of, part, step, self.side), count) for part, count in others)
 
     def best(self, rough: Ensemble, method: _Method) -> Result | None:
-        """Returns the answer on a grid that is as fine as the tolerance asks, or as it can be."""
+        """Returns the result on a grid as fine as the tolerance asks, or as is possible; `rough`:
+        the ensemble on the coarse grid."""
         natural, theta = self.natural, method.tilt(rough)
         if natural is not None and rough.dense[0][0].step == natural:
             return _exact(method.answer(rough.dense, rough, self.shared))
@@ -250,12 +259,14 @@ def _exact(found: Result | None) -> Result | None:
 
 
 def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
-    """Returns the parts that are not responses, on one grid."""
+    """Returns the distributions of the parts that are not responses, with counts, on one grid;
+    `side`: the order of the tables."""
     return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
 
 
 def _natural(asked: GridQuestion) -> Fraction | None:
-    """Returns the widest grid that holds all losses, if there is one and it is not minute."""
+    """Returns the widest grid on which all losses of the question lie, if there is one that is not
+    too fine."""
     steps = [natural_step(part) for part, _ in asked.others]
     if any(step is None for step in steps):
         return None
@@ -264,8 +275,8 @@ def _natural(asked: GridQuestion) -> Fraction | None:
 
 
 def _anchored(asked: GridQuestion, fine: float) -> Fraction:
-    """Returns a step of at most `fine` on whose grid the atoms of the parts lie, where that can
-    be."""
+    """Returns a step of at most `fine` on whose grid the single losses with a chance above 0 lie,
+    as far as possible."""
     anchors: dict[Fraction, int] = {}
     for part, _ in asked.others:
         match part:

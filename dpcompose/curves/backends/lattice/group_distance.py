@@ -27,19 +27,25 @@ from dpcompose.curves.rounding.doubles import EPS
 
 
 def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns a law on multiples of `step` above the profile at the group distance."""
+    """Returns a privacy loss distribution on multiples of `step` that dominates a composition for
+    two tables several steps apart.
+
+    `side`: the order of the tables; `base_law`: makes the distribution for one step.
+    """
     if part.steps > MOST_STEPS:
         return _by_formula(part, step, side, base_law)
     return law_above((_power(part, base_law),), step)
 
 
 def delta_of_steps(part: Grouped, epsilon: float, base_law: BaseLaw) -> float:
-    """δ of at most `MOST_STEPS` steps at an ε, rounded up: lines that hold there need no grid."""
+    """Returns a δ at `epsilon` for at most `MOST_STEPS` steps, rounded up, directly by the lines
+    above the power function."""
     return float(_power(part, base_law).at(np.array([epsilon]))[0])
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _power(part: Grouped, base_law: BaseLaw) -> Power:
+    """Returns the power function of a test between the two tables at the ends of the path."""
     curve = curve_of(part.base, base_law)
     once = symmetric(float(curve.step), curve.heights)
     found = once
@@ -51,7 +57,8 @@ def _power(part: Grouped, base_law: BaseLaw) -> Power:
 
 
 def _by_formula(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """(n·ε, δ(ε)·(e^(nε)-1)/(e^ε-1)) for every ε ≥ 0 on the grid, and the convex curve below."""
+    """Returns a law that has δ(ε)·(e^(nε)-1)/(e^ε-1) at n·ε for every ε ≥ 0 on the grid, and the
+    convex curve below."""
     finest = composed_scale(part.base) / FINE * part.steps
     times = max(1, math.ceil(finest / float(step)))
     # A path may remove a row and add another: what is one-sided is taken from both sides.

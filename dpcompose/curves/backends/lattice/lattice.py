@@ -41,11 +41,12 @@ _ROW, _TURNS = 64, 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """The parts in steps from their references.
+    """The tilted parts in whole grid steps, each counted from its own reference loss.
 
-    `pairs`: for each response the steps of its greater loss, of the lower and of the upper place of
-    its lesser one, and their tilted chances; `counts` of these. `spreads`: of each law the first
-    step, the tilted chances, the count. `offset`: the references in all, in steps from Σ counts·ε.
+    `pairs`: for each response the places of its greater loss and of the two grid points around its
+    lesser one, with their tilted chances; `counts`: how often each occurs. `spreads`: of each law
+    the first place, the tilted chances, the count. `offset`: the sum of all references, in steps
+    from Σ counts·ε.
     """
 
     steps: Any
@@ -60,9 +61,10 @@ class Pieces:
 def window(
     parts: Ensemble, theta: float, shifts: tuple[float, float] | None = None
 ) -> tuple[float, float]:
-    """Returns the losses, without the Gaussian, outside which the tilted law may be left out.
+    """Returns the lowest and highest loss, without the Gaussian, outside which the tilted law may
+    be left out.
 
-    `shifts`: for Chernoff's bound, if they are known from a coarser grid.
+    `shifts`: the s of Chernoff's bound, if they are known from a coarser grid.
     """
     bottom, top = reach(parts, theta, NATS, shifts or chernoff(parts, theta, NATS))
     greatest = dot(parts.eps, parts.num)
@@ -81,14 +83,13 @@ def lattice_law(
     at: Fraction,
     shifts: tuple[float, float] | None = None,
 ) -> Law | None:
-    """Returns the composition tilted by `theta` on a grid of `step`, for questions about losses
-    near `at`.
+    """Returns the composition tilted by `theta` on a grid of `step`, precise for questions about
+    losses near `at`; None if that grid would have too many points, or the tilt is too steep for it.
 
     `step` is a whole number of units. Each response keeps its greater loss; its lesser one lies a
     whole number of steps below, or is split over the two grid points around it, so that its chances
-    under P and Q are conserved: a dominating law (Doroshenko and others 2022). None if the window
-    would have too many points, or the tilt is too steep for
-    the grid.
+    under P and Q are conserved: a dominating law (Doroshenko and others 2022). `shifts`: as for
+    `window`.
     """
     width = float_of(step)
     bottom, top = window(parts, theta, shifts)
@@ -123,8 +124,8 @@ def lattice_law(
 
 
 def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
-    """Returns the chance that any loss is infinite: all there is less all that is finite,
-    rounded up."""
+    """Returns the chance that any loss is infinite, rounded up: 1 less the chance that all are
+    finite."""
     added = sum(count * law.infinite for law, count in laws)
     if added < 1e-12:
         return added
@@ -139,12 +140,14 @@ def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
 
 
 def good_length(points: int) -> int:
-    """Returns the least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`."""
+    """Returns the least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`, for a
+    fast Fourier transform."""
     power = 1 << max(4, (points - 1).bit_length())
     return min(n for n in (power, power * 3 // 4, power * 5 // 8) if n >= points)
 
 
 def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
+    """Returns the parts tilted by `theta` in whole steps of the grid."""
     units, width, unit = int(step / parts.unit), float_of(step), float_of(parts.unit)
     chance = lower_chance(parts.eps, theta)
     down = -(-parts.twice // units)
@@ -186,7 +189,8 @@ def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
 
 
 def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
-    """Returns the tilted chances at the places 0, 1, … modulo `points`, and the error's norm."""
+    """Returns the tilted chances of the composition on the grid points 0, 1, … modulo `points`, and
+    a bound of the Euclidean norm of their error."""
     half = points // 2 + 1
     transform = np.zeros(half, dtype=np.complex128)
     # By variance, so that most frequencies are soon found faint.
@@ -215,20 +219,25 @@ def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
                 seen = log > -NATS
                 if not seen.all():
                     kept, log, phase, error = kept[seen], log[seen], phase[seen], error[seen]
-        squares += put(Product(kept, log, phase, error), transform)
+        squares += write_product(Product(kept, log, phase, error), transform)
     return inverse(transform, points, squares, noise)
 
 
-def put(product: Product, transform: Any) -> float:
-    """Enters a product into a transform; the sum of its squared errors, of both signs."""
+def write_product(product: Product, transform: Any) -> float:
+    """Writes a product into the array of the Fourier transform at its frequencies, and returns a
+    bound of Σ|error|² over these frequencies and their negatives."""
     sizes = np.exp(product.log)
     transform[product.k] = sizes * np.exp(1j * product.phase)
     return 2 * dot(sizes**2, np.expm1(np.minimum(product.error, 300.0)) ** 2)
 
 
 def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[Any, float]:
-    """Returns the chances and their error's norm, by the squared errors of the transform, and
-    `noise`."""
+    """Returns the inverse Fourier transform, cut off at 0 from below, and a bound of the Euclidean
+    norm of its error.
+
+    `squares`: Σ|error|² of `transform`; `noise`: the norm of errors that were bounded on the grid
+    already.
+    """
     chances = np.maximum(np.fft.irfft(transform, points), 0.0)
     length = math.sqrt(dot(chances, chances))
     noise += math.sqrt(squares / points) + 2 * math.exp(-NATS)
@@ -236,10 +245,11 @@ def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[
 
 
 def _bright(pieces: Pieces, order: Any, points: int) -> Any:
-    """Returns the frequencies at which the responses may leave more than e^-NATS.
+    """Returns the frequencies, out of those of a transform of the length `points`, at which the
+    responses' characteristic function may be above e^-NATS; at all others it counts as 0.
 
-    By blocks: within a block |φ_i| is at most its value in the middle and the block's half width
-    times the mean distance of its atoms from the greatest.
+    `order`: the responses, widest first. By blocks: within a block |φ_i| is at most its value in
+    the middle plus half the block's width times the mean distance of the atoms from the greatest.
     """
     half = points // 2 + 1
     down = pieces.steps[0] - pieces.steps[1]
@@ -270,7 +280,8 @@ def _bright(pieces: Pieces, order: Any, points: int) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Product:
-    """The logarithms of a product of characteristic functions at the frequencies `k`."""
+    """A product of characteristic functions at the frequencies `k`: the logarithm of its modulus,
+    its phase, and a bound of the error of its logarithm."""
 
     k: Any
     log: Any
@@ -281,10 +292,10 @@ class Product:
 def _product(
     spreads: tuple[tuple[int, Any, int], ...], bright: Any, points: int
 ) -> tuple[Product, float]:
-    """Returns the laws multiplied one after the other, where that is not faint, and the norm of the
-    error of their transforms.
+    """Returns the product of the laws' characteristic functions at those frequencies of `bright`
+    where it is not negligible, and the norm of the error of their transforms.
 
-    The widest come first, so that few frequencies are soon left.
+    `spreads`: as in `Pieces`; the widest come first, so that few frequencies are soon left.
     """
     of = Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
     noise = 0.0
@@ -308,7 +319,8 @@ def _product(
 
 
 def width_of(spread: tuple[int, Any, int]) -> float:
-    """Returns the variance of so many copies of a law, in steps."""
+    """Returns the variance of so many copies of a law, in steps²; `spread`: first place, chances,
+    count."""
     _, chances, count = spread
     places = np.arange(len(chances))
     mean = dot(chances, places)
@@ -316,7 +328,8 @@ def width_of(spread: tuple[int, Any, int]) -> float:
 
 
 def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
-    """Σ chance·e^(-2πi·k·place/points) at a few frequencies, place = row·_ROW + column + first."""
+    """Returns Σ chance·e^(-2πi·k·place/points) at a few frequencies `k`, place = row·_ROW + column
+    + first."""
     rows = -(-len(chances) // _ROW)
     table = np.zeros(rows * _ROW)
     table[: len(chances)] = chances
@@ -325,15 +338,16 @@ def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
 
 
 def _turns(places: Any, k: Any, points: int) -> Any:
-    """e^(-2πi·k·place/points), angles reduced in whole numbers; a row for each place."""
+    """Returns e^(-2πi·k·place/points), a row for each place and a column for each k; angles are
+    reduced in whole numbers."""
     turn = places[:, None] % points * k[None, :] % points
     turn -= points * (turn > points // 2)
     return np.exp(1j * (turn * (-2 * math.pi / points)))
 
 
 def multiply(value: Any, count: float, of: Product) -> None:
-    """Adds `count` times the logarithm of a characteristic function to a product, and what is
-    lost."""
+    """Multiplies the product `of` by `count` copies of the characteristic function `value`, in
+    place, and adds to its error."""
     of.log += count * np.log(np.maximum(np.abs(value), 16 * UNIT))
     turned = count * np.angle(value)
     of.phase += turned
@@ -341,7 +355,8 @@ def multiply(value: Any, count: float, of: Product) -> None:
 
 
 def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
-    """Σ chance·e^(-2πi·k·step/points), a row for each response; angles reduced in whole numbers."""
+    """Returns Σ chance·e^(-2πi·k·step/points), a row for each response and a column for each
+    frequency; angles are reduced in whole numbers."""
     value = np.zeros((steps.shape[1], len(k)), dtype=np.complex128)
     for step, chance in zip(steps % points, chances, strict=True):
         if not chance.any():
@@ -351,15 +366,17 @@ def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
 
 
 def variances_of(pieces: Pieces) -> Any:
+    """Returns the variance of each response times its count, in steps²."""
     mean = (pieces.steps * pieces.chances).sum(axis=0)
     return pieces.counts * ((pieces.steps - mean) ** 2 * pieces.chances).sum(axis=0)
 
 
 def transform_of(first: int, chances: Any, count: int, points: int) -> tuple[Any, float]:
-    """Returns the transform of a law folded on the window, and the norm of the error of its power.
+    """Returns the Fourier transform of a law folded onto `points` places, and a bound of the norm
+    of the error of its `count`-th power.
 
-    A law's transform is off by 16·u·log2(points) of its norm in the mean square; to the power n, n
-    times that, as all factors are at most 1.
+    `first`: the place of the first chance. A law's transform is off by 16·u·log2(points) of its
+    norm in the mean square; to the power n, n times that, as all factors are at most 1.
     """
     folded = np.bincount((first + np.arange(len(chances))) % points, chances, points)
     norm = math.sqrt(dot(folded, folded))

@@ -24,12 +24,14 @@ _FADED = 60.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Law:
-    """Losses `ref` + `x`, ascending, with tilted chances `p`.
+    """A privacy loss distribution, stored tilted: the losses `ref` + `x`, ascending, with the
+    tilted chances `p`.
 
-    p(l) = p·e^(log_mass - theta·x). Errors: `log_error` of log_mass, relative of every mass;
-    `noise` bounds the root of the sum of the squared errors of `p`; `missing` the tilted chance of
-    losses above the last; `slack` the absolute error of x. `infinite`: the chance, untilted, of an
-    infinite loss. `gaussian`: μ² of a Gaussian that is still to be added.
+    The chance of a loss under P is p·e^(log_mass - theta·x). Errors: `log_error` of log_mass,
+    relative of every mass; `noise` bounds the root of the sum of the squared errors of `p`;
+    `missing` the tilted chance of losses above the last; `slack` the absolute error of x.
+    `infinite`: the chance, untilted, of an infinite loss. `gaussian`: μ² of a Gaussian that is
+    still to be added.
     """
 
     ref: Fraction
@@ -45,7 +47,7 @@ class Law:
     gaussian: float = 0.0
 
     def end(self) -> float:
-        """Returns an ε above all losses that it may well have."""
+        """Returns an ε above every loss that has a noticeable chance."""
         return (
             float_of(self.ref) + float(self.x[-1]) + 40 * (math.sqrt(self.gaussian) + self.gaussian)
         )
@@ -53,7 +55,7 @@ class Law:
 
 @dataclass(frozen=True, slots=True)
 class LogDelta:
-    """ln δ from above and below, and -dδ/dε over δ."""
+    """Bounds of ln δ at some ε from above and below, and its slope -(dδ/dε)/δ."""
 
     log_upper: float
     log_lower: float
@@ -61,7 +63,7 @@ class LogDelta:
 
 
 def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
-    """ln δ(ε) of the law at any real ε, certified on both sides for the law given."""
+    """Returns ln δ(ε) of the law at any real ε, certified from above and below."""
     at = float_of(epsilon - law.ref)
     slack = law.slack + 2 * UNIT * abs(at)
     if law.gaussian:
@@ -104,7 +106,7 @@ def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
 
 
 def _log(value: float, scale: float, infinite: float) -> float:
-    """ln(value·e^scale + infinite), at most 0."""
+    """Returns ln(value·e^scale + infinite), at most 0."""
     log = math.log(value) + scale if value > 0 else -math.inf
     if infinite > 0:
         log = float(np.logaddexp(log, math.log(infinite) + 1e-15))
@@ -112,7 +114,13 @@ def _log(value: float, scale: float, infinite: float) -> float:
 
 
 def _gaussian_weights(law: Law, at: float, slack: float) -> tuple[Any, Any, float, float]:
-    """δ_μ(ε-l)·e^(θ(ε-l)) over what it is at most, M_μ(θ); and its derivative's share."""
+    """Returns what the Gaussian that is still to be added makes of δ at `at`: for each loss l of
+    the law the weight δ_μ(ε-l)·e^(θ(ε-l))/M_μ(θ), with ε = `at`; the same of -dδ_μ/dε; the
+    logarithm of the factor common to all; and its error.
+
+    δ_μ: the profile of the Gaussian; M_μ(θ) makes the weights at most 1. `slack`: added to each
+    loss.
+    """
     mu = math.sqrt(law.gaussian)
     most = law.gaussian * law.theta * (law.theta + 1) / 2
     y = at - law.x - slack
@@ -137,7 +145,7 @@ def _gaussian_weights(law: Law, at: float, slack: float) -> tuple[Any, Any, floa
 
 
 def _weight_error(law: Law, at: float) -> Any:
-    """Returns a bound of the rounding error of each weight: a share of the terms that are
+    """Returns a bound of the rounding error of each weight, relative to the terms that are
     subtracted."""
     mu = math.sqrt(law.gaussian)
     most = law.gaussian * law.theta * (law.theta + 1) / 2
@@ -150,7 +158,7 @@ def _weight_error(law: Law, at: float) -> Any:
 
 
 def _far(z: Any, y: Any, mu: float) -> Any:
-    """e^y·(1-Φ(z+mu)), z < 0."""
+    """Returns e^y·(1-Φ(z+mu)) for z < 0."""
     w = z + mu
     density = np.exp(-z * z / 2) * INV_ROOT
     above = density * mills(np.maximum(w, 0.0))

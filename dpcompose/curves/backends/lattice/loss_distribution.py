@@ -44,10 +44,11 @@ from dpcompose.curves.rounding.exact import float_up
 
 
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
-    """Returns a law on multiples of `step` whose curve is at least the profile of `part` at every
-    real ε.
+    """Returns the privacy loss distribution of `part` on multiples of `step`: its curve is at least
+    the profile of the part at every real ε.
 
-    `side` "added" reads a one-sided sample with the tables exchanged.
+    `side`: the order of the tables for a sample whose loss depends on it: "removed", the first
+    table has the row, or "added", the reverse.
     """
     match part:
         case Response(epsilon):
@@ -81,11 +82,13 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
 
 @lru_cache(maxsize=128)  # what may be any of some is often asked for again, with one other
 def _option(base: Curve, step: Fraction, side: str) -> Masses:
+    """Returns the privacy loss distribution of one of the compositions of a `Maximum`."""
     return base_law(base, step, side)
 
 
 def base_law(base: Curve, step: Fraction, side: str) -> Masses:
-    """Returns the law of a whole composition on a grid, what gives everything away included."""
+    """Returns the privacy loss distribution of a whole composition on a grid, total failure
+    included as an infinite loss; `side` as for `masses`."""
     if not base.parts and not base.gaussian:
         law = Masses(step, 0, np.ones(1), 0.0)
     elif not base.parts:
@@ -102,12 +105,14 @@ def base_law(base: Curve, step: Fraction, side: str) -> Masses:
 
 
 def _composed(base: Curve, step: Fraction, side: str) -> Masses:
-    """Returns the law of several parts, of whose sum only the losses above 0 are taken: the others
-    mirror those of the tables in the other order."""
+    """Returns the privacy loss distribution of several parts together. Only the losses above 0 are
+    taken from their sum; those below mirror the law of the tables in the other order."""
     return with_mirror_image(*(_sum_of(base, step, each) for each in both_orders(base, side)))
 
 
 def _sum_of(base: Curve, step: Fraction, side: str) -> Masses:
+    """Returns the distribution of the sum of the losses of all parts, for one order of the
+    tables."""
     laws = [(masses(part, step, side), count) for part, count in base.parts]
     if base.gaussian:
         laws.append((sampled_gaussian(base.gaussian, Fraction(1), step, False), 1))

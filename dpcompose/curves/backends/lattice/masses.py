@@ -32,7 +32,7 @@ NORMAL_TAIL = 17.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masses:
-    """A law of the loss ln(dP/dQ) under P.
+    """A privacy loss distribution on an even grid: the law of the loss ln(dP/dQ) under P.
 
     `p[i]` is the chance of the loss (first+i)·step, `infinite` that of an infinite loss; together
     1, up to roundings upwards. Under Q a loss l has the chance e^(-l)·p, and what is missing to 1
@@ -55,8 +55,8 @@ class Masses:
         return self.first * width, (self.first + len(self.p) - 1) * width
 
     def tilted(self, theta: float) -> Floats:
-        """Returns the chances in proportion to p·e^(θ·loss), 1 in all; none so small that it is
-        slow."""
+        """Returns the chances in proportion to p·e^(θ·loss), 1 in all, where `theta` is θ; tiny
+        ones are raised, since such doubles are slow."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.p) + theta * self.losses()
         weights: Floats = np.exp(np.maximum(logs - logs.max(), -600.0))
@@ -65,13 +65,13 @@ class Masses:
 
 
 def bounded(x: Fraction, most: float) -> float:
-    """`x` ≥ 0 to nearest, but no more than `most`, however large it is."""
+    """Returns `x` ≥ 0 as the nearest double, but no more than `most`, however large it is."""
     return float(x) if x < most else most
 
 
 def profile(masses: Masses, epsilon: float) -> float:
-    """Returns the hockey-stick curve of `masses` at a real `epsilon`, to nearest; for tests and
-    plots."""
+    """Returns the hockey-stick curve δ(ε) of `masses` at a real ε = `epsilon`, to nearest; for
+    tests and plots."""
     losses = masses.losses()
     above = losses > epsilon
     terms = -np.expm1(epsilon - losses[above]) * masses.p[above]
@@ -79,7 +79,11 @@ def profile(masses: Masses, epsilon: float) -> float:
 
 
 def on_grid(places: Floats, p: Floats, step: Fraction, infinite: float = 0.0) -> Masses:
-    """Atoms that lie on the grid, by their index; equal ones are added up."""
+    """Returns the law of losses that lie on the grid: `places` are their indices, equal ones are
+    added up, `p` their chances.
+
+    `infinite`: the chance of an infinite loss.
+    """
     first, last, beyond = _window(places, p)
     kept = places <= last
     index = np.maximum(places[kept] - first, 0.0).astype(np.int64)
@@ -90,7 +94,7 @@ def on_grid(places: Floats, p: Floats, step: Fraction, infinite: float = 0.0) ->
 
 
 def spread(law: Masses, times: int) -> Masses:
-    """Returns the law on a grid that is finer by a whole number."""
+    """Returns the same law on a grid that is `times` as fine."""
     if times == 1:
         return law
     used = np.flatnonzero(law.p)
@@ -101,10 +105,11 @@ def spread(law: Masses, times: int) -> Masses:
 
 
 def _window(places: Floats, p: Floats) -> tuple[float, float, float]:
-    """Lowest and highest index to keep, at most MAX_POINTS apart, and the mass above.
+    """Returns the lowest and highest index to keep, at most MAX_POINTS apart, and the mass above.
 
-    Of more points than that, the lowest of no weight are given up first (they move up), then the
-    highest of next to none (to infinity), then the lowest of any weight.
+    `places`: the indices, `p`: their chances. Of more points than that, the lowest of hardly any
+    chance are given up first (they move up), then the highest of hardly any (to infinity), then the
+    lowest of any chance.
     """
     low, high = float(places.min()), float(places.max())
     if high - low < MAX_POINTS:
@@ -121,11 +126,12 @@ def _window(places: Floats, p: Floats) -> tuple[float, float, float]:
 
 
 def scatter(losses: Floats, p: Floats, step: Fraction, infinite: float = 0.0) -> Masses:
-    """Atoms anywhere: each is split over the two grid points around it, P and Q conserved.
+    """Returns the law on the grid of `step` of losses that lie anywhere: each is split over the two
+    grid points around it, so that its chances under P and Q are conserved.
 
-    The split law has the profile of the atoms at the grid points and lies above it between them
-    (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). Losses may be below the true ones by
-    one part in 2^52.
+    The split law has the profile of the given one at the grid points and lies above it between them
+    (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). Losses may be below the true ones by one
+    part in 2^52.
     """
     width = float(step)
     place = losses / width
@@ -142,7 +148,8 @@ def scatter(losses: Floats, p: Floats, step: Fraction, infinite: float = 0.0) ->
 
 
 def split(loss: Fraction, p: float, step: Fraction) -> list[tuple[int, float]]:
-    """Returns one atom at an exact loss, as `scatter` splits it: grid indices and masses."""
+    """Returns the grid indices and masses into which `scatter` splits one loss of the chance `p`;
+    the loss is exact."""
     base = math.floor(loss / step)
     offset = loss - base * step
     if offset == 0:
@@ -154,7 +161,8 @@ def split(loss: Fraction, p: float, step: Fraction) -> list[tuple[int, float]]:
 
 
 def gather(entries: list[tuple[int, float]], step: Fraction, infinite: float = 0.0) -> Masses:
-    """Returns a few atoms by grid index, of any size, as a law."""
+    """Returns the law with these masses, given as (grid index, mass); equal indices are added
+    up."""
     top = max(index for index, _ in entries)
     first = max(min(index for index, _ in entries), top - MAX_POINTS)
     p = np.zeros(top - first + 1)

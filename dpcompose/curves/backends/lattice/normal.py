@@ -47,12 +47,12 @@ _SERIES = np.array(
 
 
 def dot(a: Any, b: Any) -> float:
-    """Σ a·b, by pairwise summation: accurate, and the same whatever threads there are."""
+    """Returns Σ a·b, by pairwise summation: accurate, and the same whatever threads there are."""
     return float((a * b).sum())
 
 
 def mills(z: Any) -> Any:
-    """(1-Φ(z))/φ(z), for an array of z ≥ 0."""
+    """Returns (1-Φ(z))/φ(z) for an array of z ≥ 0."""
     found = np.empty_like(z)
     for begin in range(0, len(z), BLOCK):
         block = z[begin : begin + BLOCK]
@@ -62,7 +62,7 @@ def mills(z: Any) -> Any:
 
 
 def tail(z: Any) -> Any:
-    """1-Φ(z), for an array of z ≤ 0."""
+    """Returns 1-Φ(z) for an array of z ≤ 0."""
     return 1 - np.exp(-z * z / 2) * INV_ROOT * mills(-z)
 
 

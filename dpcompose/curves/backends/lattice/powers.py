@@ -44,7 +44,8 @@ _BEYOND = 64.0
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """P(E) ≤ up + e^loss·Q(E) and Q(E) ≤ back + e^-loss·P(E) for all events E; by growing loss.
+    """The power function of tests between P and Q, as lines above it, one for each loss, ascending:
+    P(E) ≤ up + e^loss·Q(E) and Q(E) ≤ back + e^-loss·P(E) for all events E.
 
     `up` and `back` are rounded up; losses may be off by `slack`, either way.
     """
@@ -55,7 +56,7 @@ class Power:
     slack: float
 
     def reversed(self) -> Power:
-        """Q against P."""
+        """Returns the power function of Q against P."""
         return Power(-self.losses[::-1], self.back[::-1], self.up[::-1], self.slack)
 
     @cached_property
@@ -77,13 +78,13 @@ class Power:
 
     @property
     def top(self) -> float:
-        """From where on δ falls no more."""
+        """Returns the loss from which on δ falls no more."""
         level = np.flatnonzero(self.up <= self.up[-1] * (1 + 1e-12))
         return float(self.losses[level[0]]) * (1 + 1e-12) + 2 * self.slack
 
     def at_level(self, levels: Floats, of: int) -> NDArray[np.int64]:
-        """Returns the lines that touch the curve at some levels: `of` 0 Q(E), 1 P(E), 2 and 3 of
-        the complements."""
+        """Returns the indices of the lines that touch the curve at some levels. `of` says what the
+        levels are: 0 Q(E), 1 P(E), 2 and 3 the same of the complements."""
         known = self.levels[of]
         if of < 2:
             found: NDArray[np.int64] = np.searchsorted(-known, -levels, side="left")
@@ -92,7 +93,7 @@ class Power:
         return found
 
     def at(self, losses: Floats) -> Floats:
-        """δ at some ε, up to roundings from above: a curve is convex in e^ε."""
+        """Returns δ at each ε of `losses`, up to roundings from above: a curve is convex in e^ε."""
         at = losses - self.slack - 4 * EPS * np.abs(losses)
         last = len(self.losses) - 1
         index = np.searchsorted(self.losses, at, side="right") - 1
@@ -114,20 +115,21 @@ class Power:
 
 
 def _cleared(levels: Floats) -> Floats:
+    """Returns the levels within [0, 1]; those that could not be computed are 0."""
     return np.clip(np.nan_to_num(levels, nan=0.0, posinf=1.0), 0.0, 1.0)
 
 
 def symmetric(width: float, heights: Floats) -> Power:
-    """Returns the power function of a profile that both orders of the tables have, by its δ at 0,
-    width, 2·width, …"""
+    """Returns the power function of a profile that holds for both orders of the tables; `heights`:
+    its δ at the ε 0, width, 2·width, …."""
     keep = _thinned(len(heights))
     losses = keep.astype(np.float64) * width
     return symmetric_at(losses, np.append(heights[keep[:-1]], heights[-1]))
 
 
 def symmetric_at(losses: Floats, heights: Floats) -> Power:
-    """Returns the power function of a profile that both orders of the tables have, by its δ at some
-    ε, of which 0 is one."""
+    """Returns the power function of a profile that holds for both orders of the tables; `heights`:
+    its δ at each ε of `losses`, of which 0 is one."""
     # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
     losses = np.append(losses, losses[-1] + _BEYOND)
     high = np.minimum(np.append(heights, heights[-1]), 1.0)
@@ -143,11 +145,12 @@ def law_above(
     other: Sequence[Power] | None = None,
     alike: Callable[[Floats], Floats] | None = None,
 ) -> Masses:
-    """Returns a law on multiples of `step` above all of some curves.
+    """Returns a privacy loss distribution on multiples of `step` whose curve is at least each of
+    some power functions.
 
-    `other`: the curves of the tables in the other order; else both orders are among `powers`, and
-    the law is symmetric. `alike`: another bound of δ in both orders, which counts where it is less;
-    level from the end of the curves on.
+    `other`: those of the tables in the other order; else both orders are among `powers`, and the
+    law is symmetric. `alike`: a further bound of δ for both orders, a function of ε, which is taken
+    where it is less and beyond the end of the curves.
     """
     places = max(power.top for power in powers) / float(step)
     if not places <= MAX_POINTS - 2:
@@ -169,7 +172,7 @@ def law_above(
 
 
 def _thinned(size: int) -> NDArray[np.int64]:
-    """Some of so many places: all of the first, then ever fewer."""
+    """Returns some of the indices below `size`: all of the first, then ever fewer."""
     near = np.arange(min(size, _MOST_LINES // 4))
     if size <= len(near):
         return near
@@ -178,9 +181,11 @@ def _thinned(size: int) -> NDArray[np.int64]:
 
 
 def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
-    """Σ w_j·P_j against Q, from P_j against Q for j ≥ 1; `weights` begin with that of Q itself.
+    """Returns the power function of Σ w_j·P_j against Q, from `curves`, those of P_j against Q for
+    j ≥ 1; `weights`: the w_j, w_0 (that of Q itself) first.
 
-    Each weight is known to a rounding. What counts as given away, and is not asked for, is `None`.
+    Each weight is known to a rounding. A curve is `None` where P_j counts as giving everything
+    away.
     """
     known = list(zip(weights[1:], curves, strict=True))
     minute = sum(weight for weight, curve in known if curve is None)
@@ -206,7 +211,8 @@ def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
 
 
 def path(first: Power, second: Power) -> Power:
-    """P against Q, from R against Q and P against R."""
+    """Returns the power function of P against Q, from that of R against Q (`first`) and that of P
+    against R (`second`)."""
     made = []
     for here, there in ((1, 0), (3, 2)):
         levels = shared_levels([first.levels[here], second.levels[there]])
@@ -219,7 +225,7 @@ def path(first: Power, second: Power) -> Power:
 
 
 def _scaled(losses: Floats, values: Floats, slack: float) -> Floats:
-    """e^loss·value, rounded up, where the loss is known to `slack`."""
+    """Returns e^loss·value, rounded up, where the loss is known to `slack`."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         found = np.exp(losses) * values * (1 + 2 * slack + _roundings(losses) + 8 * EPS)
     result: Floats = np.where(values > 0, np.maximum(found, _LEAST), 0.0)
@@ -227,13 +233,14 @@ def _scaled(losses: Floats, values: Floats, slack: float) -> Floats:
 
 
 def _roundings(losses: Floats) -> float:
-    """Returns what finite losses of this size may be off by after a few roundings."""
+    """Returns by how much finite losses of this size may be off after a few roundings."""
     finite = np.abs(losses[np.isfinite(losses)])
     return 16 * EPS * float(finite.max(initial=0.0))
 
 
 def shared_levels(known: Sequence[Floats]) -> Floats:
-    """Levels at which some of several curves bend, up to the middle, with both ends."""
+    """Returns levels at which some of several curves bend, up to the middle, with both ends;
+    `known`: the levels of each curve."""
     every: Floats = np.unique(np.concatenate([*known, [0.0, 0.5]]))
     every = every[(every <= 0.5) & ((every >= _LEAST) | (every == 0))]
     if len(every) > _MOST_LINES:
@@ -242,6 +249,7 @@ def shared_levels(known: Sequence[Floats]) -> Floats:
 
 
 def _sorted(made: Sequence[tuple[Floats, Floats, Floats]], slack: float) -> Power:
+    """Returns the power function made of lines (loss, up, back) in any order."""
     losses, up, back = (np.concatenate(each) for each in zip(*made, strict=True))
     order = np.argsort(losses, kind="stable")
     losses, up, back = losses[order], up[order], back[order]

@@ -29,12 +29,13 @@ _LOWEST = -math.log(TAIL)
 
 
 def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = None) -> Masses:
-    """Returns the law whose curve is the greatest convex one (in e^ε) below `delta`.
+    """Returns the privacy loss distribution whose curve is the greatest convex one (in e^ε) below
+    `delta`.
 
-    `delta`: upper bounds of a profile at 0, step, 2·step, …, or at some of these, `at`, of which
-    the first is 0; the last one holds for every greater ε. A profile is convex and falling in
-    y = e^ε, so that it also lies below every chord of upper bounds: a corner may be left out, but
-    never be needed.
+    `delta`: upper bounds of a profile at the ε 0, step, 2·step, …, or at the multiples of step in
+    `at`, the first of them 0; the last one holds for every greater ε. A profile is convex and
+    falling in y = e^ε, so that it also lies below every chord of upper bounds: a bound may be left
+    out, but each one given must hold.
     """
     half = _half(float(step), delta, at, True)
     start = (1 - half.height) / (1 + math.exp(-half.first * float(step)))
@@ -45,9 +46,10 @@ def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = N
 
 
 def from_profiles(step: Fraction, here: Profile, there: Profile) -> Masses:
-    """Returns the law above two profiles at ε ≥ 0, `there` that of the tables in the other order.
+    """Returns the privacy loss distribution above two profiles at ε ≥ 0: `here` of the tables in
+    the one order, `there` in the other.
 
-    Both have the larger one of their δ at 0, where the two halves of the law meet.
+    Both are given the larger δ at 0 of the two, where the two halves of the law meet.
     """
     least = max(here[0][0], there[0][0])
     upper, lower = (
@@ -63,10 +65,10 @@ Profile = tuple[Floats, NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Half:
-    """The masses of the losses above 0 of the greatest convex curve below a profile.
+    """The masses of the losses above 0 that belong to the greatest convex curve below a profile.
 
-    `first`: the first corner, `height` the curve there; `fall`: of the chord after that corner, per
-    unit of e^ε, times e^ε there.
+    `first`: the index of the first corner of the curve, `height` the curve there; `fall`: of the
+    chord after that corner, per unit of e^ε, times e^ε there.
     """
 
     p: Floats
@@ -77,6 +79,8 @@ class _Half:
 
 
 def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: bool) -> _Half:
+    """Returns the masses above 0 of the greatest convex curve below a profile; the parameters are
+    those of `from_profile`, `width` is the step."""
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
     places = np.arange(len(heights)) if at is None else at
     outer = _outer(heights, places, width)
@@ -94,8 +98,8 @@ def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: 
 
 
 def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int = 1) -> Floats:
-    """Returns for each place but the ends how much steeper the chord before it falls than the one
-    after; chords to the places so many before and after it."""
+    """Returns for each place but the ends by how much the chord before it falls steeper than the
+    chord after it; the chords go to the places `apart` before and after."""
     inner = np.arange(1, len(heights) - 1)
     before, after = np.maximum(inner - apart, 0), np.minimum(inner + apart, len(heights) - 1)
     with np.errstate(over="ignore"):
@@ -107,7 +111,8 @@ def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int 
 
 
 def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
-    """Indices of all but places above a chord, as far as some chords tell; the corners are left."""
+    """Returns the indices of all places but those that some chords show to lie above the convex
+    curve; its corners are kept."""
     kept = np.arange(len(heights))
     for _ in range(_ROUNDS):
         size = len(kept)
@@ -122,9 +127,10 @@ def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[
 def _corners(
     heights: Floats, places: NDArray[np.int64], width: float, symmetric: bool
 ) -> NDArray[np.int64]:
-    """Indices of the corners of the convex curve, from the left; found from the right.
+    """Returns the indices of the corners of the greatest convex curve below `heights`, from the
+    left; found from the right.
 
-    Not `symmetric`: the first place stays a corner.
+    `symmetric`: whether the law is its own mirror image; if not, the first place stays a corner.
     """
     wrong = np.flatnonzero(_bends(heights, places, width) < 0)
     last = len(heights) - 1
@@ -188,9 +194,11 @@ def mirrored(
     centre: float,
     other: Floats | None = None,
 ) -> Masses:
-    """Returns the law with these masses at step, 2·step, … (entry 0 is replaced by `centre`).
+    """Returns the law with these masses at step, 2·step, … and their mirror image below 0;
+    `positive[0]` is ignored, the mass at 0 is `centre`.
 
-    `other`: the masses there of the tables in the other order; else the law is symmetric.
+    `infinite`: the chance of an infinite loss. `other`: the masses above 0 of the tables in the
+    other order, which give those below 0; else the law is symmetric.
     """
     width = float(step)
     other = positive if other is None else other
@@ -205,8 +213,8 @@ def mirrored(
 
 
 def with_mirror_image(law: Masses, other: Masses | None = None) -> Masses:
-    """Returns the law with the losses above 0 of this one, and below 0 of the tables in the other
-    order, whose law is `other`; None: the same.
+    """Returns the law that has the losses above 0 of `law`, and below 0 the mirror image of those
+    of `other`, the law of the tables in the other order; None: the same law.
 
     Below 0 the chances under Q are e^(-l) times the masses: roundings would be large there.
     """
@@ -223,7 +231,7 @@ def with_mirror_image(law: Masses, other: Masses | None = None) -> Masses:
 
 
 def _above_zero(law: Masses) -> Floats:
-    """Returns the masses at step, 2·step, …, with nothing at 0."""
+    """Returns the masses at step, 2·step, …, after a 0 for the loss 0."""
     before = np.zeros(max(law.first, 0) + 2 * (law.first + len(law.p) < 2))
     found = np.concatenate([before, law.p[max(-law.first, 0) :]])
     found[0] = 0.0
@@ -231,13 +239,13 @@ def _above_zero(law: Masses) -> Floats:
 
 
 def _at_zero(half: Floats, law: Masses) -> float:
-    """Returns δ at ε = 0."""
+    """Returns δ at ε = 0; `half`: the masses above 0."""
     fall = -np.expm1(-np.arange(len(half)) * float(law.step))
     return float((half * fall).sum()) + law.infinite
 
 
 def curve(law: Masses) -> Floats:
-    """Returns the hockey-stick curve of `law` at each of its grid points, rounded up.
+    """Returns the hockey-stick curve δ(ε) of `law` at each of its grid points, rounded up.
 
     Sums of positive terms only, block by block, so that relative errors stay small.
     """
@@ -265,15 +273,15 @@ def curve(law: Masses) -> Floats:
 
 
 def greatest(*laws: Masses) -> Masses:
-    """Returns a symmetric law above some that together hold both orders: at each ε ≥ 0 the
-    worst."""
+    """Returns a symmetric law whose δ at each ε ≥ 0 is at least that of each of the laws, which
+    together cover both orders of the tables."""
     size = min(max(1, *(law.first + len(law.p) - 1 for law in laws)) + 1, MAX_POINTS)
     heights = np.maximum.reduce([upward(law, size) for law in laws])
     return from_profile(laws[0].step, heights)
 
 
 def upward(law: Masses, size: int) -> Floats:
-    """Returns the curve of `law` at 0, step, …, (size-1)·step."""
+    """Returns δ(ε) of `law` at the ε 0, step, …, (size-1)·step."""
     heights = curve(law)
     if law.first > 0:
         # Below the law's first point the curve is a chord to (0, 1): taken as 1 at most.

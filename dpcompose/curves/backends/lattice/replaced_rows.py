@@ -44,7 +44,8 @@ _NEARER = 1e-11
 
 
 def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Masses:
-    """Returns a law on multiples of `step` above the profile of several rows."""
+    """Returns a privacy loss distribution on multiples of `step` that dominates several replaced
+    rows behind a sample of fixed size; `base_law`: makes the distribution of what is sampled."""
     known = _bound_of_part(part, base_law)
     places = known.top / float(step)
     if not places <= MAX_POINTS - 2:
@@ -61,7 +62,8 @@ def _bound_of_part(part: ReplacedRows, base_law: BaseLaw) -> _Bound:
 
 
 class _Bound:
-    """The least that is found of the bound above; `top`: from where on it is level, at `last`."""
+    """The least bound found of the module's formula; `top`: the ε from which on it no longer falls,
+    `last`: its δ there."""
 
     def __init__(self, chances: Sequence[float], once: Sequence[Power]) -> None:
         self.none, self.some = chances[0], np.array(chances[1:])
@@ -75,7 +77,7 @@ class _Bound:
         self.last = min(1.0, float(whole.heights[-1]) * (1 + 64 * EPS))
 
     def at(self, losses: Floats) -> Floats:
-        """δ at some ε ≥ 0."""
+        """Returns δ at each ε ≥ 0 of `losses`."""
         grown = np.exp(np.minimum(losses, MOST_LOG)) * (1 - _NEARER)
         # What P_1 to P_k may take.
         reach = [(grown - 1) * self.none + grown * w for w in np.cumsum(self.some)]
@@ -95,7 +97,8 @@ class _Bound:
 
 
 class _Together:
-    """Σ w_j·δ_j(ln(X_j/w_j)) over some rows, where lines touch their curves at the same level.
+    """The sum Σ w_j·δ_j(ln(X_j/w_j)) over some rows j, for X_j at which the lines of all curves
+    touch at the same level.
 
     `taken`: the X_j, `heights`: the sum, at levels that fall; between them both are chords.
     """
@@ -122,7 +125,7 @@ class _Together:
         self.heights = height[order]
 
     def at(self, total: Floats) -> tuple[Floats, Floats]:
-        """Returns the sum where the X_j add up to that, and the X_j."""
+        """Returns the sum for X_j that add up to `total`, and these X_j."""
         second = np.clip(np.searchsorted(self.sums, total, side="right"), 1, len(self.sums) - 1)
         first = second - 1
         gap = np.maximum(self.sums[second] - self.sums[first], 1e-300)

@@ -19,13 +19,12 @@ _STALLS, _NEARER = 4, 0.9
 def epsilon_of(
     curve: Callable[[float], LogDelta], log_delta: float, guess: float, most: float, end: float
 ) -> float | None:
-    """Returns an ε in [0, most] with δ(ε) ≤ e^log_delta for sure, next to the least; None if none
-    is seen.
+    """Returns an ε in [0, most] with δ(ε) ≤ e^log_delta for sure, close to the least; None if none
+    is found.
 
-    `end`: an ε above all losses that may well occur.
-
-    Newton's method kept in a bracket; ln δ is concave or nearly so, and in a lattice δ is linear in
-    e^ε between two losses.
+    `curve`: gives ln δ at an ε; `guess`: where to start; `end`: an ε above every loss that has a
+    noticeable chance. Newton's method kept in a bracket; ln δ is concave or nearly so, and in a
+    lattice δ is linear in e^ε between two losses.
     """
     low, high = 0.0, most
     sure = False
@@ -74,7 +73,8 @@ def epsilon_of(
 
 
 def _step(excess: float, slope: float) -> float:
-    """Newton's step: in ln δ from below the root; from above it in δ as a function of e^ε."""
+    """Returns Newton's step to the wanted ε: by ln δ from below the root, by δ as a function of e^ε
+    from above it. `excess`: ln δ above the wanted one, `slope`: as in `LogDelta`."""
     if not 0 < slope < math.inf or abs(excess) == math.inf:
         return math.nan
     if excess > 0:
@@ -84,7 +84,7 @@ def _step(excess: float, slope: float) -> float:
 
 
 def lower_epsilon(law: Law, log_delta: float, near: float) -> float | None:
-    """Returns an ε just below `near` at which δ is surely above e^log_delta, if one is seen
+    """Returns an ε just below `near` at which δ is surely above e^log_delta; None if none is found
     soon."""
     for exponent in (-12, -11, -10, -9, -8, -7, -6):
         at = near * (1 - 10.0**exponent)

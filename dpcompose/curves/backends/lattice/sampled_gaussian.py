@@ -42,11 +42,11 @@ _WIDE, _MANY = 0.1, 10
 
 
 def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added: bool) -> Masses:
-    """Returns the pair ((1-q)Q+qP, Q) or, where `added`, (Q, (1-q)Q+qP), of a Gaussian with its
-    Σμ².
+    """Returns the privacy loss distribution of a Gaussian behind a Poisson sample of rate q =
+    `rate`: of the pair ((1-q)Q+qP, Q) or, where `added`, (Q, (1-q)Q+qP).
 
-    The second is (P, (1-q)P+qQ) seen from the other end. The profile grows with μ and with q, so
-    that these are rounded up.
+    `mu_squared`: Σμ² of the Gaussian. The second pair is (P, (1-q)P+qQ) seen from the other end.
+    The profile grows with μ and with q, so that these are rounded up.
     """
     mu, q = _raised(mu_squared, rate)
     if mu > _MOST_MU or step > _MOST_STEP:
@@ -69,13 +69,14 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added
 
 
 def _raised(mu_squared: Fraction, rate: Fraction) -> tuple[float, float]:
-    """μ and q as doubles that are no less."""
+    """Returns μ and q as doubles that are no less."""
     mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
     return mu, min(max(float_up(rate), _LEAST), 1.0)
 
 
 def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
-    """Returns the sampled pair of two tables that are told apart by every outcome."""
+    """Returns the privacy loss distribution of the sampled pair where every outcome tells P from Q;
+    `added` as for `sampled_gaussian`."""
     if rate == 1:
         return Masses(step, 0, np.zeros(1), 1.0)
     q = float_up(rate)
@@ -87,7 +88,11 @@ def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
 
 
 def _outcomes(mu: float, q: float, added: bool, reach: float) -> list[tuple[float, float]]:
-    """Returns where all but the tails of the first table of the pair lies."""
+    """Returns the intervals of outcomes x that hold all but the tails of the first law of the pair;
+    `reach`: how far they go from the mean.
+
+    `added`: the pair is (Q, (1-q)Q+qP) instead of ((1-q)Q+qP, Q).
+    """
     near, far = (-NORMAL_TAIL, NORMAL_TAIL), (mu - NORMAL_TAIL, mu + reach)
     if added:
         return [(-NORMAL_TAIL if q < 1 else -reach, reach)]
@@ -102,6 +107,7 @@ def _beyond(x: float) -> float:
 
 
 def _loss(mu: float, q: float, x: float) -> float:
+    """Returns the loss l = ln(1 + q(e^z-1)) of the outcome `x`, with z = μx-μ²/2."""
     z = mu * x - mu * mu / 2
     if z < 30:
         return z if q == 1 else math.log1p(q * math.expm1(z))
@@ -109,9 +115,10 @@ def _loss(mu: float, q: float, x: float) -> float:
 
 
 def _edges(mu: float, q: float, losses: Floats, added: bool) -> Floats:
-    """Returns the outcomes with these losses, rounded so that the losses of the law only grow.
+    """Returns the outcomes x with these losses, rounded to the side on which the losses of the law
+    only grow; -∞ for a loss at or below the least, ln(1-q).
 
-    -∞ for a loss at or below the least, ln(1-q).
+    `added`: the pair is (Q, (1-q)Q+qP), and so the other side is the safe one.
     """
     if q == 1:
         z, error = losses, np.abs(losses)
@@ -134,8 +141,12 @@ def _edges(mu: float, q: float, losses: Floats, added: bool) -> Floats:
 def _integrate(
     mu: float, q: float, width: float, added: bool, low: float, high: float
 ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-    """The outcomes in [low, high], block by block: indices on the grid of the losses k·width, and
-    the masses left there."""
+    """Yields the privacy loss distribution of the outcomes in [low, high], block by block: indices
+    k of the losses k·width, and masses to add at these.
+
+    `mu`, `q`: μ and the rate of the pair; `width`: of the grid. `added`: the masses are those under
+    Q instead of (1-q)Q+qP.
+    """
     start = math.floor(_loss(mu, q, low) / width) - 1
     stop = math.ceil(_loss(mu, q, high) / width) + 1
     for first in range(start, stop, BLOCK):
@@ -152,14 +163,15 @@ def _integrate(
             bins = _Bins(
                 losses[chosen], edges[chosen], edges[chosen + 1], begin[chosen], length[chosen]
             )
-            lower, upper = _shares(mu, q, width, added, bins, nodes)
+            lower, upper = _split_masses(mu, q, width, added, bins, nodes)
             yield places[chosen], lower
             yield places[chosen + 1], upper
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bins:
-    """Bins of outcomes: the loss at the lower edge, both edges, and the part to integrate over."""
+    """Bins of outcomes between two neighbouring losses of the grid: the loss at the lower edge,
+    both edges, and start and length of the part to integrate over."""
 
     loss: Floats
     left: Floats
@@ -168,14 +180,15 @@ class _Bins:
     length: Floats
 
 
-def _shares(
+def _split_masses(
     mu: float, q: float, width: float, added: bool, bins: _Bins, nodes: int
 ) -> tuple[Floats, Floats]:
-    """Returns the mass that each bin leaves on its lower and upper end: under P, or where `added`
-    under Q.
+    """Returns the masses that the outcomes of each bin leave on its lower and on its upper end:
+    under (1-q)Q+qP or, where `added`, under Q.
 
-    Conserving both chances, an outcome with odds y between a and b leaves the share
-    w = (y-a)/(b-a) of its Q-chance at b.
+    `nodes`: of the quadrature, for each piece of a bin. An outcome of odds y = d((1-q)Q+qP)/dQ, in
+    a bin whose ends have the odds a < b, leaves the share w = (y-a)/(b-a) of its Q-chance at b and
+    the rest at a, which conserves its chances under both laws.
     """
     count = np.maximum(np.ceil(bins.length * (max(1, mu) / _WIDE)), 1).astype(np.int64)
     owner = np.repeat(np.arange(len(count)), count)

@@ -29,8 +29,11 @@ BaseLaw = Callable[[Curve, Fraction, str], Masses]
 
 
 def sampled(part: Sampled, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns the law of an amplified composition, for the two tables in the order that `side`
-    tells."""
+    """Returns the privacy loss distribution of a composition behind a secret sample.
+
+    `side`: the order of the tables, "removed" or "added"; `base_law`: makes the distribution of
+    what is sampled.
+    """
     if not part.rate or not (part.base.parts or part.base.gaussian or part.base.no_failure < 1):
         return Masses(step, 0, np.ones(1), 0.0)
     orders = both_orders(part.base, side)
@@ -48,6 +51,7 @@ def sampled(part: Sampled, step: Fraction, side: str, base_law: BaseLaw) -> Mass
 def _poisson(
     part: Sampled, step: Fraction, side: str, orders: Sequence[bool], base_law: BaseLaw
 ) -> list[Masses]:
+    """Returns the laws of a Poisson sample for each order of `orders` (True: the row is added)."""
     base = part.base
     if not base.parts and base.no_failure == 1:
         return [sampled_gaussian(base.gaussian, part.rate, step, added) for added in orders]
@@ -56,7 +60,9 @@ def _poisson(
 
 
 def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
-    """((1-q)Q+qP, Q): loss l' = ln(1-q+q·e^l). `added`, (P, (1-q)P+qQ): -ln(1-q+q·e^(-l))."""
+    """Returns the distribution behind a Poisson sample of rate q, from `law` of the pair (P, Q):
+    for ((1-q)Q+qP, Q) a loss l becomes ln(1-q+q·e^l); where `added`, for (P, (1-q)P+qQ), it becomes
+    -ln(1-q+q·e^(-l))."""
     losses = law.losses()
     if added:
         # What only P gives has the greatest loss; what only Q gives is not seen under P.
@@ -78,7 +84,7 @@ def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
 
 
 def _amplified(q: float, losses: Floats) -> Floats:
-    """ln(1-q+q·e^l) to a few roundings."""
+    """Returns ln(1-q+q·e^l) for each loss l, to a few roundings."""
     with np.errstate(over="ignore"):
         small = np.log1p(q * np.expm1(losses))
     far = np.maximum(losses, 30.0)
@@ -89,8 +95,11 @@ def _amplified(q: float, losses: Floats) -> Floats:
 
 
 def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """δ'(ln(1+q(e^ε-1))) = q·δ(ε) for ε ≥ 0, and the mirror image of this below 0 (Balle, Barthe
-    and Gaboardi 2018, Theorem 9): the upper half of the Poisson law, and its reflection."""
+    """Returns the privacy loss distribution behind a sample of fixed size without replacement.
+
+    δ'(ln(1+q(e^ε-1))) = q·δ(ε) for ε ≥ 0, and the mirror image of this below 0 (Balle, Barthe and
+    Gaboardi 2018, Theorem 9): the upper half of the Poisson law, and its reflection.
+    """
     law = base_law(part.base, _base_step(part, step), side)
     q = min(float_up(part.rate), 1.0)
     losses = law.losses()
@@ -114,7 +123,8 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
 
 
 def law_of_draws(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns the loss of each part with its chance, and none where nothing is drawn."""
+    """Returns the mixture of the privacy loss distributions of all ways in which a sample can hold
+    part of the change, each with its chance, and of no loss where it holds nothing."""
     laws = [(min(float_up(q), 1.0), base_law(base, step, side)) for q, base in part.ways]
     first = min((law.first for _, law in laws), default=0)
     first, end = min(first, 0), max((law.first + len(law.p) for _, law in laws), default=1)
@@ -131,13 +141,14 @@ def law_of_draws(part: MixtureOfDraws, step: Fraction, side: str, base_law: Base
 
 
 def both_orders(base: Curve, side: str) -> tuple[str, ...]:
-    """Returns the orders of the tables whose laws of `base` differ, `side` first."""
+    """Returns the orders of the tables for which the laws of `base` differ, `side` first."""
     other = "added" if side == "removed" else "removed"
     return (side, other) if any(leans(part) for part, _ in base.parts) else (side,)
 
 
 def _base_step(part: Sampled, step: Fraction) -> Fraction:
-    """Returns a grid for the base that is as fine for it as `step` is for the amplified loss."""
+    """Returns the step of a grid that is as fine for what is sampled as `step` is for the amplified
+    loss."""
     finest = composed_scale(part.base)
     wanted = max(finest * min(0.5 * float(step) / max(scale(part), 1e-300), 0.1), 1e-300)
     # In the tail the amplified loss moves as far as the base's.
@@ -145,7 +156,8 @@ def _base_step(part: Sampled, step: Fraction) -> Fraction:
 
 
 def base_grid(base: Curve, wanted: float) -> Fraction:
-    """Returns a grid of about this width, or on which all losses lie, with not too many points."""
+    """Returns the step of a grid of about the width `wanted`, or of one on which all losses lie,
+    with not too many points."""
     wanted = max(wanted, composed_far(base) / (2 * MOST_POINTS))
     mantissa, exponent = math.frexp(wanted)
     width = Fraction(math.ceil(mantissa * 8), 8) * Fraction(2) ** exponent

@@ -48,8 +48,12 @@ from dpcompose.curves.rounding.exact import float_up
 
 
 def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns a law on multiples of `step` above the profile of several rows, for the two tables
-    in the order that `side` tells."""
+    """Returns a privacy loss distribution on multiples of `step` that dominates several rows behind
+    a Poisson sample.
+
+    `side`: the order of the tables, "removed" or "added"; `base_law`: makes the distribution of
+    what is sampled.
+    """
     powers = _powers(part, base_law)
     if part.side != "both":
         turned = [power.reversed() for power in powers]
@@ -72,14 +76,18 @@ def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLa
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _powers(part: PoissonGroup, base_law: BaseLaw) -> list[Power]:
-    """Curves of the first table against the second, for all ways of sharing out the rows."""
+    """Returns the power function of the first table against the second, for each way of sharing out
+    the rows between the two."""
 
     @cache
     def curve(n: int) -> Power:
+        """Returns the power function of `n` rows more in the sample."""
         known = curve_of(part.once[n], base_law)
         return symmetric(float(known.step), known.heights)
 
     def mixture(rows: int) -> Power:
+        """Returns the power function of a table with `rows` rows more, of which a random number is
+        drawn."""
         none, *some = [float_up(chance) for chance in part.chances(rows)]
         most = max(some)
         curves = [curve(n) if w == most or w >= TAIL else None for n, w in enumerate(some)]

@@ -37,10 +37,8 @@ _MOST_FINER = 1 << 10
 
 
 def natural_step(part: Part) -> Fraction | None:
-    """Returns the widest grid through 0 on which all losses of `part` lie.
-
-    None if there is none, or none of a reasonable number of points.
-    """
+    """Returns the step of the widest grid through 0 on which all losses of `part` lie; None if
+    there is none, or none of a reasonable number of points."""
     match part:
         case Response(epsilon):
             return epsilon
@@ -54,7 +52,7 @@ def natural_step(part: Part) -> Fraction | None:
 
 
 def _step_of_ways(ways: Sequence[Curve]) -> Fraction | None:
-    """Returns the natural step of several compositions of one part each."""
+    """Returns the natural step of several compositions of one part each; None if there is none."""
     inner = [base.parts[0][0] for base in ways if base.parts]
     if any(base.gaussian or sum(n for _, n in base.parts) > 1 for base in ways) or not inner:
         return None
@@ -68,6 +66,7 @@ def _step_of_ways(ways: Sequence[Curve]) -> Fraction | None:
 
 @lru_cache(maxsize=256)  # asked for by each grid
 def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction | None:
+    """Returns the natural step of the losses that belong to some (ε, δ); None if there is none."""
     from dpcompose.curves.backends.lattice.from_points import atoms
 
     losses = [loss for loss, p in atoms(points)[0] if p]
@@ -77,12 +76,12 @@ def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction |
 
 
 def even(shift: int, unit: Fraction) -> Fraction:
-    """Returns the grid of losses that are shift - 2n units."""
+    """Returns the step of the grid on which all losses (shift - 2n)·unit lie."""
     return unit if shift % 2 else 2 * unit
 
 
 def scale(part: Part) -> float:
-    """About the standard deviation of the loss; for choosing a grid, not for a bound."""
+    """Returns about the standard deviation of the loss; for choosing a grid, not for a bound."""
     match part:
         case Response(epsilon):
             return double_of(epsilon, WIDEST)
@@ -118,26 +117,38 @@ def scale(part: Part) -> float:
 
 
 def far(part: Part) -> float:
-    """About how large a loss is that next to never occurs; for choosing a grid, not for a bound."""
+    """Returns about how large a loss is that hardly ever occurs; for choosing a grid, not for a
+    bound."""
     match part:
         case Sampled(rate, base):
-            deviation = min(composed_scale(base), 1e100)
+            deviation = composed_scale(base)
+        case PoissonReplaceOne(rate, once, both):
+            deviation = max(2 * composed_scale(once), composed_scale(both) if both else 0.0)
+        case PoissonGroup(rate, once, replaced):
+            deviation = composed_scale(once[-1]) * (2 if replaced else 1)
+        case ReplacedRows(chances, once):
+            deviation, rate = composed_scale(once[-1]), 1 - chances[0]
         case Allocated(steps, gaussian):
             deviation, rate = math.sqrt(double_of(gaussian, 1e100)), Fraction(1, steps)
+        case Grouped(base, steps):
+            return min(steps, 1e100) * composed_far(base)
+        case Maximum(options):
+            return max(map(composed_far, options))
         case _:
             return _DEVIATIONS * min(scale(part), 1e100)
+    deviation = min(deviation, 1e100)
     most = _DEVIATIONS * deviation + deviation**2 / 2
     return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
 
 
 def composed_far(composition: Curve) -> float:
-    """Returns `far` of a composition."""
+    """Returns for a composition what `far` does for a part."""
     most = _DEVIATIONS * min(composed_scale(composition), 1e100)
     return max([most, *(far(part) for part, _ in composition.parts)])
 
 
 def composed_scale(composition: Curve) -> float:
-    """Returns `scale` of a composition."""
+    """Returns for a composition what `scale` does for a part."""
     square = double_of(composition.gaussian, 1e300)
     for part, count in composition.parts:
         square += scale(part) ** 2 * min(count, 1e100)
@@ -149,13 +160,14 @@ def _square(x: float) -> float:
 
 
 def double_of(x: Fraction | int, most: float) -> float:
-    """`x` as a double, at most `most`."""
+    """Returns `x` as a double, at most `most`."""
     return float(x) if x < most else most
 
 
 @lru_cache(maxsize=256)  # asked for by each grid
 def _sampled(q: float, mu: float) -> float:
-    """Returns the standard deviation of ln(1+q(e^z-1)) for a normal loss z of deviation `mu`."""
+    """Returns the standard deviation of ln(1+q(e^z-1)), the loss behind a sample of rate `q` whose
+    inner loss z is normal with the deviation `mu`."""
     if not mu or mu > 30:
         return min(mu, 30.0)
     squares = total = 0.0

@@ -17,7 +17,8 @@ WIDE = 64
 
 
 def slope(top: Fraction, height: float, step: Fraction) -> Masses:
-    """Returns the P-density height·e^(-(top-l)/2) on -top ≤ l ≤ top, each bin on its two ends.
+    """Returns the law with the density height·e^(-(top-l)/2) under P on -top ≤ l ≤ top, each bin of
+    the grid split over its two ends.
 
     With density f·e^(u/2) at u above the lower end, [w, v] within a bin of width h leaves
     f·8·sinh((v+w)/4)·sinh((v-w)/4)/(1-e^(-h)) on the upper end; the lower end is its mirror.
@@ -44,8 +45,8 @@ def slope(top: Fraction, height: float, step: Fraction) -> Masses:
 
 
 def _ends(start: Fraction, end: Fraction, step: Fraction) -> tuple[float, float]:
-    """Returns the mass that [start, end] of a bin leaves on its upper and its lower end, for
-    density e^(u/2)."""
+    """Returns the masses that the part [start, end] of a bin leaves on its upper and its lower end,
+    for the density e^(u/2); `start` and `end` count from the lower end."""
     whole = -math.expm1(-float(step)) / 8
     across = math.sinh(float(end - start) / 4) / whole
     upper = math.sinh(float(end + start) / 4) * across

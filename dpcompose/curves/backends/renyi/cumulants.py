@@ -26,10 +26,8 @@ _HIGHEST_ORDER = 512
 
 
 class Cumulant(NamedTuple):
-    """K of one part for 0 < s ≤ `most`; `kinks`: where its slope jumps, sorted.
-
-    `whole`: its slope jumps at every whole s.
-    """
+    """K(s) = s·D_(1+s) of one part, for 0 < s ≤ `most`; `kinks`: the s where its slope jumps,
+    sorted; `whole`: whether its slope jumps at every whole s."""
 
     of: Callable[[float], float]
     most: float = math.inf
@@ -42,7 +40,8 @@ NOTHING = Cumulant(lambda s: 0.0)
 
 
 def cumulant(part: parts.Part) -> Cumulant | None:
-    """K of a part without what `quadratic` tells of it; None if its divergence has no bound."""
+    """Returns K of a part without the ρ·s·(1+s) of `quadratic`; None if its divergence has no
+    bound."""
     match part:
         case parts.Response(epsilon):
             return Cumulant(of_response(2, not_below(epsilon)))
@@ -64,7 +63,8 @@ def cumulant(part: parts.Part) -> Cumulant | None:
 
 
 def _of_composition(composition: parts.Curve) -> Cumulant | None:
-    """K of a whole composition, with what is quadratic; None if something gives all away."""
+    """Returns K of a whole composition, with the part ρ·s·(1+s); None if something gives everything
+    away."""
     every = [(part, cumulant(part), count) for part, count in composition.parts]
     if composition.no_failure < 1 or any(each is None for _, each, _ in every):
         return None
@@ -85,7 +85,7 @@ def _of_composition(composition: parts.Curve) -> Cumulant | None:
 
 
 def _greatest(every: list[Cumulant | None]) -> Cumulant | None:
-    """Returns the greatest K of several at each order."""
+    """Returns the greatest of several K at each order; None if one is None."""
     known = [each for each in every if each is not None]
     if len(known) < len(every):
         return None
@@ -98,7 +98,7 @@ def _greatest(every: list[Cumulant | None]) -> Cumulant | None:
 
 
 def quadratic(part: parts.Part) -> Fraction:
-    """Returns the exact ρ with which K(s) of a part contains ρ·s·(1+s)."""
+    """Returns the exact ρ for which K(s) of a part contains the term ρ·s·(1+s)."""
     match part:
         case parts.MechanismLoss():
             return part.quadratic()
@@ -111,7 +111,8 @@ def quadratic(part: parts.Part) -> Fraction:
 
 
 def not_below(x: Fraction) -> float:
-    """`x` rounded up, infinite if it is too large; every K grows with the parameter."""
+    """Returns `x` rounded up to a double, infinite if it is too large; for parameters with which K
+    grows."""
     try:
         return max(float_up(x), _LEAST)
     except OverflowError:
@@ -119,16 +120,17 @@ def not_below(x: Fraction) -> float:
 
 
 def softplus(y: float) -> float:
-    """ln(1 + e^y)."""
+    """Returns ln(1 + e^y)."""
     return y + math.log1p(math.exp(-y)) if y > 0 else math.log1p(math.exp(y))
 
 
 def gap(x: float) -> float:
-    """1 - e^-x."""
+    """Returns 1 - e^-x."""
     return -math.expm1(-x)
 
 
 def of_response(k: int, epsilon: float) -> Callable[[float], float]:
+    """Returns K of randomized response over `k` values."""
     # E - 1 = (e^(sε) - 1)·(1 - e^(-(1+s)ε))/(1 + (k-1)·e^-ε): no cancellation anywhere.
     others = float(min(k - 1, 2**500)) * math.exp(-epsilon)
 
@@ -143,7 +145,8 @@ def of_response(k: int, epsilon: float) -> Callable[[float], float]:
 
 @lru_cache(maxsize=64)  # asked for at many ε
 def _chords(points: tuple[tuple[Fraction, Fraction], ...]) -> Cumulant | None:
-    """K under the lower convex hull of its given points and (0, 0): K is convex."""
+    """Returns K as the lower convex hull of (0, 0) and the given points, (α, ε) with the divergence
+    ε at the order α: K is convex."""
     hull = [(Fraction(0), Fraction(0))]
     for order, epsilon in sorted(points):
         s, value = order - 1, (order - 1) * epsilon
@@ -162,6 +165,7 @@ def _chords(points: tuple[tuple[Fraction, Fraction], ...]) -> Cumulant | None:
 def _turns_down(
     a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], c: tuple[Fraction, Fraction]
 ) -> bool:
+    """Returns whether `b` lies on or above the line from `a` to `c`."""
     return (b[1] - a[1]) * (c[0] - a[0]) >= (c[1] - a[1]) * (b[0] - a[0])
 
 
@@ -181,10 +185,11 @@ def _between(at: list[float], value: Callable[[int], float]) -> Callable[[float]
 
 
 def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
-    """Returns the bound for whole orders α by a sum, by chords between (Mironov, Talwar and Zhang
-    2019).
+    """Returns K of a Gaussian behind a Poisson sample: at whole orders α by the sum of Mironov,
+    Talwar and Zhang (2019), between them by chords.
 
-    Their Section 3.3: E = Σ C(α,k)·(1-q)^(α-k)·q^k·e^(k(k-1)μ²/2), for both orders of the tables.
+    Their Section 3.3: E = Σ C(α,k)·(1-q)^(α-k)·q^k·e^(k(k-1)μ²/2), for both orders; q is `rate`, μ²
+    `mu_squared`.
     """
     q, square = min(not_below(rate), 1.0), not_below(mu_squared)
     if q == 1:
@@ -193,6 +198,7 @@ def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
     known: dict[int, float] = {0: 0.0}
 
     def at_whole_order(s: int) -> float:
+        """Returns K(s) at a whole number `s`."""
         if s not in known:
             alpha, logs = s + 1, []
             for k in range(2, alpha + 1):

@@ -28,10 +28,10 @@ _MOST = 20_000
 def largest_ratio(
     cumulant: Callable[[float], float], last: Callable[[float], float], close: float = 1e-8
 ) -> Fraction:
-    """Returns an upper bound of K(s)/(s(1+s)) over all s > 0.
+    """Returns an upper bound of K(s)/(s(1+s)) over all s > 0, which is the ρ of zCDP.
 
-    `cumulant`: K, within ROUNDING relatively or above. `last`: for a ratio that is reached, an s
-    from which on none exceeds it.
+    `cumulant`: K, within ROUNDING relatively or above. `last`: for a ratio that is reached, gives
+    an s from which on none exceeds it. `close`: the relative precision to look for.
     """
     here = _FIRST
     points = [(here, cumulant(here))]

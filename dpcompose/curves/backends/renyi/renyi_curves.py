@@ -36,7 +36,8 @@ _LOWEST, _HIGHEST = -130.0, 130.0
 
 
 class _OrderSum(NamedTuple):
-    """K(s) = s·R(1+s) of a whole composition: `rho`·s·(1+s) and the rest, each with its count."""
+    """K(s) = s·R(1+s) of a whole composition: `rho`·s·(1+s), and the cumulants of the parts with
+    counts."""
 
     rho: Fraction
     rest: tuple[tuple[Cumulant, int], ...]
@@ -44,21 +45,21 @@ class _OrderSum(NamedTuple):
 
     @property
     def largest_order(self) -> float:
-        """Returns the largest s at which it is known."""
+        """Returns the largest s at which K is known."""
         return min((each.most for each, _ in self.rest), default=math.inf)
 
     def other(self, s: float) -> float:
-        """Returns what is added to rho·s·(1+s), rounded up."""
+        """Returns K(s) - rho·s·(1+s), rounded up."""
         if not self.rest:
             return 0.0
         return math.fsum(count * each.of(s) for each, count in self.rest) * (1 + ROUNDING)
 
     def rough(self, s: float) -> float:
-        """K(s) up to rounding."""
+        """Returns K(s), up to rounding."""
         return self.rough_rho * s * (1 + s) + self.other(s)
 
     def kinks(self, s: float) -> Iterator[float]:
-        """Yields where the slope jumps: all such s that are told, and the whole ones next to
+        """Yields the s where the slope of K jumps: the listed ones, and the whole numbers next to
         `s`."""
         for each, _ in self.rest:
             yield from each.kinks
@@ -67,6 +68,8 @@ class _OrderSum(NamedTuple):
 
 
 def _sum(composition: parts.Curve) -> _OrderSum | None:
+    """Returns K of a composition as the sum over its parts; None if the divergence of some part has
+    no bound."""
     rho, rest = composition.gaussian / 2, []
     many = len(composition.parts) > MOST_IN_ALL
     for part, count in _merged(composition.parts) if many else composition.parts:
@@ -83,7 +86,8 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
 
 
 def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Part, int]]:
-    """The parts with the ε of responses rounded up to 9 bits and equal ones put together."""
+    """Yields the parts with the ε of responses rounded up to 9 bits, and equal ones put together
+    with their counts."""
     merged: Counter[tuple[int, int]] = Counter()
     for part, count in every:
         if isinstance(part, parts.Response) and part.epsilon < _LARGE:
@@ -96,9 +100,10 @@ def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Par
 
 
 def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
-    """Returns an upper bound of the Rényi divergence of order `alpha` > 1 of all parts together.
+    """Returns an upper bound of the Rényi divergence of order `alpha` > 1 of all parts together, in
+    nats; infinite where none is known.
 
-    In nats; infinite where none is known. What `stay` leaves out is not in it.
+    The chance of total failure (`no_failure`) is not in it.
     """
     total, s = _sum(composition), float_up(Fraction(alpha) - 1)
     if total is None or s > total.largest_order:
@@ -108,7 +113,7 @@ def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
 
 
 def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
-    """Returns the least ε at `delta` by this route, rounded up; None if it gives none."""
+    """Returns the least ε at `delta` by Rényi divergences, rounded up; None if they give none."""
     left = composition.left(delta)
     total = _sum(composition)
     if left <= 0 or total is None:
@@ -121,6 +126,9 @@ def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
 
 
 def _best_order(total: _OrderSum, rough_log: float) -> float | None:
+    """Returns the s = α-1 at which the ε by one order is about least; None where none is found.
+    `rough_log`: ln(1/δ), roughly."""
+
     def bound(s: float) -> float:
         return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
 
@@ -137,6 +145,7 @@ def _best_order(total: _OrderSum, rough_log: float) -> float | None:
 
 
 def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fraction:
+    """Returns the ε by the order α = 1+s, rounded up; `log_inverse`: ln(1/δ)."""
     with_s, log_s, log_alpha, gains = _terms(total, s)
     value, size = Decimal(0), Decimal(0)
     # The sign operator would round to the digits of the thread's own context.
@@ -149,7 +158,8 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
 
 
 def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
-    """Returns the least δ at `epsilon` ≥ 0 by this route, rounded up; 1 if it gives none."""
+    """Returns the least δ at `epsilon` ≥ 0 by Rényi divergences, rounded up; 1 if they give
+    none."""
     total, no_failure = _sum(composition), composition.no_failure
     if total is None:
         return Fraction(1)
@@ -195,7 +205,7 @@ def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
 
 
 def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """s, ln s, ln(1+s), and K(s) rounded up, in 60 digits."""
+    """Returns s, ln s, ln(1+s), and K(s) rounded up, in 60 digits."""
     exact = Decimal(s)
     alpha = _CONTEXT.add(exact, 1)
     gains = _CONTEXT.multiply(_CONTEXT.multiply(exact, alpha), _decimal(total.rho))
@@ -208,13 +218,14 @@ def _decimal(x: Fraction) -> Decimal:
 
 
 def _up(value: Decimal, size: Decimal) -> Fraction:
-    """Returns a value that is off by at most its margin, rounded up and never below 0."""
+    """Returns a value that is off by at most its margin, in proportion to `size`, rounded up and
+    never below 0."""
     value = UP.add(value, UP.multiply(size, _MARGIN))
     return Fraction(max(value, Decimal(0)))
 
 
 def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
-    """Returns the s at which a bound with one valley is about least."""
+    """Returns about the s at which a bound with one valley is least; `guess`: where to start."""
     highest = min(_HIGHEST, math.log(total.largest_order))
 
     def of(u: float) -> float:
@@ -227,7 +238,8 @@ def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> fl
 
 
 def _polished(s: float, step: Callable[[float], float]) -> float:
-    """Newton's steps from near a root, so that the bound there has all its digits."""
+    """Returns the result of a few of Newton's steps from `s`, near a root, so that the bound there
+    has all its digits."""
     for _ in range(4):
         nearer = s - step(s)
         if not 0.5 * s < nearer < 2 * s:

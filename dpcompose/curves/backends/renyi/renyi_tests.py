@@ -30,41 +30,47 @@ _MARGIN = 1e-11
 
 
 def most_hits(curve: RenyiCurve, rate: float) -> float:
-    """Returns the most hits at a `rate` of false alarms, 0 < rate < 1; rounded up."""
+    """Returns the highest hit rate of a test with a `rate` of false alarms, 0 < rate < 1, that a
+    Rényi curve allows; rounded up."""
     if rate > _NEARLY_ALL:
         return 1.0
     return _least_power(curve, lambda order: _hits(order, curve(order), rate))
 
 
 def most_advantage(curve: RenyiCurve) -> float:
-    """Returns the most that hits are above false alarms, rounded up.
+    """Returns by how much the hit rate of a test can at most exceed its rate of false alarms,
+    rounded up.
 
-    Divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), so that the
-    (α, β) within R(λ) in both directions are a convex set. It is its own mirror image under
-    (α, β) → (1-β, 1-α), which keeps β - α: so the largest β - α is one with β = 1 - α.
+    Divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), so that the (α,
+    β) within R(λ) in both directions are a convex set. It is its own mirror image under (α, β) →
+    (1-β, 1-α), which keeps β - α: so the largest β - α is one with β = 1 - α.
     """
     return _least_power(curve, lambda order: _advantage(order, curve(order)))
 
 
 def _least_power(curve: RenyiCurve, bound: Callable[[float], float]) -> float:
+    """Returns the least bound over all orders of the curve; `bound` gives it at one order."""
     at = valley(lambda s: bound(1 + math.exp(s)), 0.0, _LOWEST, _HIGHEST)
     return min(1.0, bound(1 + math.exp(at)))
 
 
 def _hits(order: float, most: float, rate: float) -> float:
+    """Returns the bound on the hit rate at one `order`, whose divergence is at most `most`."""
     return _first(lambda hits: _excess(order, hits, rate, most), rate)
 
 
 def _advantage(order: float, most: float) -> float:
+    """Returns the bound on the advantage at one `order`, whose divergence is at most `most`."""
     found = _first(lambda hits: _excess(order, hits, 1 - hits, most), 0.5)
     return 1.0 if found >= 1 else 2 * found - 1 + 4 * _STEP
 
 
 def _first(excess: Callable[[float], float], least: float) -> float:
-    """Returns a chance above `least` that is surely too large, where `excess` > 0; 1 where none is.
+    """Returns a chance above `least` that is surely too large, since `excess` > 0 there; 1 where
+    none is.
 
-    Between two chances that tell, the next one is where the parabola through the last three has its
-    zero, as long as that is of use, or else in the middle (Chandrupatla 1997).
+    Between two chances on either side, the next one is where the parabola through the last three
+    has its zero, as long as that is of use, or else in the middle (Chandrupatla 1997).
     """
     end, start = 1 - 1e-15, least
     at_end, at_start = excess(end), excess(start)
@@ -101,7 +107,8 @@ def _first(excess: Callable[[float], float], least: float) -> float:
 
 
 def _excess(order: float, one: float, other: float, most: float) -> float:
-    """Returns by how much a divergence of two coins is surely above `most`, times λ - 1."""
+    """Returns by how much the divergence of one coin from another, with these chances, is surely
+    above `most`, times λ - 1 where λ is `order`."""
     if most == math.inf:
         return -math.inf
     if not (0 < one < 1 and 0 < other < 1):

@@ -9,7 +9,8 @@ _GOLDEN = (3 - math.sqrt(5)) / 2
 
 
 def valley(of: Callable[[float], float], start: float, lowest: float, highest: float) -> float:
-    """Brent's search for the least of a function with one valley, after finding three points."""
+    """Returns the place of the least value of `of`, a function with one valley, between `lowest`
+    and `highest`; Brent's search, after three points around the valley are found from `start`."""
     step, middle, low = 1.0, start, max(start - 1.0, lowest)
     at_middle, at_low = of(middle), of(low)
     if at_low < at_middle:
@@ -33,6 +34,8 @@ def valley(of: Callable[[float], float], start: float, lowest: float, highest: f
 def _brent(
     of: Callable[[float], float], low: float, high: float, best: float, at_best: float
 ) -> float:
+    """Returns the place of the least value between `low` and `high`, by Brent's search; `best`: a
+    place between, `at_best`: the value there."""
     second = third = best
     at_second = at_third = at_best
     step = before = 0.0

@@ -29,15 +29,19 @@ _GREATEST, _MOST_COPIES = 10**9, 10**15
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
-    """Returns an ε with ln δ(ε) ≤ `log_delta`, next to the least, for both orders of the tables;
-    None where some part has no transform, or no place on the line can be the last."""
+    """Returns an ε with ln δ(ε) ≤ `log_delta`, close to the least, for both orders of the tables;
+    None where some part has no transform, or the sum cannot be cut off anywhere.
+
+    `most`: an ε that is known to hold.
+    """
     found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
     known = [each for each in found if each is not None]
     return max(known) if known and len(known) == len(found) else None
 
 
 def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) -> float | None:
-    """ln of a δ at `epsilon` ≥ 0, next to the least; None as above."""
+    """Returns ln of a δ at `epsilon` ≥ 0, close to the least; None as for `epsilon_on_line`.
+    `side`: the one order of the tables that is asked for; None: both."""
     # The next double below, so that no ε is taken as a greater one.
     at = math.nextafter(float_of(epsilon), -math.inf)
     found = [_log_delta(line, at) for line in _lines(asked, side)]
@@ -46,6 +50,8 @@ def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) 
 
 
 def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
+    """Returns the ε for one order of the tables; the parameters are those of `epsilon_on_line`."""
+
     def much(theta: float, here: LineMoments) -> float:
         return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
 
@@ -71,6 +77,7 @@ def _short_of(at: float, _: float, here: LineMoments) -> float:
 
 
 def _log_delta(line: VerticalLine, at: float) -> float | None:
+    """Returns ln δ at ε = `at` for one order of the tables; None where the sum cannot be had."""
     theta = line.tilt(partial(_short_of, at))
     found = None if theta is None else line.near_tilt(theta, at)[0]
     value = None if found is None else found.log_delta(at)
@@ -78,7 +85,8 @@ def _log_delta(line: VerticalLine, at: float) -> float | None:
 
 
 def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
-    """Returns one for each order of the tables that differs; none where they are of no use."""
+    """Returns the transforms of all parts, once for each order of the tables that differs; none
+    where this method is of no use. `only`: the one order to take."""
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)
@@ -89,7 +97,7 @@ def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:
-    """Returns the transforms of all parts with the tables in one order; None where some part has
+    """Returns the transforms of all parts for one order of the tables; None where some part has
     none."""
     kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
     if asked.gaussian > _GREATEST:
@@ -104,7 +112,8 @@ def line_of(asked: Curve, side: str) -> VerticalLine | None:
 
 
 def _kind(part: Part, side: str) -> type[Transforms] | None:
-    """Returns the transforms that tell a part, with the tables in an order."""
+    """Returns the class of the transforms of `part` for an order of the tables; None where there is
+    none."""
     match part:
         case Response(epsilon) if epsilon < _GREATEST:
             return ResponseTransforms

@@ -46,7 +46,7 @@ _NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
 
 @dataclass(frozen=True, slots=True)
 class LineMoments:
-    """K(θ) and its first two derivatives, to a few digits."""
+    """The cumulant K(θ) of the composed loss and its first two derivatives, to a few digits."""
 
     cumulant: float
     mean: float
@@ -55,7 +55,7 @@ class LineMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineLogs:
-    """K(θ) within `lost`, and K(θ+it)-K(θ) at some t, each within `errors`."""
+    """The values K(θ), within `lost`, and K(θ+it)-K(θ) at some t, each within `errors`."""
 
     log_mass: float
     lost: float
@@ -65,8 +65,8 @@ class LineLogs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineSum:
-    """δ(ε) as e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each term within `errors`, and all that is
-    left out within `missing`."""
+    """The trapezoidal sum for δ(ε) at one tilt θ: e^(`log_mass`-θε)·Σ Re(`terms`·e^(-itε)), each
+    term within `errors`, and all that is left out within `missing`."""
 
     theta: float
     log_mass: float
@@ -77,7 +77,7 @@ class LineSum:
     missing: float
 
     def log_delta(self, epsilon: float) -> LogDelta:
-        """ln δ(ε) from above, within _CLOSE from below too, and the slope."""
+        """Returns ln δ(ε), certified from above, from below too within _CLOSE, and its slope."""
         total, error, slope = self._sum_at(epsilon)
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
@@ -88,7 +88,7 @@ class LineSum:
         )
 
     def _sum_at(self, epsilon: float) -> tuple[float, float, float]:
-        """Returns the sum, its error, and what it is of the slope."""
+        """Returns the sum, a bound of its error, and the corresponding sum for the slope."""
         turned = self.terms * np.exp(-1j * epsilon * self.t)
         total = float(turned.real.sum())
         away = np.abs(self.terms) * (abs(epsilon) * self.t * 4 * UNIT + 100 * UNIT)
@@ -98,7 +98,7 @@ class LineSum:
 
 
 class VerticalLine:
-    """The transforms of all parts, with μ² of the Gaussian."""
+    """The transforms of the losses of all parts, with μ² of the Gaussian (`square`)."""
 
     def __init__(self, kinds: Sequence[Transforms], square: float) -> None:
         self.kinds, self.square = kinds, square
@@ -106,11 +106,12 @@ class VerticalLine:
 
     @cached_property
     def smooth(self) -> bool:
-        """Whether the sum without a tilt ends somewhere, as others then do as well."""
+        """Returns whether the sum without a tilt can be cut off somewhere; sums at other tilts then
+        can too."""
         return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_BEYOND
 
     def log_decay(self, theta: float, places: Floats) -> Floats:
-        """ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each place."""
+        """Returns ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each of `places`."""
         kept = -self.square * places * places / 2
         for kind in self.kinds:
             with np.errstate(divide="ignore"):
@@ -120,7 +121,8 @@ class VerticalLine:
         return result
 
     def moments(self, theta: float) -> LineMoments | None:
-        """Returns the moments by K at θ and at a place nearby on the line."""
+        """Returns K(θ) and its derivatives, from K at θ and at a place nearby on the line; None
+        where these cannot be had."""
         for _ in range(40):
             found = self.on_line(theta, np.array([self.near]))
             if found is None:
@@ -138,7 +140,7 @@ class VerticalLine:
         return None
 
     def on_line(self, theta: float, t: Floats) -> LineLogs | None:
-        """K at θ and at θ+it; None where that would take too long."""
+        """Returns K at θ and at θ+it for each t; None where that would take too long."""
         log_mass, lost = self.square * theta * (theta + 1) / 2, 0.0
         turn = self.square * t * (theta + 0.5)
         logs = -self.square * t * t / 2 + 1j * turn
@@ -164,8 +166,8 @@ class VerticalLine:
         return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
 
     def sum(self, theta: float, period: float, size: float) -> LineSum | None:
-        """Returns the sum by a period, up to where what is beyond is next to nothing of
-        e^`size`, about what it comes to."""
+        """Returns the sum with this `period` P, up to the t beyond which next to nothing is left of
+        e^`size`, about what δ comes to; None where that takes too many terms."""
         step = 2 * math.pi / period
         if not step:  # the period is beyond all numbers
             return None
@@ -185,7 +187,8 @@ class VerticalLine:
     def summed(
         self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs
     ) -> LineSum:
-        """Returns the sum of what is told at some places, with a bound of what is at all others."""
+        """Returns the sum of the terms at `t`, of which `told` has the values; `beyond`: a bound of
+        all other terms."""
         values = np.exp(told.logs)
         wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
         s = theta + 1j * t
@@ -195,8 +198,8 @@ class VerticalLine:
         return LineSum(theta, told.log_mass, told.lost, t, terms, wrong, beyond)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
-        """Returns a θ at which `much`, which falls, is about 0; or a small one if it is never
-        above."""
+        """Returns a θ at which the falling function `much` is about 0; a small one if `much` is
+        never above 0; None if none can be had."""
         start = self.moments(1e-6) or self.moments(0.0)
         if start is None:
             return None
@@ -232,8 +235,8 @@ class VerticalLine:
         return low
 
     def near_tilt(self, theta: float, at: float | None = None) -> tuple[LineSum | None, float]:
-        """Returns a sum by a tilt near this one, for δ near a loss, and that loss: the mean, if not
-        told.
+        """Returns the sum at a tilt close to `theta`, sharp for δ near the loss `at` (None: the
+        mean at that tilt), and that loss.
 
         The tilt is the one of the shortest period that leaves enough of the digits there.
         """
@@ -261,8 +264,9 @@ class VerticalLine:
         return self.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
-        """Returns one by which δ at neighbouring places, at most 1 below and as Chernoff's bound
-        says above, adds next to nothing to that at `at`; and whether that below tells it."""
+        """Returns a period P for which the sum at `at` is hardly more than δ(at): the δ at the
+        other places at + kP of the sum, at most 1 below and bounded by Chernoff above, add next to
+        nothing. Also whether the places below decide it."""
         size = here.cumulant - theta * at + flat(theta, here.variance)
         below = (_NATS - size) / theta
         above = math.inf
@@ -279,8 +283,11 @@ class VerticalLine:
 def _faint(
     bound: Callable[[float, Floats], Floats], theta: float, step: float, size: float
 ) -> tuple[float, float] | None:
-    """Returns the first place of some from which on next to nothing is left of e^`size`, and how
-    much."""
+    """Returns the first of some places, which grow by a factor from a multiple of `step` on, from
+    which on next to nothing is left of e^`size`, and how much is left there; None if there is none.
+
+    `bound`: gives ln of a bound at the tilt `theta` beyond each place.
+    """
     places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
     # Of the sum over 1/|s(s+1)| < 1/t².
     left = bound(theta, places) - np.log(math.pi * places)
@@ -291,5 +298,6 @@ def _faint(
 
 
 def flat(theta: float, variance: float) -> float:
-    """ln δ by the saddle point less K(θ)-θε."""
+    """Returns ln δ by the saddle point approximation, less K(θ)-θε; `variance`: of the tilted
+    law."""
     return -math.log1p(math.sqrt(2 * math.pi * variance) * theta * (1 + theta))

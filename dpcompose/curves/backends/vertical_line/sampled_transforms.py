@@ -41,9 +41,12 @@ _MINUTE = 1e-140
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nodes:
-    """A rule for E_Q: `z` and the logarithms of the weights, a row for each loss; `slip` the error
-    of z, `off` the relative one of the weights; `left` and e^`beyond`, bounds of what the rule
-    leaves out of M(s), the first as a share of M(θ) ≥ 1."""
+    """A quadrature rule for the mean under Q: `z` and the logarithms of the weights, a row for each
+    loss.
+
+    `slip`: the error of z, `off`: the relative one of the weights; `left` and e^`beyond`: bounds of
+    what the rule leaves out of M(s), the first as a share of M(θ) ≥ 1.
+    """
 
     z: Floats
     logs: Floats
@@ -54,8 +57,8 @@ class _Nodes:
 
 
 class SampledGaussians(Transforms):
-    """Gaussian noise below samples of rates q, all with the row removed, ((1-q)Q+qP, Q): outcomes
-    x ~ N(0, 1) under Q, z = μx - μ²/2."""
+    """Transforms of Gaussian noise behind samples of rates q, all with the row removed, ((1-q)Q+qP,
+    Q): outcomes x ~ N(0, 1) under Q, z = μx - μ²/2."""
 
     added = False
     work = 4096
@@ -68,7 +71,7 @@ class SampledGaussians(Transforms):
         self.counts = np.array([float(count) for count in counts])
 
     def _power(self, theta: float) -> float:
-        """Of y, in M(θ)."""
+        """Returns the power of y in M(θ)."""
         return -theta if self.added else 1 + theta
 
     def on_line(self, theta: float, t: Floats) -> OnLine | None:
@@ -108,7 +111,8 @@ class SampledGaussians(Transforms):
         return OnLine(np.log1p(above), lost, more, error)
 
     def beyond(self, theta: float, t: Floats) -> Floats:
-        """Returns by laws with stepwise densities, that the law of the loss contains.
+        """Returns ln of a bound of |M(θ+iu)/M(θ)| as `Transforms.beyond` does, from laws with
+        stepwise densities that the law of the loss contains.
 
         If a share a of a law has the transform f, |φ| is at most 1-a+a|f|. |f(u)| is at most the
         variation of the density over u and, with v the variance and m the fourth central moment of
@@ -147,7 +151,8 @@ class SampledGaussians(Transforms):
         return logs
 
     def nodes(self, theta: float, most: float) -> _Nodes | None:
-        """Returns a rule that is good for all t up to `most`."""
+        """Returns a quadrature rule at the tilt `theta` that is good for all t up to `most`; None
+        if it takes too many nodes."""
         mu, reach = float(self.mu.max()), math.sqrt(2 * _NATS) + 0.1
         if self.added:
             # y is at least 1-q.
@@ -178,7 +183,8 @@ class SampledGaussians(Transforms):
         return _Nodes(z, logs, slip, off, 3 * math.exp(-_NATS), last)
 
     def cells(self, theta: float) -> tuple[Floats, Floats]:
-        """Edges of z, ascending, a row for each loss, and between them the least chance under Q."""
+        """Returns edges of z, ascending, a row for each loss, and for the cells between them a
+        lower bound of the chance under Q."""
         top = 5.0 + (0.0 if self.added else min((1 + theta) * float(self.mu.max()), 30.0))
         x = np.linspace(-5.0 - (3.0 if self.added else 0.0), top, _CELLS + 1)
         far = np.maximum(np.abs(x[:-1]), np.abs(x[1:]))
@@ -189,13 +195,14 @@ class SampledGaussians(Transforms):
 
 
 class AddedGaussians(SampledGaussians):
-    """The row is added: (Q, (1-q)Q+qP)."""
+    """Transforms as `SampledGaussians`, with the row added: (Q, (1-q)Q+qP)."""
 
     added = True
 
 
 def _central(middle: Floats, width: Floats, mass: Floats) -> tuple[Floats, Floats]:
-    """Returns the variance and the fourth central moment of even masses on cells, as columns."""
+    """Returns the variance and the fourth central moment of masses spread evenly over cells, as
+    columns; `middle` and `width` are those of the cells."""
     mass = mass / np.maximum(mass.sum(axis=1)[:, None], 1e-300)
     away = middle - (mass * middle).sum(axis=1)[:, None]
     spread = width**2 / 12

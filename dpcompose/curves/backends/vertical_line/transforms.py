@@ -25,8 +25,9 @@ _ROUNDINGS = 100 * UNIT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnLine:
-    """Transforms of some losses on the vertical line, a row each: `logs`, ln M(θ), each within
-    `lost`; at several t, a column each, `more` = M(θ+it)/M(θ) - 1, each within `error`."""
+    """The moment generating functions of some losses on a vertical line, a row for each loss:
+    `logs` is ln M(θ), each within `lost`; at several t, a column each, `more` = M(θ+it)/M(θ) - 1,
+    each within `error`."""
 
     logs: Floats
     lost: Floats
@@ -35,7 +36,8 @@ class OnLine:
 
 
 class Transforms(ABC):
-    """The transforms of losses of one kind, each with how often it occurs, as a double."""
+    """The moment generating functions of losses of one kind; `counts`: how often each loss occurs,
+    as a double."""
 
     counts: Floats
     #: What one value takes, in those of a closed form.
@@ -46,16 +48,18 @@ class Transforms(ABC):
 
     @abstractmethod
     def on_line(self, theta: float, t: Floats) -> OnLine | None:
-        """At θ + it for each t ≥ 0, ascending; None where that would take too long."""
+        """Returns M at θ and at θ + it for each t ≥ 0, ascending; None where that would take too
+        long."""
 
     @abstractmethod
     def beyond(self, theta: float, t: Floats) -> Floats:
-        """ln of an upper bound of |M(θ+iu)/M(θ)|, a row for each loss, a column for each t > 0: for
-        all u from this t to the next one, from the last one on for all u."""
+        """Returns ln of an upper bound of |M(θ+iu)/M(θ)|, a row for each loss and a column for each
+        t > 0: for all u from this t to the next one, from the last one on for all u."""
 
 
 class ResponseTransforms(Transforms):
-    """Losses ε and -ε: M(s) = (e^((1+s)ε) + e^(-sε))/(1 + e^ε)."""
+    """Transforms of randomized response, with the losses ε and -ε: M(s) = (e^((1+s)ε) + e^(-sε))/(1
+    + e^ε)."""
 
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
         self.eps = np.array([not_below(_epsilon(loss)) for loss in losses])
@@ -79,8 +83,8 @@ class ResponseTransforms(Transforms):
 
 
 class LaplaceTransforms(Transforms):
-    """Laplace noise of scale 1 moved by a: M(s) = ((1+s)e^(sa) + s·e^(-(1+s)a))/(1+2s)
-    (Mironov 2017, Proposition 6)."""
+    """Transforms of Laplace noise of scale 1 that is moved by a: M(s) = ((1+s)e^(sa) +
+    s·e^(-(1+s)a))/(1+2s) (Mironov 2017, Proposition 6)."""
 
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None:
         self.shifts = shifts(losses)
@@ -120,13 +124,13 @@ def _epsilon(loss: parts.Part) -> Fraction:
 
 
 def shifts(losses: Sequence[parts.Part]) -> Floats:
-    """Returns by how much each loss of a mechanism is moved, rounded up."""
+    """Returns the shift of each loss, which is of a concrete mechanism, rounded up."""
     lines = [loss.line() for loss in losses if isinstance(loss, parts.MechanismLoss)]
     return np.array([not_below(line) for line in lines if line is not None])
 
 
 def turned(angles: Floats) -> tuple[Any, Any]:
-    """e^(ix) - 1 and e^(-ix) - 1."""
+    """Returns e^(ix) - 1 and e^(-ix) - 1 for each angle x."""
     half = np.sin(angles / 2)
     up = -2 * half * half + 1j * np.sin(angles)
     return up, up.conj()

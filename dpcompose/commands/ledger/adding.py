@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.gather import NoFile
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, fault_without_quotes, read
+from dpcompose.commands.gather import Complaints
+from dpcompose.commands.inputs import STANDARD_INPUT, Input, NoFile, Unreadable
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for
 from dpcompose.commands.outputs import TotalFormat
 from dpcompose.commands.parallel.workers import run_within
@@ -20,9 +20,8 @@ from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
-from dpcompose.policy.audit import of_population
-from dpcompose.policy.real_reasons import says_something
-from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.policy.audit import of_population, says_something
+from dpcompose.policy.settings import Settings
 from dpcompose.render import total_views as render
 from dpcompose.render.inline import within_summary
 from dpcompose.report.verdict import deltas_of
@@ -31,7 +30,7 @@ from dpcompose.source import Document, Source, documents, load
 
 
 @dataclass(slots=True)
-class Gathered:
+class Gathered(Complaints):
     """The releases that were read, and the problems met.
 
     `wrong`: findings by which settings reject populations. `asking`: a spec whose settings ask for
@@ -41,14 +40,7 @@ class Gathered:
     releases: list[Release] = field(default_factory=list)
     wrong: list[tuple[Source, Diagnostic]] = field(default_factory=list)
     asking: str | None = None
-    code: ExitCode = ExitCode.FINE
     held: dict[str, bytes] = field(default_factory=dict)
-
-    def worse(self, code: ExitCode, says: str | None = None) -> None:
-        """Records an exit code, and prints a complaint."""
-        self.code = max(self.code, code)
-        if says is not None:
-            complain(says)
 
 
 def end_without_sum(code: ExitCode, why: str | None = None) -> NoReturn:
@@ -68,46 +60,35 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
     `output`: where the sum is written. `past`: the revision whose files are meant, None for the
     files of now.
     """
-    policies = run.policies
-    found = Gathered()
-    said: set[str] = set()
-    gathering = run.gathering()
-    items = gathering.items() if past is None else _specs_of_revision(run, past)
-    for item in items:
-        if isinstance(item, NoFile):
-            found.worse(ExitCode.USAGE, item.says)
-            continue
-        file = item if isinstance(item, str) else item[0]
+    found, gathering = Gathered(), run.gathering()
+
+    def add(file: str, data: bytes) -> None:
+        """Adds the releases of a file. Raises Unreadable, BadSettings, InvalidSpec, TooMuch."""
         refuse_overwrite([output], [file])
         name = run.name(file)
-        data = b""
-        try:
-            data = read(file) if isinstance(item, str) else item[1]
-            found.held[file_of(name)] = data
-            settings = policies.of(name)
-            for release in run_within(run.resources, partial(releases_of, data, name, settings)):
-                found.releases.append(release)
-                source = release.resolved.source
-                wrong = of_population(source, release.resolved.population, settings)
-                found.wrong += [(source, each) for each in wrong]
-            if settings.asks and not settings.total_budgets:
-                found.asking = found.asking or name
-        except (Unreadable, BadSettings) as error:
-            # Many specs can have the same settings.
-            found.worse(ExitCode.USAGE, None if str(error) in said else str(error))
-            said.add(str(error))
-        except InvalidSpec as error:
-            complain_of(fault_without_quotes(error, data))
-            found.worse(ExitCode.INVALID)
-        except TooMuch as error:
-            found.worse(ExitCode.INVALID, f"{name}: {error}")
+        found.held[file_of(name)] = data
+        settings = run.policies.of(name)
+        its = run_within(
+            run.resources, lambda: [release_of(each, name, settings) for each in documents(data)]
+        )
+        for release in its:
+            found.releases.append(release)
+            source = release.resolved.source
+            wrong = of_population(source, release.resolved.population, settings)
+            found.wrong += [(source, each) for each in wrong]
+        if settings.asks and not settings.total_budgets:
+            found.asking = found.asking or name
+
+    items = gathering.items() if past is None else _specs_of_revision(run, past)
+    for _ in found.results(items, add, run.name):
+        pass
     if past is None and (out := gathering.left_out).untold:
         complain(out.summary + (f": {', '.join(out.names)}" if run.strict else ""))
         found.worse(ExitCode.USAGE if run.strict else ExitCode.FINE)
     return found
 
 
-def _specs_of_revision(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoFile]:
+def _specs_of_revision(run: Run, past: Past) -> Iterator[Input | NoFile]:
     """Yields the selected specs of a revision with their content. Raises BadCall."""
     if run.files_from is not None or STANDARD_INPUT in run.files:
         raise BadCall("--as-of takes files and folders by name")
@@ -117,7 +98,7 @@ def _specs_of_revision(run: Run, past: Past) -> Iterator[tuple[str, bytes] | NoF
         try:
             for each in past.specs(file):
                 none = False
-                yield each
+                yield Input(*each)
         except Unreadable as error:
             yield NoFile(file, f"cannot read {file} in {past.revision}: {error}")
             none = False
@@ -175,11 +156,6 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
 def file_of(name: str) -> str:
     """Returns the identity of a file: its absolute path."""
     return os.path.abspath(name)
-
-
-def releases_of(data: bytes, name: str, settings: Settings) -> list[Release]:
-    """Returns the specs of a file, with what settings ask of them. Raises InvalidSpec."""
-    return [release_of(each, name, settings) for each in documents(data)]
 
 
 def release_of(part: Document, name: str, settings: Settings, when: str = "") -> Release:

@@ -1,4 +1,4 @@
-"""The commands `fit` and `savings`, which plan a budget."""
+"""The commands that read one spec: `fit` and `savings`, which plan a budget, and `graph`."""
 
 from __future__ import annotations
 
@@ -8,35 +8,32 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from dpcompose.commands.bounds import TooMuch
-from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.gather import Complaints
 from dpcompose.commands.inputs import (
-    Unreadable,
-    fault_without_quotes,
     name_of_file,
-    read,
     valid_source,
 )
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.outputs import PlanFormat
+from dpcompose.commands.outputs import GraphFormat, PlanFormat
 from dpcompose.commands.parallel.workers import run_within
-from dpcompose.commands.progress import Waiting, waiting_stream
+from dpcompose.commands.progress import Progress, waiting_stream
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.planning.edits import Edit, KeyEdit, edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit, wanted_accuracy, with_accuracy
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
-from dpcompose.policy.settings import BadSettings, Settings
+from dpcompose.policy.settings import Settings
 from dpcompose.render import savings_table
 from dpcompose.render.console import grid, printed
 from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
+from dpcompose.report import Report
 from dpcompose.report.wording import number, plural
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, documents, load
@@ -65,27 +62,25 @@ def run_on_file(run: Run, work: Callable[[Run, bytes, str, Settings], ExitCode |
 
     `work` is given the content of the file, its name in reports and its settings.
     """
-    policies, name, data = run.policies, name_of_file(run.file), b""
-    try:
-        data = read(run.file)
+    policies, complaints, name = run.policies, Complaints(), name_of_file(run.file)
+
+    def done(_: str, data: bytes) -> ExitCode:
+        """Does the work, and returns its exit code."""
         return work(run, data, name, policies.of(name)) or ExitCode.FINE
-    except InvalidSpec as error:
-        complain_of(fault_without_quotes(error, data))
-        return ExitCode.INVALID
-    except (Unreadable, BadSettings) as error:
-        complain(str(error))
-        return ExitCode.USAGE
-    except (Several, Unscalable, TooMuch, Unfit, NoBound) as error:
-        complain(f"{name}: {error}")
-        if isinstance(error, TooMuch):
-            return ExitCode.INVALID
+
+    try:
+        for code in complaints.results([run.file], done):
+            return code
+    except (Several, Unscalable, Unfit, NoBound) as error:
         over = isinstance(error, NoBound) or (isinstance(error, Unfit) and error.over)
-        return ExitCode.FAILED if over else ExitCode.USAGE
+        complaints.worse(ExitCode.FAILED if over else ExitCode.USAGE, f"{name}: {error}")
+    return complaints.code
 
 
-def _waiting(run: Run, says: str, unit: str) -> Waiting:
+def _progress(run: Run, says: str, unit: str) -> Progress:
     """Returns what shows progress: nothing where a process is forked, which ends threads."""
-    return Waiting(says, None if run.resources.is_limited else waiting_stream(False), unit)
+    stream = None if run.resources.is_limited else waiting_stream(False)
+    return Progress(stream, says=says, unit=unit)
 
 
 def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
@@ -102,7 +97,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
             raise BadCall(f"--free and --accuracy both name {', '.join(both)}")
         fitted = min(
             (
-                fit(source, limit, scaled, each, waiting.step, fixed)
+                fit(source, limit, scaled, each, progress.step, fixed)
                 for each in settings.defaults or (None,)
             ),
             key=lambda each: each.scale,
@@ -114,7 +109,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         by_settings = any(fitted.limit is each for each in settings.defaults)
         return fitted, written, contradicts, by_settings
 
-    with _waiting(run, "fitting", "scales tried") as waiting:
+    with _progress(run, "fitting", "scales tried") as progress:
         fitted, written, contradicts, by_settings = run_within(run.resources, fitting)
     old, new = load(data, name), load(written, name)
     changed = _changed_numbers(old, new)
@@ -155,9 +150,9 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
     def halving() -> Savings:
         """Returns what halving each mechanism saves."""
         source = valid_source(single_document(data, "savings"), name)
-        return savings_of(source, delta, run.tried, default, settings.delta, waiting.step)
+        return savings_of(source, delta, run.tried, default, settings.delta, progress.step)
 
-    with _waiting(run, "halving one at a time", "mechanisms tried") as waiting:
+    with _progress(run, "halving one at a time", "mechanisms tried") as progress:
         found = run_within(run.resources, halving)
     if run.form == PlanFormat.JSON:
         deliver(savings_table.json(name, found), run.path)
@@ -278,3 +273,55 @@ def _with_line_ends(text: str, data: bytes) -> str:
     if returns and returns == data.count(b"\n"):
         text = text.replace("\n", "\r\n")
     return "\ufeff" + text if data.startswith(b"\xef\xbb\xbf") else text
+
+
+#: The format that the end of a file name stands for.
+_ENDS = {
+    "svg": GraphFormat.SVG,
+    "mmd": GraphFormat.MERMAID,
+    "mermaid": GraphFormat.MERMAID,
+    "dot": GraphFormat.DOT,
+    "gv": GraphFormat.DOT,
+}
+
+
+def graph_of_file(run: Run) -> ExitCode:
+    """Runs the command `graph` and returns its exit code. Raises BadCall."""
+    refuse_overwrite([run.path], [run.file])
+    return run_on_file(run, _graph)
+
+
+def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
+    """Writes the drawing; a spec without a finite bound is drawn too, and fails."""
+    wanted = () if settings.delta is None else (settings.delta,)
+
+    def analysed() -> Report:
+        """Returns the report of the spec. Raises InvalidSpec."""
+        text = single_document(data, "graph")
+        valid_source(text, name)
+        deltas = tuple(dict.fromkeys((*run.asked_deltas, *wanted)))
+        return analyze(text, name, deltas=deltas, default=settings.defaults)
+
+    report = run_within(run.resources, analysed)
+    form = GraphFormat(run.form)
+    meant = _ENDS.get((run.path or "").rpartition(".")[2].lower(), form)
+    if form is GraphFormat.TREE != meant:
+        complain(f"{run.path} is written as a tree: --format {meant} writes {meant}")
+    deliver([_drawing(report, form, run)], run.path)
+    return ExitCode.FINE if report.status == "ok" else ExitCode.FAILED
+
+
+def _drawing(report: Report, form: GraphFormat, run: Run) -> str:
+    """Returns the drawing in a format."""
+    from dpcompose.render.graph_svg import graph_svg
+    from dpcompose.render.graph_text import graph_dot, graph_mermaid, graph_tree
+
+    match form:
+        case GraphFormat.TREE:
+            return graph_tree(report, style_for(run.path, run.look))
+        case GraphFormat.SVG:
+            return graph_svg(report)
+        case GraphFormat.MERMAID:
+            return graph_mermaid(report)
+        case GraphFormat.DOT:
+            return graph_dot(report)
