@@ -612,6 +612,9 @@ CASES: dict[str, tuple[str, str]] = {
         "deep = claim['change']\nfor _ in range(400): deep = [[{'kind': 'single'}, 1, deep]]\n"
         "claim['change'] = deep", "no such unit",
     ),
+    "a rule that does not exist": (
+        "next(l for l in lines if l.get('rules'))['rules'] = ['none']", "there is no rule 'none'",
+    ),
     "another notion": (
         "next(l for l in lines if l['line'] == 'proof')['notion'] = 'best'", "no notion 'best'",
     ),
@@ -913,6 +916,12 @@ def test_a_smaller_sensitivity_is_noticed_in_every_norm() -> None:
             each["shift"] = str(Fraction(each["shift"]) * Fraction(999, 1000))
         if any("noise" in each for each in said):
             assert "in the spec" in compared(text, forged), name
+
+
+def test_noise_of_another_kind_is_noticed() -> None:
+    text = at_delta("mechanism: laplace, scale: 2, sensitivity: 1")
+    forged = json.dumps(certificate_of(text)).replace('"kind": "Laplace"', '"kind": "Geometric"')
+    assert "m0 is laplace in the spec" in compared(text, json.loads(forged))
 
 
 def test_what_is_implied_must_follow() -> None:
