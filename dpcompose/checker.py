@@ -2700,8 +2700,7 @@ class SpecComparison:
             del told["said_by"]
             if "column" in written:
                 written["uses"] = [written.pop("column")]
-        if written.get("kind") == "cap":
-            written.pop("order", None)  # by which rows come first
+        written.pop("order", None)  # by which rows come first
         if told["kind"] == "value" and told.pop("joint") is not None:
             assert node.parent is not None
             require("joint" in self._entry(node.parent.name), "there are no joint bounds")
@@ -2893,7 +2892,7 @@ class SpecComparison:
             of = "unbounded"  # a plain sensitivity is for one row that comes or goes
         if own in _NOISES or "relation" in each:
             self._about(name, each, node, said, of)
-        hot = found == "onehot" and "one_hot" in json.dumps(each["sensitivity"])
+        hot = found == "onehot" and isinstance(by, dict) and "one_hot" in by
         other = own not in _NOISES or hot or (found == "twoanswers" and "p" in each)
         if other and found not in _NOISES:
             return False
