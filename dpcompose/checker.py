@@ -2656,11 +2656,12 @@ class SpecComparison:
                 or (fresh and all(each.map == made_by for each in several))
             )
             require(once, f"`{name}` is there several times, and once in the spec")
-            start = 0
+            start, written = 0, self._entry(name).get("map")
+            cycle = self.number(written.get("cycle", "1")) if isinstance(written, dict) else ONE
             for node in several:
                 self._is_as_written(node, self._entry(name))
                 end = start + node.draws
-                self._below(node, [name], blocks, (start, end, total) if fresh else drawn)
+                self._below(node, [name], blocks, (start, end, total, cycle) if fresh else drawn)
                 start = end
 
     def _entry(self, name: str) -> Line:
@@ -2681,7 +2682,7 @@ class SpecComparison:
         assert told is not None
         written = entry.get("map", {})
         written = {"kind": written} if isinstance(written, str) else {"kind": "row", **written}
-        if f"map {told['kind']}" not in _SHAPES or "cycle" in written:
+        if f"map {told['kind']}" not in _SHAPES:
             kind = written["kind"]
             same = told["kind"] in (kind, f"{kind}-cut", f"{kind}-again", "at-one-key")
             require(same, f"`{node.name}` is of another kind in the spec")
@@ -2694,6 +2695,7 @@ class SpecComparison:
             told["draws"] = "one" if told.pop("shared") else "each"
             if told.get("size") is not None:  # the rate is size / of
                 del told["rate"]
+            written.pop("cycle", None)  # it is said of the counts
             if "poisson" in written:
                 written["rate"] = written.pop("poisson")
         if told["kind"] == "join-public":
@@ -2778,12 +2780,17 @@ class SpecComparison:
         due = {x["name"]: x for each in sources for x in self.reads.get(each, ())}
         same = len(found) == len(node.mechanisms) and {*found} <= {*due}
         require(same, f"other mechanisms read `{node.name}` in the spec")
-        start, end, total = drawn or (0, 1, 1)
+        start, end, total, cycle = drawn or (0, 1, 1, ONE)
         for name, each in due.items():
             runs = each.get("runs")
             times = self.number(each.get("count", "1"))
             if isinstance(runs, dict) and "fixed" in runs and isinstance(each["of"], dict):
                 times *= self.number(runs["fixed"])
+            if cycle > 1 and each.get("mechanism") in ("matrix", "tree"):  # once in each round
+                times *= self.number(each.get("participations", "1"))
+                each = {**each, "participations": "1"}
+            elif cycle > 1:  # a row meets one of so many copies
+                times = F(math.ceil(times / cycle))
             if name not in found:
                 require(start and times <= start, f"{name} reads `{node.name}` in the spec")
                 continue

@@ -882,6 +882,18 @@ COMPARED = {
         "reads: d.*, mechanism: laplace, scale: {x: 1, y: 2}, sensitivity: 1",
         more="  d: {from: rows, partition: {by: value, blocks: [x, y]}}\n",
     ),
+    **{
+        f"groups in turn, {own}": a_spec(
+            f"reads: s, {own}",
+            more="  s: {from: rows, map: {kind: sample, poisson: 1/10, cycle: 5}}\n",
+        )
+        + "report: {delta: 1e-6}\n"
+        for own in (
+            "notion: pure, epsilon: 1, count: 11",
+            "mechanism: matrix, sigma: 1, column_norm: 1, bands: 4",
+            "mechanism: matrix, sigma: 1, column_norm: 1, bands: 4, participations: 3, count: 2",
+        )
+    },
     "expressions": a_spec(
         "reads: rows, notion: pure, epsilon: e/3 + .5*(ln(2) - 1/10)",
         more="constants: {c: 3, e: sqrt(2)*c}\n",
