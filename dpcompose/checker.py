@@ -2490,7 +2490,7 @@ def _base(name: str) -> str:
 
 def _at(value: Any, block: str | None) -> Any:
     """Returns what a mapping by block says of a block, or what is said of all."""
-    if not isinstance(value, dict) or {*value} <= _NORMS:
+    if not isinstance(value, dict):
         return value
     if block not in value:
         raise NotChecked("a mapping by block")
@@ -2884,15 +2884,16 @@ class SpecComparison:
         that this checker knows, and nothing is confirmed of others."""
         noise, kind = said["noise"], said["relation"]["kind"]
         own, found = each["mechanism"].replace("-", ""), noise["kind"].lower()
-        by, of = each.get("sensitivity", "1"), None
+        by, of, all_ = each.get("sensitivity", "1"), None, list[Any]()
         rows = isinstance(by, dict) and ("one_hot" in by or not {*by} <= _NORMS)
         moved = own in _NOISES and "range_epsilon" not in _SHAPES[f"noise {_NOISES[own]}"]
         if own == "randomizedresponse":
             of = "bounded"
         elif rows and "one_hot" not in by:
             require(kind in by, f"{name} has no sensitivity for {kind} neighbours in the spec")
-            of, all_ = kind, [_at(x, block) for x in by.values()]
-            by = _at(by[kind], block)
+            of, normed = kind, [isinstance(x, dict) and {*x} <= _NORMS for x in by.values()]
+            all_ = [x if n else _at(x, block) for x, n in zip(by.values(), normed, strict=True)]
+            by = all_[[*by].index(kind)]
         elif rows:
             of = "bounded" if kind == "bounded" else "unbounded"
         elif moved and own != "sparsevector" and node.facts.get("shape") != "graph":
