@@ -46,7 +46,7 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
         inside = slice(max(start - first, 0), start - first + len(p))
         best[inside] = np.minimum(best[inside], p[max(first - start, 0) :])
         # Where no window is, Chernoff's bound.
-        x = float(law.x[0]) + float(step) * np.arange(first - start, last - start)
+        x: Floats = law.x[0] + float(step) * np.arange(first - start, last - start)
         best = np.minimum(best, _lifted(law, x))
     end = known[-1][2]
     beyond = end.missing * math.exp(min(end.log_mass - end.theta * float(end.x[-1]), 0.0)) * 1.01
