@@ -286,3 +286,35 @@ def test_one_step_of_training_is_attacked_as_well_as_is_said(rate: Fraction) -> 
     if rate < Fraction(1, 10):
         # At larger rates the worse of the two orders of the tables is bounded, the other one.
         assert low <= hits[1] * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("sample", "chance", "unit"),
+    [
+        ("poisson: 1/1000", 1 - 0.999**2, "unbounded"),
+        ("size: 1, of: 10000, replacement: true", 2e-4, "bounded"),
+    ],
+)
+def test_two_rows_replaced_where_losses_are_large(sample: str, chance: float, unit: str) -> None:
+    """Both rows of one table move the sum by 1, those of the other one by nothing."""
+    text = (
+        "dpcompose: 1\nprotect: {relation: bounded, distance: 2}\ndatasets:\n"
+        "  t: {domain: fixed-size-table}\n"
+        f"  s: {{from: t, map: {{kind: sample, {sample}, draws: one}}}}\nmechanisms:\n"
+        f"  - {{name: m, reads: s, mechanism: gaussian, sigma: 0.8, sensitivity: {{{unit}: 1}}, "
+        "count: 10}\n"
+    )
+    mu = math.sqrt(10) / 0.8
+    report = dpcompose.analyze(text)
+    for delta in (1e-6, 1e-9, 1e-12):
+        epsilon = report.epsilon(delta=delta)
+        if epsilon is None or epsilon > 300:
+            continue
+        at = math.log1p(math.expm1(epsilon) / chance) / mu + mu / 2
+        above = chance * upper_tail(at - mu) + (1 - chance) * upper_tail(at)
+        assert above - math.exp(epsilon) * upper_tail(at) <= delta
+
+
+def upper_tail(x: float) -> float:
+    """Returns the chance that a standard normal number is above x."""
+    return math.erfc(x / math.sqrt(2)) / 2

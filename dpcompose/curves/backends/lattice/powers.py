@@ -153,6 +153,7 @@ def law_above(
     law is symmetric. `alike`: a further bound of δ for both orders, a function of ε, which is taken
     where it is less and beyond the end of the curves.
     """
+
     def profile(curves: Sequence[Power]) -> Profile:
         end = max(power.top for power in curves) / float(step)
         # What holds at the last place holds beyond it.

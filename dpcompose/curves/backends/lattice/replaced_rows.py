@@ -61,8 +61,8 @@ def _bound_of_part(part: ReplacedRows, base_law: BaseLaw) -> _Bound:
 
 
 class _Bound:
-    """The least bound found of the module's formula; `top`: the ε from which on it no longer falls,
-    `last`: its δ there."""
+    """The least bound found of the module's formula; `top`: the ε from which on it no longer
+    falls."""
 
     def __init__(self, chances: Sequence[float], once: Sequence[Power]) -> None:
         self.none, self.some = chances[0], np.array(chances[1:])
@@ -73,7 +73,6 @@ class _Bound:
         self.ways = [[alone[each] for each in way] for way in ways]
         whole = alone[rows]
         self.top = math.log(self.none + float(whole.taken[-1].sum())) * (1 + 1e-9) + 2 * _NEARER
-        self.last = min(1.0, float(whole.heights[-1]) * (1 + 64 * EPS))
 
     def at(self, losses: Floats) -> Floats:
         """Returns δ at each ε ≥ 0 of `losses`."""
