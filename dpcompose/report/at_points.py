@@ -265,7 +265,8 @@ def part_text(part: Part) -> str:
             inside = _listing(_losses(once if both is None else both))
             return f"one row replaced in a sample of rate {number(rate)} (Poisson) of ({inside})"
         case PoissonGroup(rate, once, replaced):
-            how = f"{wording.plural(len(once), 'row')}{' replaced' if replaced else ''}"
+            rows = wording.plural(part.counted[-1], "row")
+            how = f"{rows} replaced" if replaced else rows
             inside = _listing(_losses(once[-1]))
             return f"{how} through a sample of rate {number(rate)} (Poisson) of ({inside})"
         case ReplacedRows(_, once):
