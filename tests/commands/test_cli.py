@@ -518,9 +518,9 @@ def test_every_option_sets_a_field_of_the_run() -> None:
     ("arguments", "unneeded"),
     [
         (["--version"], {"rich", "pydantic", "yaml", "mpmath", "dpcompose.core.theorems"}),
-        (["explain", "IV.13"], {"yaml", "mpmath", "dpcompose.handbook"}),
+        (["explain", "IV.13"], {"mpmath", "numpy", "dpcompose.core.search"}),
         (["analyze", "--quiet", "-"], {"rich", "mpmath", "jsonschema", "dpcompose.render.json"}),
-        (["analyze", "-"], {"rich.markdown", "dpcompose.handbook", "dpcompose.render.rules"}),
+        (["analyze", "-"], {"rich.markdown", "dpcompose.handbook", "dpcompose.render.code_text"}),
     ],
 )
 def test_cold_start_imports_nothing_it_does_not_need(
