@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement, islice, product
+from itertools import combinations_with_replacement, product
 
 from dpcompose.core.change.units import (
     NEW_END,
@@ -194,9 +194,9 @@ def _ways_of(item: TracedUnit, count: int) -> list[tuple[_Some, _Some]] | None:
         once = [(leaf_item(old), leaf_item(new)), (leaf_item(new), leaf_item(old))]
     else:
         once = [(item, None), (None, item)]
-    chosen = list(islice(combinations_with_replacement(once, count), MOST_WAYS + 1))
-    if len(chosen) > MOST_WAYS:
+    if math.comb(count + len(once) - 1, len(once) - 1) > MOST_WAYS:
         return None
+    chosen = combinations_with_replacement(once, count)
     return [(_counted(a for a, _ in way), _counted(b for _, b in way)) for way in chosen]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,8 +23,8 @@ from dpcompose.curves.rounding.exact import ZERO
 
 #: The means of neighbouring tilts are no further apart than so many times their deviations in all.
 _APART = 2.5
-#: So often the space between two tilts is halved at most.
-_HALVED = 60
+#: At most so many tilts are tried; between those that are too far apart Chernoff's bound is taken.
+_TILTS = 48
 
 
 def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
@@ -31,45 +32,51 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
     count, all on one grid; every chance is rounded up."""
     step = laws[0][0].step
     parts = ensemble({}, laws, ZERO, step)
-    known = []
-    last = tilt_for_delta(parts, math.log(TAIL))
-    for theta in [*_tilts(parts, 0.0, last, _HALVED), last]:
+    best: Floats = np.ones(0)
+    first, missing, end = 0, 0.0, None
+    for theta in _tilts(parts, tilt_for_delta(parts, math.log(TAIL))):
         law = lattice_law(parts, theta, step, Fraction(moments(parts, theta).mean))
-        if law is not None:
-            known.append((_first(law, step), _untilted(law), law))
-    if not known or known[0][2].theta:
-        return Masses(step, 0, np.zeros(1), 1.0)
-    first = known[0][0]
-    last = max(start + len(p) for start, p, _ in known)
-    best = np.full(last - first, 1.0)
-    for start, p, law in known:
+        if law is None and not theta:
+            return Masses(step, 0, np.zeros(1), 1.0)
+        if law is None:
+            continue
+        p, start, end = _untilted(law), _first(law, step), law
+        if not theta:
+            first, missing = start, law.missing
+        best = np.concatenate([best, np.ones(max(start + len(p) - first - len(best), 0))])
         inside = slice(max(start - first, 0), start - first + len(p))
         best[inside] = np.minimum(best[inside], p[max(first - start, 0) :])
-        # Where no window is, Chernoff's bound.
-        x: Floats = law.x[0] + float(step) * np.arange(first - start, last - start)
+        x: Floats = law.x[0] + float(step) * np.arange(first - start, first - start + len(best))
         best = np.minimum(best, _lifted(law, x))
-    end = known[-1][2]
+    assert end is not None
     beyond = end.missing * math.exp(min(end.log_mass - end.theta * float(end.x[-1]), 0.0)) * 1.01
     # Nothing is above the sum of the greatest losses, and next to nothing far below that.
     greatest = sum(count * (law.first + len(law.p) - 1) for law, count in parts.dense)
-    if greatest < last:
+    if greatest < first + len(best):
         best, beyond = best[: greatest + 1 - first], 0.0
     high = len(best) - int(np.searchsorted(np.cumsum(best[::-1]), TAIL))
     best = best[: max(high, 1)]
     # What lies below the first window.
-    best[0] += known[0][2].missing
+    best[0] += missing
     return Masses(step, first, best, min(end.infinite + beyond + 2 * TAIL, 1.0))
 
 
-def _tilts(parts: Ensemble, low: float, high: float, halved: int) -> list[float]:
-    """Returns tilts from `low` up to, but without, `high`, dense enough that each loss between is
-    in the bulk of one of the tilted laws; intervals are halved at most `halved` times."""
-    here, there = moments(parts, low), moments(parts, high)
-    deviations = math.sqrt(here.variance) + math.sqrt(there.variance)
-    if not halved or there.mean - here.mean <= _APART * deviations:
-        return [low]
-    middle = (low + high) / 2
-    return _tilts(parts, low, middle, halved - 1) + _tilts(parts, middle, high, halved - 1)
+def _tilts(parts: Ensemble, last: float) -> list[float]:
+    """Returns tilts from 0 to `last`, ascending, of which the tilted laws leave no gap between
+    them, as far as so many tilts can: the widest gap is halved first."""
+    found = [(theta, moments(parts, theta)) for theta in sorted({0.0, last})]
+    while len(found) < _TILTS:
+        gaps = [
+            (there.mean - here.mean)
+            / max(math.sqrt(here.variance) + math.sqrt(there.variance), 1e-300)
+            for (_, here), (_, there) in pairwise(found)
+        ]
+        widest = max(range(len(gaps)), key=gaps.__getitem__, default=None)
+        if widest is None or gaps[widest] <= _APART:
+            break
+        middle = (found[widest][0] + found[widest + 1][0]) / 2
+        found.insert(widest + 1, (middle, moments(parts, middle)))
+    return [theta for theta, _ in found]
 
 
 def _first(law: Law, step: Fraction) -> int:
