@@ -169,7 +169,8 @@ def _equations(text: str) -> Iterator[SumClaim]:
 
 
 def _at_the_end(text: str, lines: list[_Line], name: str, total: Printed) -> Iterator[SumClaim]:
-    """Yields the claim of a text that names amounts, perhaps a factor, and at last their sum."""
+    """Yields the claim in a registry entry's text that the amounts of ε or ρ which it names, times
+    a factor if it names one, add up to the amount that it names last."""
     *parts, last = [each["number"] for line in lines for each in line.amounts(name)] or [""]
     if len(parts) > 1 and Fraction(last) == total.value:
         found = _FACTOR.search(text)

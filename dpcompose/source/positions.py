@@ -106,8 +106,8 @@ class Marks:
         return dict(zip(mapping, self._walk(number, len(mapping), 2), strict=True))
 
     def _walk(self, number: int, count: int, step: int) -> Iterator[int]:
-        """Yields the numbers of `count` nodes in the collection with this number: every node, or
-        with `step` 2 every second one (the keys)."""
+        """Yields the node numbers of `count` children of the YAML mapping or sequence that is node
+        `number`: every child, or with `step` 2 every second one, the keys of a mapping."""
         skip, at = self.skip, number + 1
         for _ in range(count):
             yield at

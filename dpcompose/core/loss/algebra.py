@@ -267,7 +267,8 @@ class LossAlgebra(ABC):
 
     @abstractmethod
     def number_drawn(self, chances: Sequence[Fraction], losses: Sequence[Loss]) -> Loss:
-        """Returns the loss of replaced rows of which a sample of fixed size holds a random number.
+        """Returns the loss of several rows replaced together, read through a sample of fixed size
+        that draws a random number of them.
 
         `chances`: of the numbers, the first of which is 0; `losses`: those of the other numbers of
         rows.

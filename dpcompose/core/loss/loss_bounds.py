@@ -188,7 +188,8 @@ def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterat
 
 
 def _pair(epsilon: Fraction, delta: Fraction) -> Curve:
-    """Returns the loss that an (ε, δ) stands for."""
+    """Returns the dominating pair of an (ε, δ)-DP mechanism: it gives all away with chance δ, and
+    answers by randomized response of loss ε otherwise."""
     part = Response(epsilon) if epsilon else None
     return curve_of(part, ZERO, 1 - delta)
 

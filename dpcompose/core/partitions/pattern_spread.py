@@ -89,7 +89,8 @@ def _is_ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bo
 def _largest(
     algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
 ) -> Iterator[LossMultiset]:
-    """Yields the worst patterns of a row in at most `most` blocks.
+    """Yields the multisets of losses that are worst for one row, which is in at most `most` blocks
+    of a partition.
 
     `losses`: of a block of each class that the row enters or leaves; `sizes`: the number of blocks
     in each class.

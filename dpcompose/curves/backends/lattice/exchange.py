@@ -98,6 +98,7 @@ class BaseProfile:
 
 @lru_cache(maxsize=128)  # one question is answered on several grids
 def curve_of(base: Curve, base_law: BaseLaw) -> BaseProfile:
+    """Returns the privacy profile of what is read through a sample, made once for all grids."""
     return BaseProfile(base, base_law)
 
 
