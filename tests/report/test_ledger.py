@@ -10,11 +10,10 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
+from command import run
 from contracts import checked
 from oracle.generate import random_spec
-from typer.testing import CliRunner, Result
 
-from dpcompose.cli import app
 from dpcompose.core.notions.notion import Notion
 from dpcompose.pipeline import analyze
 from dpcompose.report import FilterRecord, Report
@@ -22,7 +21,6 @@ from dpcompose.report import FilterRecord, Report
 HEAD = "dpcompose: 1\nprotect: unbounded\nadaptivity: parameters\n"
 ROWS = "datasets: {rows: {}}\n"
 TARGET = "budget: {epsilon: 5.22, delta: 1e-6}\n"
-RUNNER = CliRunner()
 
 
 def ledger(*mechanisms: str, more: str = TARGET, datasets: str = ROWS) -> Report:
@@ -37,10 +35,6 @@ def pure(epsilon: object, count: int = 1, name: str = "a", reads: str = "rows") 
 def record(report: Report) -> FilterRecord:
     assert report.record is not None, report.reasons or report.findings
     return report.record
-
-
-def run(*arguments: str) -> Result:
-    return RUNNER.invoke(app, list(arguments))
 
 
 # --- figures -------------------------------------------------------------------------------------
