@@ -85,30 +85,6 @@ def run(specs: Path) -> Run:
 # --- exit codes ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", list(Format))
-@pytest.mark.parametrize(
-    ("files", "analyzed", "checked"),
-    [
-        (["rides"], 0, 0),
-        (["trap"], 1, 1),
-        (["census"], 0, 1),
-        (["mixed"], 0, 1),
-        (["invalid"], 3, 3),
-        (["missing"], 2, 2),
-        (["rides", "trap", "rides"], 1, 1),
-        (["trap", "missing", "rides"], 2, 2),
-        (["missing", "invalid", "rides"], 3, 3),
-    ],
-)
-def test_exit_codes_are_the_same_for_every_format(
-    run: Run, form: str, files: list[str], analyzed: int, checked: int
-) -> None:
-    paths = [f"{each}.yaml" for each in files]
-    assert run("analyze", *paths, "--format", form).exit_code == analyzed
-    assert run("check", *paths, "--format", form).exit_code == checked
-
-
 def test_every_file_is_reported_in_order(run: Run) -> None:
     result = run("analyze", "trap.yaml", "no.yaml", "invalid.yaml", "rides.yaml", "--format=jsonl")
     files = [json.loads(line)["file"] for line in result.stdout.splitlines()]

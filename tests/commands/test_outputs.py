@@ -91,6 +91,8 @@ def test_the_largest_code_wins_in_every_format(form: Format) -> None:
     assert run("check", *names, "--format", form).exit_code == 2
     assert run("check", *names, "invalid.yaml", "--format", form).exit_code == 3
     assert run("analyze", *names, "--format", form).exit_code == 0
+    assert run("analyze", "trap.yaml", *names, "--format", form).exit_code == 1
+    assert run("analyze", "trap.yaml", "missing.yaml", *names, "--format", form).exit_code == 2
 
 
 # --- several outputs -----------------------------------------------------------------------------
