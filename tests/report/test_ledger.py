@@ -327,20 +327,6 @@ def test_other_words_for_them_are_corrected() -> None:
         assert "zcdp-filter" in run("explain", word).stdout
 
 
-def test_what_goes_with_a_filter_and_what_does_not() -> None:
-    text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1')}}}]\n"
-    for wrong, place in (
-        (text.replace("adaptivity: parameters", "filter: zcdp"), (3, 1)),
-        (text.replace("adaptivity: parameters", "because: planned"), (3, 1)),
-    ):
-        report = analyze(wrong)
-        assert report.status == "invalid"
-        ((code, line, column),) = [
-            (each.code, each.span.line, each.span.column) for each in report.findings if each.span
-        ]
-        assert (code, line, column) == ("DPC105", *place)
-
-
 # --- laws ----------------------------------------------------------------------------------------
 
 
