@@ -10,6 +10,7 @@ import pytest
 from command import run
 from conftest import GOLDEN, LIBRARY
 from tables import tables
+from volume import thinned
 
 from dpcompose.commands import mending
 from dpcompose.errors import InvalidSpec
@@ -191,7 +192,7 @@ OTHERWISE = TABLES["otherwise"]
 SPECS = [*LIBRARY.values()]
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", thinned(SPECS), ids=lambda path: path.stem)
 def test_what_people_write_becomes_what_was_meant(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     body = "\n".join(line for line in text.splitlines() if "#" not in line) + "\n"

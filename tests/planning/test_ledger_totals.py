@@ -12,6 +12,7 @@ import command
 import pytest
 from contracts import checked
 from typer.testing import Result
+from volume import seeds
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
@@ -140,7 +141,7 @@ def test_blocks_of_several_releases_keep_their_worth() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20, range(20), quick=7))
 def test_a_filter_is_never_below_fixed_parameters_and_orders_do_not_matter(seed: int) -> None:
     choose = random.Random(seed)
     texts = [
