@@ -19,6 +19,7 @@ from command import run
 from conftest import LIBRARY
 from typer.main import get_command
 from typer.testing import CliRunner
+from volume import thinned
 
 import dpcompose
 from dpcompose.cli import app
@@ -70,10 +71,7 @@ def test_init_never_overwrites_unless_told_to(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if n % 5 else name
-        for n, name in enumerate([*LIBRARY, *printed_examples()])
-    ],
+    thinned([*LIBRARY, *printed_examples()], 20),
 )
 def test_init_starts_from_a_copy_of_any_example(home: Path, name: str) -> None:
     assert run("init", "a.yaml", "--from", name).exit_code == 0

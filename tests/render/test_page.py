@@ -17,6 +17,7 @@ import axe_core_python
 import pytest
 from command import run
 from conftest import LIBRARY
+from volume import thinned
 
 from dpcompose import analyze
 from dpcompose.render.page import page
@@ -76,13 +77,15 @@ def report_of(name: str) -> Report:
 
 @pytest.mark.parametrize(
     "names",
-    [
-        ["dp-sgd.yaml"],
-        ["census-2020-who-learns-what.yaml"],
-        ["parallel-trap.yaml"],
-        ["ledger-year.yaml"],
-        ["adults-filter.yaml", "parallel-trap.yaml", "visits-cap-and-places.yaml"],
-    ],
+    thinned(
+        [
+            ["adults-filter.yaml", "parallel-trap.yaml", "visits-cap-and-places.yaml"],
+            ["dp-sgd.yaml"],
+            ["census-2020-who-learns-what.yaml"],
+            ["parallel-trap.yaml"],
+            ["ledger-year.yaml"],
+        ]
+    ),
     ids=lambda names: str(names[0]),
 )
 def test_anchors_are_there_once_and_links_lead_to_them(names: list[str]) -> None:
