@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from volume import thinned
 
 from dpcompose.pipeline import analyze
 
@@ -26,7 +27,7 @@ mechanisms:
 @pytest.mark.parametrize(
     "protect", ["user", "{relation: user, distance: 2}", "unbounded", "bounded"]
 )
-@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("rows", thinned([3, 1]))
 def test_a_declared_bound_gives_what_a_cap_gives(protect: str, rows: int) -> None:
     declared = SPEC.format(protect=protect, root=f"t: {{unit: u, max_rows_per_unit: {rows}}}")
     cap = f"all: {{unit: u}}\n  t: {{from: all, map: {{kind: cap, rows: {rows}, keep: random}}}}"
