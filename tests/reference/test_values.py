@@ -162,7 +162,9 @@ def test_an_answer_is_within_both_ends(value: Value) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [each for each in VALUES if each["recipe"] in QUICK], ids=lambda each: each["id"]
+    "value",
+    thinned(each for each in VALUES if each["recipe"] in QUICK),
+    ids=lambda each: each["id"],
 )
 def test_a_value_is_what_its_recipe_gives(value: Value) -> None:
     assert recipes.ends(value) == (value["lower"], value["upper"])
