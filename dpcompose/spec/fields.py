@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import new_class
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dpcompose.core.mechanisms.family import REQUIRED, Sort
@@ -161,6 +161,30 @@ class ReadAfter:
         return core_schema.no_info_before_validator_function(self._look, handler(source))
 
 
+class WhenMet:
+    """Says to pydantic that a model reads the value, which is built when it meets the first one.
+
+    A spec has few of the kinds of the language.
+    """
+
+    def __init__(self, model: Callable[[], type[Model]]) -> None:
+        self._model = model
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def _read(self, value: object) -> Model:
+        """Returns the model with what stands in `value`; raises the errors of the model."""
+        return self._model().model_validate(value)
+
+    def __get_pydantic_json_schema__(
+        self, _: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        model = self._model()
+        model.model_rebuild()
+        return handler(core_schema.chain_schema([model.__pydantic_core_schema__]))
+
+
 class OneOf:
     """Says to pydantic which member of a union reads a value: the one whose tag `choose` returns.
 
@@ -180,8 +204,11 @@ class OneOf:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        members = self.members(source).items()
-        choices = {tag: handler.generate_schema(each) for tag, each in members}
+        choices = {}
+        for tag, each in self.members(source).items():
+            if isinstance(each, type) and issubclass(each, Model):
+                each = Annotated[Any, WhenMet(lambda each=each: each)]
+            choices[tag] = handler.generate_schema(each)
         return core_schema.tagged_union_schema(choices, lambda value: _tag(self._choose(value)))
 
 
