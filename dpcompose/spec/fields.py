@@ -8,10 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
+from functools import partial
 from types import new_class
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dpcompose.core.mechanisms.family import REQUIRED, Sort
@@ -36,11 +44,12 @@ class Model(BaseModel):
     """A mapping with a fixed set of keys; `what` is what messages call it.
 
     The schema tells `__doc__` of each model: it is assigned, since Python can be run without
-    docstrings.
+    docstrings. `form`: that of a kind, whose keys it has.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
     what: ClassVar[str] = "a mapping"
+    form: ClassVar[Any] = None
 
 
 def expected(
@@ -191,24 +200,39 @@ class OneOf:
     So each part of a spec is held against one model only, and its faults speak of that model.
     `choose` returns None for a value of a wrong type, and a tag that starts with `?` for a mapping
     that no member fits. `tags`: those of the members, in their order; a type stands for its name.
+    `model`: returns the model of a tag, which is made when it is met; without it the members are
+    those of the union.
     """
 
-    def __init__(self, choose: Callable[[object], str | type | None], *tags: str | type) -> None:
+    def __init__(
+        self,
+        choose: Callable[[object], str | type | None],
+        *tags: str | type,
+        model: Callable[[str], type[Model]] | None = None,
+    ) -> None:
         self._choose = choose
         self._tags = tuple(map(_tag, tags))
+        self._model = model
 
-    def members(self, union: Any) -> dict[str, Any]:
-        """Returns the members of a union by their tags."""
-        return dict(zip(self._tags, get_args(union), strict=True))
+    def member(self, union: Any, tag: str) -> Any:
+        """Returns the member of a union with this tag."""
+        if self._model is not None:
+            return self._model(tag)
+        return get_args(union)[self._tags.index(tag)]
+
+    def members(self, union: Any) -> list[Any]:
+        """Returns all members of a union."""
+        return [self.member(union, tag) for tag in self._tags]
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         choices = {}
-        for tag, each in self.members(source).items():
-            if isinstance(each, type) and issubclass(each, Model):
-                each = Annotated[Any, WhenMet(lambda each=each: each)]
-            choices[tag] = handler.generate_schema(each)
+        for tag in self._tags:
+            held = None if self._model is not None else self.member(source, tag)
+            if held is None or (isinstance(held, type) and issubclass(held, Model)):
+                held = Annotated[Any, WhenMet(partial(self.member, source, tag))]
+            choices[tag] = handler.generate_schema(held)
         return core_schema.tagged_union_schema(choices, lambda value: _tag(self._choose(value)))
 
 
@@ -227,8 +251,11 @@ def by_shape(*shapes: type) -> OneOf:
     return OneOf(choose, *shapes)
 
 
-def by_key(key: str, kinds: Collection[str]) -> OneOf:
-    """Returns the choice by the text at a key; `?key` stands for a kind that is unknown."""
+def by_key(key: str, kinds: Collection[str], model: Callable[[str], type[Model]]) -> OneOf:
+    """Returns the choice by the text at a key; `?key` stands for a kind that is unknown.
+
+    `model`: returns the model of a kind.
+    """
 
     def choose(value: object) -> str | None:
         """Returns the kind of a mapping; None for another value."""
@@ -237,7 +264,7 @@ def by_key(key: str, kinds: Collection[str]) -> OneOf:
         kind = value.get(key)
         return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
 
-    return OneOf(choose, *kinds)
+    return OneOf(choose, *kinds, model=model)
 
 
 #: A name: any text; a number counts as its text.
@@ -300,6 +327,7 @@ def model_of(
         "__doc__": form.about,
         "__annotations__": {key: held for key, (held, _) in fields.items()},
         "what": what,
+        "form": form,
         **{key: field for key, (_, field) in fields.items()},
     }
     return new_class(name, (base,), exec_body=lambda own: own.update(space))

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
 
+from dpcompose.core.change.maps import MAPS
 from dpcompose.errors import Path
 from dpcompose.source import Number
 from dpcompose.spec.asked import RELATIONS, Adversary, Declared, Protect, Reporting, WrittenBudget
-from dpcompose.spec.datasets import MAP_KINDS, Dataset
+from dpcompose.spec.datasets import Dataset, map_model
 from dpcompose.spec.fields import Model, Name, OneOf, Optional, ReadBy, Scalar, expected
 from dpcompose.spec.mechanisms import Mechanism
 
@@ -99,7 +100,7 @@ def located(loc: Path) -> tuple[type[Model], Path]:
     for step in loc:
         node, choice = _bare(node)
         if choice is not None:
-            node = choice.members(node)[str(step)]
+            node = choice.member(node, str(step))
             continue
         path.append(step)
         if isinstance(node, type) and issubclass(node, Model):
@@ -114,8 +115,10 @@ def models() -> list[type[Model]]:
     found: dict[type[Model], None] = {}
     stack: list[Any] = [Spec]
     while stack:
-        node, _ = _bare(stack.pop())
-        if isinstance(node, type) and issubclass(node, Model):
+        node, choice = _bare(stack.pop())
+        if choice is not None:
+            stack.extend(reversed(choice.members(node)))
+        elif isinstance(node, type) and issubclass(node, Model):
             if node not in found:
                 found[node] = None
                 stack.extend(reversed(_held(node).values()))
@@ -156,7 +159,7 @@ def json_schema() -> dict[str, Any]:
     """Returns the JSON Schema (draft 2020-12) of a spec."""
     schema: dict[str, Any] = _without_nulls(Spec.model_json_schema())
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
-    alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
+    alone = [kind for kind in MAPS if _required(map_model(kind)) == {"kind"}]
     forms = [{"enum": alone, "title": "kind"}, *mapped.pop("anyOf")]
     mapped["anyOf"] = forms
     return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema

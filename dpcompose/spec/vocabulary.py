@@ -5,18 +5,21 @@ The models are their one home: the JSON Schema, messages and `dpcompose explain`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from inspect import get_annotations
 from typing import Any
 
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.spec.asked import RELATIONS
-from dpcompose.spec.datasets import DOMAINS, MAP_KINDS, PARTITION_KINDS
+from dpcompose.spec.datasets import DOMAINS, map_model, partition_model
 from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.mechanisms import CONCRETE
+from dpcompose.spec.mechanisms import mechanism_model
 from dpcompose.spec.model import Spec, models
 
 
@@ -52,12 +55,12 @@ class Meaning:
     keys: tuple[Meaning, ...] = ()
 
 
-#: The keys that name a kind: its sort, where it stands, and the models of all kinds.
-_TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]]]] = {
-    "kind": (WordSort.MAP, "map", MAP_KINDS),
-    "by": (WordSort.PARTITION, "partition", PARTITION_KINDS),
-    "notion": (WordSort.NOTION, "notion", NOTIONS),
-    "mechanism": (WordSort.MECHANISM, "mechanism", CONCRETE),
+#: The keys that name a kind: its sort, where it stands, all kinds, and what returns their models.
+_TAGS: dict[str, tuple[WordSort, str, Iterable[str], Callable[[str], type[Model]]]] = {
+    "kind": (WordSort.MAP, "map", MAPS, map_model),
+    "by": (WordSort.PARTITION, "partition", PARTITIONS, partition_model),
+    "notion": (WordSort.NOTION, "notion", NOTIONS, NOTIONS.__getitem__),
+    "mechanism": (WordSort.MECHANISM, "mechanism", FORMS, mechanism_model),
 }
 #: Keys of every mechanism, told where they stand by themselves.
 _COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive", "tags"})
@@ -128,8 +131,9 @@ def _home(model: type[Model], name: str) -> str:
 
 def _kinds() -> Iterator[Meaning]:
     """Yields the meaning of each kind of map, partition, notion and mechanism, with its keys."""
-    for sort, key, kinds in _TAGS.values():
-        for name, model in kinds.items():
+    for sort, key, kinds, model_of in _TAGS.values():
+        for name in kinds:
+            model = model_of(name)
             own = [meaning for _, meaning in _keys_of(model)]
             keys = tuple(each for each in own if each.word not in {*_TAGS, *_COMMON})
             yield Meaning(name, sort, (key,), str(model.__doc__), keys=keys)
