@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import Relation
-from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
 from dpcompose.core.notions.guarantee import LIMITS, AskedRisk, Budget
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection

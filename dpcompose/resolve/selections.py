@@ -10,11 +10,11 @@ from itertools import islice, product
 from typing import Any
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
-from dpcompose.core.mechanisms.family import POSITIVE, Need
 from dpcompose.core.mechanisms.private_selection import Selected, stop_of
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import POSITIVE, Need
 from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import Draft

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
-from dpcompose.core.mechanisms.family import Sort
+from dpcompose.core.numbers.form_keys import Sort
 from dpcompose.spec.fields import (
     Because,
     Model,

@@ -22,8 +22,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.core.numbers.expressions import ExpressionError, number_hint, parse
+from dpcompose.core.numbers.form_keys import REQUIRED, Sort
 from dpcompose.source import Number
 
 #: The largest whole number in a spec.

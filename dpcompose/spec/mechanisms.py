@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import FamilyForm, Sort
+from dpcompose.core.mechanisms.family import FamilyForm
+from dpcompose.core.numbers.form_keys import Sort
 from dpcompose.spec.asked import Relation
 from dpcompose.spec.fields import (
     Because,
