@@ -259,12 +259,15 @@ def by_key(key: str, kinds: Collection[str], model: Callable[[str], type[Model]]
 
     def choose(value: object) -> str | None:
         """Returns the kind of a mapping; None for another value."""
-        if not isinstance(value, dict):
-            return None
-        kind = value.get(key)
-        return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
+        return kind_at(key, value, kinds) if isinstance(value, dict) else None
 
     return OneOf(choose, *kinds, model=model)
+
+
+def kind_at(key: str, value: dict[str, object], kinds: Collection[str]) -> str:
+    """Returns the kind of a mapping, the text at `key`; `?key` for one that is unknown."""
+    kind = value.get(key)
+    return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
 
 
 #: A name: any text; a number counts as its text.

@@ -1,7 +1,6 @@
 """Mechanisms as they are written: concrete ones, with what is drawn and how far one row moves it,
 stated ones, and what is computed from outputs."""
 
-from collections.abc import Collection
 from functools import cache
 from types import new_class
 from typing import Annotated, Any
@@ -24,6 +23,7 @@ from dpcompose.spec.fields import (
     Several,
     Whole,
     by_shape,
+    kind_at,
     model_of,
 )
 from dpcompose.spec.guarantees import NOTIONS, Guarantee, Pure
@@ -214,13 +214,7 @@ def _run(value: object) -> str | None:
         return None
     if value.get("mechanism") is not None:
         return value["mechanism"] if value["mechanism"] in _RUNS else "?mechanism"
-    return _of(value, "notion", NOTIONS)
-
-
-def _of(value: dict[str, object], key: str, kinds: Collection[str]) -> str:
-    """Returns the kind of a mapping that stands at `key`; `?key` for an unknown one."""
-    kind = value.get(key)
-    return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
+    return kind_at("notion", value, NOTIONS)
 
 
 #: One run of a selection: a concrete mechanism or a stated guarantee, without a name.
@@ -383,8 +377,8 @@ def _mechanism(value: object) -> str | None:
             return key
     # With both, what else is there tells which was meant.
     if "mechanism" in value and ("notion" not in value or not NOISE_KEYS.isdisjoint(value)):
-        return _of(value, "mechanism", FORMS)
-    return _of(value, "notion", NOTIONS)
+        return kind_at("mechanism", value, FORMS)
+    return kind_at("notion", value, NOTIONS)
 
 
 _KINDS = (*NOTIONS, *FORMS, "guarantees", "post_processes")
