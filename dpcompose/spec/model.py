@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -152,17 +153,44 @@ def _held(model: type[Model]) -> dict[str | int, Any]:
 
 # --- the JSON Schema, for editors -----------------------------------------------------------------
 
+#: A part of a JSON Schema.
+Node = dict[str, Any]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> Node:
     """Returns the JSON Schema (draft 2020-12) of a spec."""
-    schema: dict[str, Any] = _without_nulls(Spec.model_json_schema())
+    schema = schema_of_models()
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
     alone = [kind for kind in MAPS if _required(map_model(kind)) == {"kind"}]
     forms = [{"enum": alone, "title": "kind"}, *mapped.pop("anyOf")]
     mapped["anyOf"] = forms
     return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema
+
+
+def schema_of_models() -> Node:
+    """Returns the JSON Schema of the models as they are: that of `Spec`, with the others in
+    `$defs`."""
+    schema: Node = _without_nulls(Spec.model_json_schema())
+    return schema
+
+
+def choices(node: Node, schema: Node) -> Iterator[Node]:
+    """Yields the parts of a schema that one of its parts stands for, each with its own meaning."""
+    if "$ref" in node:
+        yield from choices(schema["$defs"][node["$ref"].rpartition("/")[2]], schema)
+        return
+    options = node.get("anyOf", ())
+    for each in options:
+        for choice in choices(each, schema):
+            yield {"description": node.get("description", ""), **choice}
+    if not options:
+        yield node
+
+
+def words(node: Node) -> list[Any]:
+    """Returns the values that a part of a schema lists, not those of what it may stand for."""
+    return [*node.get("enum", ()), *([node["const"]] if "const" in node else ())]
 
 
 def _required(model: Any) -> set[str]:
