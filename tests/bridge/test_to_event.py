@@ -13,6 +13,8 @@ from command import run
 import dpcompose
 from dpcompose.bridge import Unconvertible, from_event, to_event
 
+pytestmark = pytest.mark.usefixtures("home")
+
 SPECS = Path(__file__).parents[2] / "specs"
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets:\n  rows: {}\n"
 
