@@ -11,12 +11,10 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from dpcompose.curves.answers import delta_at, epsilon_at
-from dpcompose.curves.backends.closed_forms.alone import (
+from dpcompose.curves.backends.closed_forms.behind_sample import (
     amplified,
-    grouped_delta,
-    grouped_epsilon,
-    sampled_delta,
-    sampled_epsilon,
+    delta_behind,
+    epsilon_behind,
 )
 from dpcompose.curves.backends.closed_forms.gaussian_profile import (
     gaussian_delta,
@@ -54,6 +52,7 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
 )
+from dpcompose.curves.families.geometric_loss import GeometricLoss
 
 F = Fraction
 TENTH = F(1, 10)
@@ -272,24 +271,33 @@ def test_cumulants_of_parts() -> None:
 # --- one part alone ------------------------------------------------------------------------------
 
 
-def test_a_sample_and_a_group_of_one_composition() -> None:
+def test_a_sample_of_one_composition() -> None:
     base = Curve(((Response(F(1)), 1),))
     sample = Sampled(F(1, 4), base, side="removed")
-    found = sampled_epsilon(sample, F(1, 100), epsilon_at)
+    found = epsilon_behind(sample, F(1, 100), epsilon_at)
     inner = epsilon_at(base, F(1, 25))
     assert found is not None and inner is not None
     true = math.log1p((math.exp(inner.upper) - 1) / 4)
     assert float(found.upper) == pytest.approx(true, abs=1e-12)
-    delta = sampled_delta(sample, F(1, 10), delta_at)
+    delta = delta_behind(sample, F(1, 10), delta_at)
     within = math.log1p((math.exp(0.1) - 1) * 4)
     assert float(delta.upper) == pytest.approx(true_delta(1.0, 1, within) / 4, abs=1e-12)
     assert amplified(F(1), F(1)) == 1 and amplified(F(1), F(0)) == 0
-    group = Grouped(base, 2)
-    at = grouped_delta(group, F(1), delta_at)
-    bound = true_delta(1.0, 1, 0.5) * math.expm1(1) / math.expm1(0.5)
-    assert float(at.upper) == pytest.approx(bound, abs=1e-12)
-    epsilon = grouped_epsilon(group, at.upper, epsilon_at)
-    assert epsilon is not None and float(epsilon.upper) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_group_of_one_response_is_geometric_noise() -> None:
+    """Moved by as many steps, geometric noise has just the power of ε-DP over them."""
+    group, noise = (
+        Curve(((Grouped(Curve(((Response(F(1)), 1),)), 2), 1),)),
+        Curve(((GeometricLoss(2, F(1)), 1),)),
+    )
+    for epsilon in (F(0), F(1, 2), F(1), F(3, 2)):
+        found, least = delta_at(group, epsilon).upper, delta_at(noise, epsilon).upper
+        assert least * (1 - F(1, 10**9)) <= found <= least * (1 + F(1, 10**6))
+    for delta in (F(1, 10), F(1, 100), F(1, 10**6)):
+        at, back = epsilon_at(noise, delta), epsilon_at(group, delta)
+        assert at is not None and back is not None
+        assert at.upper * (1 - F(1, 10**9)) <= back.upper <= at.upper * (1 + F(1, 10**5))
 
 
 # --- fewer losses --------------------------------------------------------------------------------
