@@ -409,7 +409,7 @@ def curve_of(
 
 
 class Backends(Protocol):
-    """The functions that compute the numbers of a curve: `dpcompose.curves.evaluate`."""
+    """The functions that compute the numbers of a curve: `dpcompose.curves.routes`."""
 
     def epsilon_of(self, curve: Curve, delta: Fraction, /) -> Certified | None:
         """Returns the least ε at δ, 0 ≤ δ ≤ 1; None where no finite one is known."""
