@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
@@ -19,8 +20,6 @@ from dpcompose.curves.backends.closed_forms.behind_sample import (
 from dpcompose.curves.backends.closed_forms.gaussian_profile import (
     gaussian_delta,
     gaussian_epsilon,
-    log_difference,
-    mills,
 )
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
@@ -225,18 +224,34 @@ def test_one_gaussian(mu: float) -> None:
         )
         found = gaussian_delta(F(mu) ** 2, F(epsilon))
         assert float(found.upper) == pytest.approx(true, rel=1e-9)
-        z = epsilon / mu - mu / 2
-        assert log_difference(z, mu) == pytest.approx(math.log(true), rel=1e-8)
     inverse = gaussian_epsilon(F(mu) ** 2, gaussian_delta(F(mu) ** 2, F(1, 2)).upper)
     assert inverse is not None and float(inverse.upper) == pytest.approx(0.5, abs=1e-9)
     assert gaussian_epsilon(F(1), F(0)) is None
+
+
+@pytest.mark.parametrize("mu", ["1e-20", "1e-6", "0.01", "1", "30", "1e7"])
+@pytest.mark.parametrize("delta", ["0.3", "1e-3", "1e-9", "1e-100"])
+def test_the_epsilon_of_a_gaussian_is_between_its_bounds(mu: str, delta: str) -> None:
+    """By the formula in 400 digits: at most δ at the upper bound, at least δ at the lower one."""
+    found = gaussian_epsilon(F(mu) ** 2, F(delta))
+    assert found is not None and found.lower is not None and found.lower <= found.upper
+
+    def true(epsilon: F) -> mpf:
+        m, e = mpf(F(mu).numerator) / F(mu).denominator, mpf(epsilon.numerator)
+        e /= epsilon.denominator
+        return mp.ncdf(m / 2 - e / m) - mp.exp(e) * mp.ncdf(-m / 2 - e / m)
+
+    with mp.workdps(400):
+        wanted = mpf(F(delta).numerator) / F(delta).denominator
+        assert true(found.upper) <= wanted
+        assert not found.lower or true(found.lower) >= wanted
+        assert found.upper <= max(found.lower, F(1, 10**30)) * (1 + F(1, 10**20))
 
 
 def test_the_normal_law_for_numbers_and_arrays() -> None:
     z = np.array([0.0, 0.5, 3.0, 30.0])
     assert normal.mills(z) == pytest.approx(np.exp(norm.logsf(z) - norm.logpdf(z)), rel=1e-12)
     assert normal.tail(-z) == pytest.approx(norm.sf(-z), rel=1e-12)
-    assert [mills(x) for x in z] == pytest.approx(list(normal.mills(z)), rel=1e-9)
     assert normal.dot(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
 
 

@@ -8,14 +8,13 @@ valid bound: the best is searched in doubles, and only its evaluation is rounded
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
-from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
+from dpcompose.curves.backends.lattice.fewer_losses import merged
 from dpcompose.curves.backends.renyi.cumulants import (
     NOTHING,
     ROUNDING,
@@ -23,16 +22,9 @@ from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     quadratic,
 )
-from dpcompose.curves.backends.renyi.valley import valley
-from dpcompose.curves.rounding.exact import UP, capped, exp_up, float_up, tanh_up
-
-_CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: What an evaluation in 60 digits may be off by, relative to the largest of its terms.
-_MARGIN = Decimal("1e-50")
-#: Larger ε are not rounded.
-_LARGE = 10**300
-#: ln s stays within these.
-_LOWEST, _HIGHEST = -130.0, 130.0
+from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
+from dpcompose.curves.rounding.doubles import MARGIN
+from dpcompose.curves.rounding.exact import CONTEXT, capped, exp_up, float_up, tanh_up
 
 
 class _OrderSum(NamedTuple):
@@ -71,8 +63,7 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
     """Returns K of a composition as the sum over its parts; None if the divergence of some part has
     no bound."""
     rho, rest = composition.gaussian / 2, []
-    many = len(composition.parts) > MOST_IN_ALL
-    for part, count in _merged(composition.parts) if many else composition.parts:
+    for part, count in merged(composition.parts):
         known = cumulant(part)
         if known is None:
             return None
@@ -83,20 +74,6 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
         return _OrderSum(rho, tuple(rest), float_up(rho))
     except OverflowError:
         return None
-
-
-def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Part, int]]:
-    """Yields the parts with the ε of responses rounded up to 9 bits, and equal ones put together
-    with their counts."""
-    merged: Counter[tuple[int, int]] = Counter()
-    for part, count in every:
-        if isinstance(part, parts.Response) and part.epsilon < _LARGE:
-            mantissa, exponent = math.frexp(max(float_up(part.epsilon), 1e-100))
-            merged[math.ceil(512 * mantissa), exponent - 9] += count
-        else:
-            yield part, count
-    for (top, power), count in merged.items():
-        yield parts.Response(top * Fraction(2) ** power), count
 
 
 def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
@@ -120,7 +97,7 @@ def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
         return None
     if left >= 1 or not (total.rho or total.rest):
         return Fraction(0)
-    log_inverse = _CONTEXT.ln(_decimal(left)).copy_negate()
+    log_inverse = CONTEXT.ln(_decimal(left)).copy_negate()
     s = _best_order(total, float(log_inverse))
     return None if s is None else _evaluate_epsilon(total, s, log_inverse)
 
@@ -133,14 +110,6 @@ def _best_order(total: _OrderSum, rough_log: float) -> float | None:
         return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
 
     s = _best(bound, total, math.sqrt(rough_log / max(total.rough(1.0) / 2, 1e-200)))
-    if not total.rest:
-        s = _polished(
-            s,
-            lambda s: (
-                (s * s * total.rough_rho + math.log1p(s) - rough_log)
-                / (2 * s * total.rough_rho + 1 / (1 + s))
-            ),
-        )
     return s if math.isfinite(bound(s)) else None
 
 
@@ -150,11 +119,11 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
     value, size = Decimal(0), Decimal(0)
     # The sign operator would round to the digits of the thread's own context.
     for term in (gains, log_inverse, log_alpha.copy_negate()):
-        term = _CONTEXT.divide(term, with_s)
-        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
+        term = CONTEXT.divide(term, with_s)
+        value, size = CONTEXT.add(value, term), CONTEXT.add(size, term.copy_abs())
     for term in (log_s, log_alpha.copy_negate()):
-        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
-    return _up(value, size)
+        value, size = CONTEXT.add(value, term), CONTEXT.add(size, term.copy_abs())
+    return max(_surely_above(value, size), Fraction(0))
 
 
 def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
@@ -174,78 +143,56 @@ def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
         return total.rough(s) - s * (rough_epsilon + math.log1p(1 / s)) - math.log1p(s)
 
     s = _best(bound, total, max(rough_epsilon, 1e-3) / max(total.rough(1.0), 1e-200))
-    if not total.rest:
-        s = _polished(
-            s,
-            lambda s: (
-                ((1 + 2 * s) * total.rough_rho - rough_epsilon - math.log1p(1 / s))
-                / (2 * total.rough_rho + 1 / (s * (1 + s)))
-            ),
-        )
     if not math.isfinite(bound(s)):
         return Fraction(1)
     with_s, log_s, log_alpha, gains = _terms(total, s)
     value, size = Decimal(0), Decimal(0)
     for term in (
         gains,
-        _CONTEXT.multiply(with_s, _decimal(epsilon)).copy_negate(),
-        _CONTEXT.multiply(with_s, log_s),
-        _CONTEXT.multiply(with_s, log_alpha).copy_negate(),
+        CONTEXT.multiply(with_s, _decimal(epsilon)).copy_negate(),
+        CONTEXT.multiply(with_s, log_s),
+        CONTEXT.multiply(with_s, log_alpha).copy_negate(),
         log_alpha.copy_negate(),
     ):
-        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
-    exponent = _CONTEXT.add(value, _CONTEXT.multiply(size, _MARGIN))
+        value, size = CONTEXT.add(value, term), CONTEXT.add(size, term.copy_abs())
+    exponent = _surely_above(value, size)
     if exponent >= 0:
         return Fraction(1)
-    tail = exp_up(Fraction(exponent)) if exponent > -10_000 else exp_up(Fraction(-10_000))
     return min(
-        Fraction(1),
-        capped(1 - no_failure + no_failure * min(tail, Fraction(1))),
+        Fraction(1), capped(1 - no_failure + no_failure * min(exp_up(exponent), Fraction(1)))
     )
 
 
 def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """Returns s, ln s, ln(1+s), and K(s) rounded up, in 60 digits."""
+    """Returns s, ln s, ln(1+s), and K(s) rounded up, in fifty digits."""
     exact = Decimal(s)
-    alpha = _CONTEXT.add(exact, 1)
-    gains = _CONTEXT.multiply(_CONTEXT.multiply(exact, alpha), _decimal(total.rho))
-    gains = _CONTEXT.add(gains, Decimal(total.other(s)))
-    return exact, _CONTEXT.ln(exact), _CONTEXT.ln(alpha), gains
+    alpha = CONTEXT.add(exact, 1)
+    gains = CONTEXT.multiply(CONTEXT.multiply(exact, alpha), _decimal(total.rho))
+    gains = CONTEXT.add(gains, Decimal(total.other(s)))
+    return exact, CONTEXT.ln(exact), CONTEXT.ln(alpha), gains
 
 
 def _decimal(x: Fraction) -> Decimal:
-    return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
+    return CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
-def _up(value: Decimal, size: Decimal) -> Fraction:
-    """Returns a value that is off by at most its margin, in proportion to `size`, rounded up and
-    never below 0."""
-    value = UP.add(value, UP.multiply(size, _MARGIN))
-    return Fraction(max(value, Decimal(0)))
+def _surely_above(value: Decimal, size: Decimal) -> Fraction:
+    """Returns a number that is no less than what `value` stands for after a few roundings to fifty
+    digits of terms of the sum `size`."""
+    return Fraction(value) + Fraction(size) * MARGIN
 
 
 def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
     """Returns about the s at which a bound with one valley is least; `guess`: where to start."""
-    highest = min(_HIGHEST, math.log(total.largest_order))
+    highest = min(LOG_ORDERS, math.log(total.largest_order))
 
     def of(u: float) -> float:
         return bound(min(math.exp(u), total.largest_order))
 
     start = min(math.log(max(guess, 1e-50)), highest)
-    best = min(math.exp(valley(of, start, _LOWEST, highest)), total.largest_order)
+    best = min(math.exp(valley(of, start, -LOG_ORDERS, highest)), total.largest_order)
     candidates = [best, *(s for s in total.kinks(best) if s <= total.largest_order)]
     return min(candidates, key=bound)
-
-
-def _polished(s: float, step: Callable[[float], float]) -> float:
-    """Returns the result of a few of Newton's steps from `s`, near a root, so that the bound there
-    has all its digits."""
-    for _ in range(4):
-        nearer = s - step(s)
-        if not 0.5 * s < nearer < 2 * s:
-            break
-        s = nearer
-    return s
 
 
 def zcdp_of(part: parts.Part) -> Fraction | None:
