@@ -44,7 +44,7 @@ from dpcompose.curves.rounding.doubles import (
     log_of,
     shorten,
 )
-from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
+from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO, geometric_up
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -376,7 +376,9 @@ def _delta_on_grid(question: Question, epsilon: Fraction) -> Certified | None:
     from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
     from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
 
-    if isinstance(only := question.only, Grouped) and only.steps <= group_distance.MOST_STEPS:
+    if isinstance(only := question.only, Grouped):
+        if only.steps > group_distance.MOST_STEPS:
+            return _delta_of_far_group(only, epsilon)
         # By the lines of its power function themselves.
         below = math.nextafter(float_of(epsilon), 0.0)
         delta = group_distance.delta_of_steps(only, below, base_law)
@@ -401,6 +403,16 @@ def _delta_on_grid(question: Question, epsilon: Fraction) -> Certified | None:
     lower = None if found.lower is None or rounded else _exp(found.lower, up=False)
     exact = found.grid is None and not rounded
     return Certified(_exp(found.upper, up=True), lower, exact, found.grid)
+
+
+def _delta_of_far_group(part: Grouped, epsilon: Fraction) -> Certified | None:
+    """Returns δ(ε/n)·(e^ε-1)/(e^(ε/n)-1) for two tables that are n = `part.steps` steps apart; None
+    where that is too large to be of use."""
+    each = epsilon / part.steps
+    if epsilon > MAX_EXPONENT:
+        return None
+    inner = delta_at(part.base, each)
+    return Certified(min(ONE, inner.upper * geometric_up(each, part.steps)), None, False)
 
 
 def _fewer(curve: Curve) -> tuple[Curve, bool]:
