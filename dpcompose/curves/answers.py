@@ -17,6 +17,11 @@ from typing import NamedTuple
 
 from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
+from dpcompose.curves.backends.closed_forms.group_formula import (
+    group_delta,
+    group_epsilon,
+    is_plain,
+)
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged, merged
@@ -44,7 +49,7 @@ from dpcompose.curves.rounding.doubles import (
     log_of,
     shorten,
 )
-from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO, geometric_up
+from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -258,14 +263,14 @@ def _least_epsilon(
     curve of a part is larger than that of any mechanism it stands for."""
     found = epsilon_at(composition, delta, effort)
     other = _by_divergences(composition, lambda asked: RENYI.epsilon(asked, delta))
-    return min((each for each in (found, other) if each is not None), key=_upper, default=None)
+    return other if found is None else _least(found, other)
 
 
 def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
     """Returns `delta_at`, or the δ by Rényi divergences where that is less, as `_least_epsilon`."""
     found = delta_at(composition, epsilon, effort)
     other = _by_divergences(composition, lambda asked: RENYI.delta(asked, epsilon))
-    return found if other is None else min(found, other, key=_upper)
+    return _least(found, other)
 
 
 def _by_divergences(
@@ -279,8 +284,9 @@ def _by_divergences(
     return None
 
 
-def _upper(found: Certified) -> Fraction:
-    return found.upper
+def _least(found: Certified, other: Certified | None) -> Certified:
+    """Returns the number with the lower upper bound."""
+    return found if other is None or found.upper <= other.upper else other
 
 
 # --- the vertical line ---------------------------------------------------------------------------
@@ -341,6 +347,9 @@ def _epsilon_on_grid(question: Question, delta: Fraction) -> Certified | None:
     from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
     from dpcompose.curves.backends.lattice.loss_distribution import masses
 
+    by_formula = None
+    if isinstance(only := question.only, Grouped) and is_plain(only.base):
+        by_formula = group_epsilon(only, delta, epsilon_at)
     curve, rounded = _fewer(question.curve)
     responses, others = _split(curve)
     log_delta = _log_below(delta)
@@ -358,10 +367,10 @@ def _epsilon_on_grid(question: Question, delta: Fraction) -> Certified | None:
             bounded = tail_bound(rough_ensemble(responses, (), curve.gaussian), log_delta)
             return Certified(Fraction(bounded), None, False) if bounded < math.inf else None
     if found is None:
-        return None
+        return by_formula
     lower = None if found.lower is None or rounded else Fraction(found.lower)
     exact = found.grid is None and not rounded
-    return Certified(Fraction(found.upper), lower, exact, found.grid)
+    return _least(Certified(Fraction(found.upper), lower, exact, found.grid), by_formula)
 
 
 def _delta_on_grid(question: Question, epsilon: Fraction) -> Certified | None:
@@ -377,12 +386,14 @@ def _delta_on_grid(question: Question, epsilon: Fraction) -> Certified | None:
     from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
 
     if isinstance(only := question.only, Grouped):
-        if only.steps > group_distance.MOST_STEPS:
-            return _delta_of_far_group(only, epsilon)
+        far = only.steps > group_distance.MOST_STEPS
+        by_formula = group_delta(only, epsilon, delta_at) if far or is_plain(only.base) else None
+        if far:
+            return by_formula
         # By the lines of its power function themselves.
         below = math.nextafter(float_of(epsilon), 0.0)
-        delta = group_distance.delta_of_steps(only, below, base_law)
-        return Certified(Fraction(delta), None, False)
+        delta = Fraction(group_distance.delta_of_steps(only, below, base_law))
+        return _least(Certified(delta, None, False), by_formula)
     curve, rounded = _fewer(question.curve)
     responses, others = _split(curve)
     if others:
@@ -403,16 +414,6 @@ def _delta_on_grid(question: Question, epsilon: Fraction) -> Certified | None:
     lower = None if found.lower is None or rounded else _exp(found.lower, up=False)
     exact = found.grid is None and not rounded
     return Certified(_exp(found.upper, up=True), lower, exact, found.grid)
-
-
-def _delta_of_far_group(part: Grouped, epsilon: Fraction) -> Certified | None:
-    """Returns δ(ε/n)·(e^ε-1)/(e^(ε/n)-1) for two tables that are n = `part.steps` steps apart; None
-    where that is too large to be of use."""
-    each = epsilon / part.steps
-    if epsilon > MAX_EXPONENT:
-        return None
-    inner = delta_at(part.base, each)
-    return Certified(min(ONE, inner.upper * geometric_up(each, part.steps)), None, False)
 
 
 def _fewer(curve: Curve) -> tuple[Curve, bool]:

@@ -218,7 +218,6 @@ def quick_bound(composition: Curve, point: Point) -> Fraction | None:
     return None if found is None else found.value
 
 
-@lru_cache(maxsize=256)  # a spec is often analysed with small changes
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
     """Returns a bound of the number at a point (see `Point`) that takes somewhat more time, and is
     about as low as any; None if there is none."""

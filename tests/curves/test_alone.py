@@ -164,7 +164,7 @@ def test_one_group_distance(delta: str, steps: int) -> None:
     )
     assert found is not None and whole is not None
     # So far out the curve is known at few points.
-    slack = F(1, 10**5) if F(delta) > F(1, 10**12) else F(1, 4)
+    slack = F(1, 10**5) if F(delta) > F(1, 10**12) else F(1, 50)
     assert whole.upper <= found.upper <= whole.upper * (1 + slack)
     least = delta_at(Curve((), square * steps**2), F(1)).upper
     assert least <= delta_at(part, F(1)).upper <= least * (1 + F(1, 10**4))

@@ -56,9 +56,6 @@ class LaplaceLoss(MechanismLoss):
     def cumulant(self) -> Cumulant:
         return Cumulant(_cumulant(not_below(self.shift)))
 
-    def quadratic(self) -> Fraction:
-        return ZERO
-
     def greatest(self) -> Fraction:
         return self.shift
 
@@ -77,9 +74,7 @@ class LaplaceLoss(MechanismLoss):
         """Returns a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018,
         Theorem 3)."""
         lost = 2 * log1p_up(delta / (1 - delta))
-        return Certified(
-            max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO)
-        )
+        return Certified(max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO))
 
     def least_delta(self, epsilon: Fraction) -> Certified:
         from mpmath import mp
@@ -87,9 +82,6 @@ class LaplaceLoss(MechanismLoss):
         with mp.workdps(60):
             value = -mp.expm1(mpf_of((epsilon - self.shift) / 2))
             return Certified(min(up(value, FORMULA_MARGIN), ONE), down(value, FORMULA_MARGIN))
-
-    def natural_step(self) -> None:
-        return None
 
     def anchor(self) -> Fraction:
         return self.shift
@@ -105,12 +97,6 @@ class LaplaceLoss(MechanismLoss):
 
     def coarse(self, bits: int) -> LaplaceLoss:
         return LaplaceLoss(bits_up(self.shift, bits))
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"Laplace noise moved by {number(self.shift)} of its scale"

@@ -11,7 +11,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
@@ -143,7 +142,6 @@ def of_response(k: int, epsilon: float) -> Callable[[float], float]:
     return of
 
 
-@lru_cache(maxsize=64)  # asked for at many ε
 def _chords(points: tuple[tuple[Fraction, Fraction], ...]) -> Cumulant | None:
     """Returns K as the lower convex hull of (0, 0) and the given points, (α, ε) with the divergence
     ε at the order α: K is convex."""

@@ -110,6 +110,14 @@ def _best_order(total: _OrderSum, rough_log: float) -> float | None:
         return (total.rough(s) + rough_log - math.log1p(s)) / s - math.log1p(1 / s)
 
     s = _best(bound, total, math.sqrt(rough_log / max(total.rough(1.0) / 2, 1e-200)))
+    if not total.rest:
+        s = _polished(
+            s,
+            lambda s: (
+                (s * s * total.rough_rho + math.log1p(s) - rough_log)
+                / (2 * s * total.rough_rho + 1 / (1 + s))
+            ),
+        )
     return s if math.isfinite(bound(s)) else None
 
 
@@ -143,6 +151,14 @@ def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
         return total.rough(s) - s * (rough_epsilon + math.log1p(1 / s)) - math.log1p(s)
 
     s = _best(bound, total, max(rough_epsilon, 1e-3) / max(total.rough(1.0), 1e-200))
+    if not total.rest:
+        s = _polished(
+            s,
+            lambda s: (
+                ((1 + 2 * s) * total.rough_rho - rough_epsilon - math.log1p(1 / s))
+                / (2 * total.rough_rho + 1 / (s * (1 + s)))
+            ),
+        )
     if not math.isfinite(bound(s)):
         return Fraction(1)
     with_s, log_s, log_alpha, gains = _terms(total, s)
@@ -193,6 +209,17 @@ def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> fl
     best = min(math.exp(valley(of, start, -LOG_ORDERS, highest)), total.largest_order)
     candidates = [best, *(s for s in total.kinks(best) if s <= total.largest_order)]
     return min(candidates, key=bound)
+
+
+def _polished(s: float, step: Callable[[float], float]) -> float:
+    """Returns the result of a few of Newton's steps from `s`, near a root, so that the bound there
+    has all its digits, which are the same on all machines."""
+    for _ in range(4):
+        nearer = s - step(s)
+        if not 0.5 * s < nearer < 2 * s:
+            break
+        s = nearer
+    return s
 
 
 def zcdp_of(part: parts.Part) -> Fraction | None:
