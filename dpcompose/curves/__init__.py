@@ -7,6 +7,10 @@
 
 Every number is a `Certified`: exact fractions, rounded to the safe side. This is the only door of
 the folder; nothing in it imports from the rest of the package.
+
+To read it: `curve` says what a curve is, `constructors` and `families` which ones there are,
+`answers` has the table of the backends that evaluate them, and `routes` the numbers of a curve with
+the well-known bounds beside them. `trade_off` and `both_hold` are made of these numbers.
 """
 
 from dpcompose.curves import routes

@@ -184,15 +184,12 @@ def _question(composition: Curve, effort: EvaluationEffort) -> Question:
     responses: dict[Part, int] = {}
     others: dict[Part, int] = {}
     for part, count in composition.parts:
-        if count <= 0 or part == _NO_LOSS:
+        if count <= 0 or part == Response(ZERO):
             continue
         same = responses if isinstance(part, Response) else others
         same[part] = same.get(part, 0) + count
     curve = Curve((*responses.items(), *others.items()), composition.gaussian)
     return Question(curve, greatest_sum(curve), effort)
-
-
-_NO_LOSS = Response(ZERO)
 
 
 def _split(curve: Curve) -> tuple[dict[Fraction, int], tuple[tuple[Part, int], ...]]:

@@ -74,7 +74,9 @@ class LaplaceLoss(MechanismLoss):
         """Returns a + 2·ln(1-δ), as δ(ε) = 1 - e^((ε-a)/2) (Balle, Barthe and Gaboardi 2018,
         Theorem 3)."""
         lost = 2 * log1p_up(delta / (1 - delta))
-        return Certified(max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO))
+        return Certified(
+            max(self.shift - lost * (1 - FORMULA_MARGIN), ZERO), max(self.shift - lost, ZERO)
+        )
 
     def least_delta(self, epsilon: Fraction) -> Certified:
         from mpmath import mp

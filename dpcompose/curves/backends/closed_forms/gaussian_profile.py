@@ -10,6 +10,7 @@ from typing import Any
 
 from dpcompose.curves.curve import Certified
 from dpcompose.curves.rounding.doubles import (
+    LEAST,
     MARGIN,
     WORKING_DIGITS,
     digits_of,
@@ -20,9 +21,6 @@ from dpcompose.curves.rounding.doubles import (
 )
 from dpcompose.curves.rounding.exact import FURTHEST, ZERO, log_inverse_up, sqrt_up
 
-#: μ² below this is rounded up to it: no δ that can be asked for sees the difference.
-_LEAST = Fraction(1, 10**80)
-
 
 def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
     """Returns the least δ at `epsilon` ≥ 0 of a Gaussian mechanism; `mu_squared`:
@@ -31,7 +29,7 @@ def gaussian_delta(mu_squared: Fraction, epsilon: Fraction) -> Certified:
         return Certified(ZERO, ZERO)
     from mpmath import mp
 
-    square = max(mu_squared, _LEAST)
+    square = max(mu_squared, Fraction(LEAST))
     if square > FURTHEST or epsilon > FURTHEST:
         # δ ≤ e^(-z²/2) with z = ε/μ - μ/2, which is at least μ/100 + FURTHEST/μ > 10^6.
         near = epsilon < square * Fraction(51, 100) + FURTHEST
@@ -55,7 +53,7 @@ def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Certified | None:
         return Certified(ZERO, ZERO)
     from mpmath import mp
 
-    square = max(mu_squared, _LEAST)
+    square = max(mu_squared, Fraction(LEAST))
     # There the tail alone is below δ: ε = μ(z+μ/2) with e^(-z²/2) ≤ δ.
     furthest = square / 2 + sqrt_up(square * 2 * log_inverse_up(delta))
     if square > FURTHEST:

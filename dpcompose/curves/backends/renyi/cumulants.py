@@ -14,12 +14,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
+from dpcompose.curves.rounding.doubles import LEAST
 from dpcompose.curves.rounding.exact import float_up
 
 #: Every K below is within this of the truth, relatively: some hundred rounding errors.
 ROUNDING = 1e-13
-#: The least parameter told apart from zero, so that no product of two underflows.
-_LEAST = 1e-100
 #: Up to which order the sum for a sampled Gaussian is taken.
 _HIGHEST_ORDER = 512
 
@@ -113,7 +112,7 @@ def not_below(x: Fraction) -> float:
     """Returns `x` rounded up to a double, infinite if it is too large; for parameters with which K
     grows."""
     try:
-        return max(float_up(x), _LEAST)
+        return max(float_up(x), LEAST)
     except OverflowError:
         return math.inf
 
