@@ -55,7 +55,7 @@ from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
 _MINUTE = Fraction(1, 10**60)
 
 
-class Question(NamedTuple):
+class CurveQuestion(NamedTuple):
     """What a backend is asked about: a curve in which equal parts are counted together and nothing
     gives everything away, with its greatest loss (None if unbounded or not known).
 
@@ -88,9 +88,9 @@ class Backend(NamedTuple):
     """
 
     name: str
-    can: Callable[[Question], bool]
-    epsilon: Callable[[Question, Fraction], Certified | None]
-    delta: Callable[[Question, Fraction], Certified | None]
+    can: Callable[[CurveQuestion], bool]
+    epsilon: Callable[[CurveQuestion, Fraction], Certified | None]
+    delta: Callable[[CurveQuestion, Fraction], Certified | None]
 
 
 def epsilon_at(
@@ -146,7 +146,7 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
     return rest._replace(upper=min(ONE, upper), lower=lower)
 
 
-def _first(question: Question, ask: Callable[[Backend], Certified | None]) -> Certified | None:
+def _first(question: CurveQuestion, ask: Callable[[Backend], Certified | None]) -> Certified | None:
     """Returns the number by the first backend that has the profile of the question's curve."""
     for backend in BACKENDS:
         if backend is not RENYI and backend.can(question):
@@ -178,7 +178,7 @@ def _settled(composition: Curve) -> Curve:
     return replace(composition, parts=tuple(parts), no_failure=no_failure)
 
 
-def _question(composition: Curve, effort: EvaluationEffort) -> Question:
+def _question(composition: Curve, effort: EvaluationEffort) -> CurveQuestion:
     """Returns the question about a composition apart from its chance of total failure: randomized
     responses first, equal parts counted together, parts that lose nothing left out."""
     responses: dict[Part, int] = {}
@@ -189,7 +189,7 @@ def _question(composition: Curve, effort: EvaluationEffort) -> Question:
         same = responses if isinstance(part, Response) else others
         same[part] = same.get(part, 0) + count
     curve = Curve((*responses.items(), *others.items()), composition.gaussian)
-    return Question(curve, greatest_sum(curve), effort)
+    return CurveQuestion(curve, greatest_sum(curve), effort)
 
 
 def _split(curve: Curve) -> tuple[dict[Fraction, int], tuple[tuple[Part, int], ...]]:
@@ -202,7 +202,7 @@ def _split(curve: Curve) -> tuple[dict[Fraction, int], tuple[tuple[Part, int], .
 # --- closed forms --------------------------------------------------------------------------------
 
 
-def _has_formula(question: Question) -> bool:
+def _has_formula(question: CurveQuestion) -> bool:
     """Returns whether the curve is of Gaussians, of equal responses, of one mechanism, or of one
     sample."""
     curve = question.curve
@@ -210,7 +210,7 @@ def _has_formula(question: Question) -> bool:
     return not curve.parts or equal or isinstance(question.only, MechanismLoss | Sampled)
 
 
-def _epsilon_by_formula(question: Question, delta: Fraction) -> Certified | None:
+def _epsilon_by_formula(question: CurveQuestion, delta: Fraction) -> Certified | None:
     curve = question.curve
     if not curve.parts:
         return gaussian_epsilon(curve.gaussian, delta)
@@ -228,7 +228,7 @@ def _epsilon_by_formula(question: Question, delta: Fraction) -> Certified | None
     return None
 
 
-def _delta_by_formula(question: Question, epsilon: Fraction) -> Certified | None:
+def _delta_by_formula(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
     curve = question.curve
     if not curve.parts:
         return gaussian_delta(curve.gaussian, epsilon)
@@ -271,13 +271,13 @@ def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort
 
 
 def _by_divergences(
-    composition: Curve, ask: Callable[[Question], Certified | None]
+    composition: Curve, ask: Callable[[CurveQuestion], Certified | None]
 ) -> Certified | None:
     """Returns the number by Rényi divergences, None where they cannot be less than the profile."""
     if all(is_tight(part) for part, _ in composition.parts):
         return None
     with suppress(*BEYOND_DOUBLES):
-        return ask(Question(composition))
+        return ask(CurveQuestion(composition))
     return None
 
 
@@ -289,21 +289,21 @@ def _least(found: Certified, other: Certified | None) -> Certified:
 # --- the vertical line ---------------------------------------------------------------------------
 
 
-def _may_have_transforms(question: Question) -> bool:
+def _may_have_transforms(question: CurveQuestion) -> bool:
     """Returns whether some loss is no response; which losses have transforms is known with numpy
     only, which takes its time."""
     _, others = _split(question.curve)
     return bool(others) and not isinstance(question.only, Sampled | Grouped)
 
 
-def _epsilon_on_line(question: Question, delta: Fraction) -> Certified | None:
+def _epsilon_on_line(question: CurveQuestion, delta: Fraction) -> Certified | None:
     from dpcompose.curves.backends.vertical_line.contour import epsilon_on_line
 
     found = epsilon_on_line(question.curve, _log_below(delta), question.most)
     return None if found is None else Certified(Fraction(found))
 
 
-def _delta_on_line(question: Question, epsilon: Fraction) -> Certified | None:
+def _delta_on_line(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
     from dpcompose.curves.backends.vertical_line.contour import log_delta_on_line
 
     found = log_delta_on_line(question.curve, epsilon, question.effort.side)
@@ -332,7 +332,7 @@ def _exp(log: float, *, up: bool) -> Fraction:
 # --- the lattice ---------------------------------------------------------------------------------
 
 
-def _epsilon_on_grid(question: Question, delta: Fraction) -> Certified | None:
+def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | None:
     """Returns the least ε at δ by loss distributions on a grid; of very many different parts, by
     fewer that dominate them."""
     from dpcompose.curves.backends.lattice.engine import (
@@ -370,7 +370,7 @@ def _epsilon_on_grid(question: Question, delta: Fraction) -> Certified | None:
     return _least(Certified(Fraction(found.upper), lower, exact, found.grid), by_formula)
 
 
-def _delta_on_grid(question: Question, epsilon: Fraction) -> Certified | None:
+def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
     """Returns the least δ at ε by loss distributions on a grid, as `_epsilon_on_grid`."""
     from dpcompose.curves.backends.lattice import group_distance
     from dpcompose.curves.backends.lattice.engine import (
@@ -424,12 +424,12 @@ def _fewer(curve: Curve) -> tuple[Curve, bool]:
 # --- Rényi divergences ---------------------------------------------------------------------------
 
 
-def _epsilon_by_divergences(question: Question, delta: Fraction) -> Certified | None:
+def _epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
     found = renyi.epsilon_at(question.curve, delta)
     return None if found is None else Certified(found, None, False)
 
 
-def _delta_by_divergences(question: Question, epsilon: Fraction) -> Certified | None:
+def _delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
     found = renyi.delta_at(question.curve, epsilon)
     return Certified(found, None, False) if found < 1 else None
 

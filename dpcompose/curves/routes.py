@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpcompose.curves.answers import RENYI, Question, delta_at, epsilon_at
+from dpcompose.curves.answers import RENYI, CurveQuestion, delta_at, epsilon_at
 from dpcompose.curves.backends.closed_forms import stated_pairs
 from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
 from dpcompose.curves.backends.renyi.renyi_curves import zcdp_of
@@ -199,7 +199,7 @@ def _renyi(composition: Curve, point: Point) -> RouteBound | None:
     """Returns the bound by Rényi divergences; None where they give none."""
     only = all(isinstance(part, Concentrated) for part, _ in composition.parts)
     rule = RouteName.ZCDP if only else RouteName.RENYI
-    found, question = None, Question(composition)
+    found, question = None, CurveQuestion(composition)
     with suppress(*BEYOND_DOUBLES):
         if point.delta is not None:
             found = RENYI.epsilon(question, point.delta)

@@ -19,7 +19,7 @@ from dpcompose.curves.rounding.doubles import BITS
 
 ZERO, ONE = Fraction(0), Fraction(1)
 #: 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
-CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Fraction(10**45 + 1, 10**45)
 #: Rounds up to 50 significant digits.
 UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -66,7 +66,7 @@ def _digits(n: int) -> int:
 
 
 def _decimal(x: Fraction) -> Decimal:
-    return CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
+    return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
 def _margin(x: Decimal) -> Fraction:
@@ -110,7 +110,7 @@ def exp_up(x: Fraction) -> Fraction:
     if x < -MAX_EXPONENT:
         x = Fraction(-MAX_EXPONENT)
     # The argument's relative error of 10**-49 costs at most |x|·10**-49 < 10**-45 in the result.
-    value = CONTEXT.exp(_decimal(x))
+    value = _CONTEXT.exp(_decimal(x))
     return _shorten(Fraction(value) * (1 + Fraction(3, 10**45)))
 
 
@@ -302,7 +302,7 @@ def log_inverse_up(x: Fraction) -> Fraction:
         # -ln(1-d) ≤ d/(1-d), which is this close.
         return (1 - x) / x
     # Not the sign operator, which would round to the digits of the thread's own context.
-    logarithm = CONTEXT.minus(CONTEXT.ln(_decimal(x)))
+    logarithm = _CONTEXT.minus(_CONTEXT.ln(_decimal(x)))
     return _shorten(_margin(logarithm) + Fraction(1, 10**48))
 
 

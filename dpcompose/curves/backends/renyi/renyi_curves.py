@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,7 +24,10 @@ from dpcompose.curves.backends.renyi.cumulants import (
 )
 from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
 from dpcompose.curves.rounding.doubles import MARGIN
-from dpcompose.curves.rounding.exact import CONTEXT, capped, exp_up, float_up, tanh_up
+from dpcompose.curves.rounding.exact import capped, exp_up, float_up, tanh_up
+
+#: ln(1+s) has thirty digits for each s = α-1 that is looked at, the least of which is some 10^-57.
+_CONTEXT = Context(prec=90, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 class _OrderSum(NamedTuple):
@@ -97,7 +100,7 @@ def epsilon_at(composition: parts.Curve, delta: Fraction) -> Fraction | None:
         return None
     if left >= 1 or not (total.rho or total.rest):
         return Fraction(0)
-    log_inverse = CONTEXT.ln(_decimal(left)).copy_negate()
+    log_inverse = _CONTEXT.ln(_decimal(left)).copy_negate()
     s = _best_order(total, float(log_inverse))
     return None if s is None else _evaluate_epsilon(total, s, log_inverse)
 
@@ -127,10 +130,10 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
     value, size = Decimal(0), Decimal(0)
     # The sign operator would round to the digits of the thread's own context.
     for term in (gains, log_inverse, log_alpha.copy_negate()):
-        term = CONTEXT.divide(term, with_s)
-        value, size = CONTEXT.add(value, term), CONTEXT.add(size, term.copy_abs())
+        term = _CONTEXT.divide(term, with_s)
+        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
     for term in (log_s, log_alpha.copy_negate()):
-        value, size = CONTEXT.add(value, term), CONTEXT.add(size, term.copy_abs())
+        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
     return max(_surely_above(value, size), Fraction(0))
 
 
@@ -165,36 +168,35 @@ def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
     value, size = Decimal(0), Decimal(0)
     for term in (
         gains,
-        CONTEXT.multiply(with_s, _decimal(epsilon)).copy_negate(),
-        CONTEXT.multiply(with_s, log_s),
-        CONTEXT.multiply(with_s, log_alpha).copy_negate(),
+        _CONTEXT.multiply(with_s, _decimal(epsilon)).copy_negate(),
+        _CONTEXT.multiply(with_s, log_s),
+        _CONTEXT.multiply(with_s, log_alpha).copy_negate(),
         log_alpha.copy_negate(),
     ):
-        value, size = CONTEXT.add(value, term), CONTEXT.add(size, term.copy_abs())
+        value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
     exponent = _surely_above(value, size)
     if exponent >= 0:
         return Fraction(1)
-    return min(
-        Fraction(1), capped(1 - no_failure + no_failure * min(exp_up(exponent), Fraction(1)))
-    )
+    tail = min(exp_up(exponent), Fraction(1))
+    return min(Fraction(1), capped(1 - no_failure + no_failure * tail))
 
 
 def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """Returns s, ln s, ln(1+s), and K(s) rounded up, in fifty digits."""
+    """Returns s, ln s, ln(1+s), and K(s) rounded up, in ninety digits."""
     exact = Decimal(s)
-    alpha = CONTEXT.add(exact, 1)
-    gains = CONTEXT.multiply(CONTEXT.multiply(exact, alpha), _decimal(total.rho))
-    gains = CONTEXT.add(gains, Decimal(total.other(s)))
-    return exact, CONTEXT.ln(exact), CONTEXT.ln(alpha), gains
+    alpha = _CONTEXT.add(exact, 1)
+    gains = _CONTEXT.multiply(_CONTEXT.multiply(exact, alpha), _decimal(total.rho))
+    gains = _CONTEXT.add(gains, Decimal(total.other(s)))
+    return exact, _CONTEXT.ln(exact), _CONTEXT.ln(alpha), gains
 
 
 def _decimal(x: Fraction) -> Decimal:
-    return CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
+    return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
 def _surely_above(value: Decimal, size: Decimal) -> Fraction:
-    """Returns a number that is no less than what `value` stands for after a few roundings to fifty
-    digits of terms of the sum `size`."""
+    """Returns a number that is no less than what `value` stands for: a few terms that sum to `size`
+    without their signs, each within some 10^-90/s of itself and of 1."""
     return Fraction(value) + Fraction(size) * MARGIN
 
 
