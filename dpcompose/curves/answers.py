@@ -332,6 +332,13 @@ def _exp(log: float, *, up: bool) -> Fraction:
 # --- the lattice ---------------------------------------------------------------------------------
 
 
+def _may_need_grid(question: CurveQuestion) -> bool:
+    """Returns whether closed forms do not say all: they do of one sample, for the order of the
+    tables that it has."""
+    only = question.only
+    return not isinstance(only, Sampled) or question.effort.side not in (None, only.side)
+
+
 def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | None:
     """Returns the least ε at δ by loss distributions on a grid; of very many different parts, by
     fewer that dominate them."""
@@ -448,6 +455,6 @@ BACKENDS = (
     # One sum of some thousand terms, however many losses there are. From above, within 1e-7.
     Backend("vertical line", _may_have_transforms, _epsilon_on_line, _delta_on_line),
     # A transform for each different loss. From above; from both sides where no loss was rounded.
-    Backend("lattice", lambda question: True, _epsilon_on_grid, _delta_on_grid),
+    Backend("lattice", _may_need_grid, _epsilon_on_grid, _delta_on_grid),
     RENYI,
 )
