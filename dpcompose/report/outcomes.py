@@ -194,20 +194,19 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     )
     if case.extent == "costs":
         return report
-    from dpcompose.core.search.proof import prove
     from dpcompose.core.theorems.select import select
-    from dpcompose.report import pipeline_graph, proof_tree
+    from dpcompose.report import derivation, pipeline_graph
 
     cited, compared = select(case.solver, solution)
-    proof = prove(case.solver, solution, cited)
+    steps = derivation.of_solution(case.solver, solution, cited)
     return replace(
         report,
-        tree=proof_tree.of_solution(proof, found.points, span),
+        tree=derivation.tree(steps, found.points, span),
         theorem=cited,
-        chain=explanation.chain(proof, span),
+        chain=derivation.chain(steps, span),
         alternatives=_alternatives(solution, compared, bounds[1:], others),
         shares=shares.without_each(case.solver, report.shares, next(iter(found.points), None)),
-        pipeline=pipeline_graph.of_solution(proof, report.shares, span),
+        pipeline=pipeline_graph.of_solution(case.problem, solution, steps, report.shares, span),
     )
 
 
@@ -226,17 +225,19 @@ def of_profile(case: Case, points: Sequence[At]) -> Report:
     )
     if case.extent == "bound":
         return report
-    from dpcompose.report import explanation, pipeline_graph, proof_tree, shares
+    from dpcompose.report import derivation, pipeline_graph, shares
 
-    report = replace(report, shares=shares.of_profile(case.solver, shown, case.source.span))
+    span = case.source.span
+    report = replace(report, shares=shares.of_profile(case.solver, shown, span))
     if case.extent == "costs":
         return report
-    example = case.solver.example_change()
+    visits, felt = case.solver.example_change()
+    steps = derivation.of_profile(case.problem, visits, felt, shown)
     return replace(
         report,
-        tree=proof_tree.of_profile(case.problem, example, points, case.source.span),
-        pipeline=pipeline_graph.of_profile(case.problem, example, shown, case.source.span),
-        chain=explanation.profile_chain(shown),
+        tree=derivation.tree(steps, points, span, shown),
+        pipeline=pipeline_graph.of_profile(case.problem, steps, felt, shown, span),
+        chain=derivation.profile_chain(shown),
         shares=shares.without_each(case.solver, report.shares, shown),
     )
 

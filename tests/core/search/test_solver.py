@@ -18,13 +18,10 @@ from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
-from dpcompose.core.search.proof import (
-    certificate_of,
-    prove,
-    used_statements,
-)
+from dpcompose.core.search.proof import certificate_of, cost_of, used_statements
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select
+from dpcompose.report.derivation import of_solution
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -198,11 +195,12 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     solver = Solver(problem)
     solution = solver.solve(Notion.PURE)
     cited, _ = select(solver, solution)
-    proof = prove(solver, solution, cited)
-    assert (proof.cited, proof.left, proof.rest) == (cited, 0, None)
-    (cost,) = proof.costs.values()  # of `z` alone: the worst row is there
-    assert cost.charge.mechanism.name == "on z"
-    assert [each.statement.guarantee.amount for each in cost.used] == [4]
+    steps = of_solution(solver, solution, cited)
+    kinds = ["dataset", "partition", "block", "mechanism", "sum", "cited"]
+    assert [each.kind for each in steps] == kinds and steps[-1].theorem == cited
+    (charge,) = solution.felt  # of `z` alone: the worst row is there
+    assert charge.mechanism.name == "on z" and steps[3].charge is charge
+    assert [each.statement.guarantee.amount for each in cost_of(solution, charge).used] == [4]
     claims = certificate_of(solver, solution)
     assert claims.loss == claims.claims[claims.roots[0]].loss == 4
 
