@@ -23,7 +23,7 @@ from dpcompose.core.search.proof import (
 )
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Role
-from dpcompose.core.theorems.book import BOOK, behind, general, in_role
+from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.curves.rounding import summed
 from dpcompose.errors import Span
 from dpcompose.report import At, Bound, Line, Node, NodeKind, TouchCount, wording
@@ -84,7 +84,8 @@ def of_solution(solver: Solver, solution: Solution, cited: str) -> list[Step]:
         short = f"uses {inputs} alone: costs nothing"
         found.append(Step("free", post.name, says, short, free, paths=(post.path,)))
     found += _concurrent(problem, solution.notion)
-    total, composed = bound_of(solution.quantities[0]), general(solution.notion, problem.adaptive)
+    total = bound_of(solution.quantities[0])
+    composed = in_role(Role.GENERAL, solution.notion, problem.adaptive)
     says, short = _sums(solution, total, {each.theorem for each in found})
     found.append(Step("sum", "", says, short, composed.id, total))
     if cited != composed.id:

@@ -23,7 +23,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on
-from dpcompose.core.theorems.select import in_use, select, setting_of
+from dpcompose.core.theorems.select import in_use, select
 from dpcompose.core.theorems.setting import Setting
 from dpcompose.handbook import whole_book
 from dpcompose.pipeline import analyze
@@ -46,7 +46,7 @@ def solved(text: str) -> list[tuple[Solver, Solution]]:
 
 def setting(text: str) -> Setting:
     """A spec as the theorems see it."""
-    return setting_of(*solved(text)[0])
+    return Setting(*solved(text)[0])
 
 
 def apply(theorem: str, one: Setting) -> Loss | Refused:
@@ -341,7 +341,7 @@ def test_no_theorem_gives_less_than_is_certified(
     for name, solver, solution in laws:
         if not solution.finite:
             continue
-        one = setting_of(solver, solution)
+        one = Setting(solver, solution)
         for entry, _ in uses_on("release"):
             found = apply(entry.id, one)
             if not isinstance(found, Refused):
@@ -353,7 +353,7 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
     laws: list[tuple[str, Solver, Solution]],
 ) -> None:
     for name, solver, solution in laws:
-        one = setting_of(solver, solution)
+        one = Setting(solver, solution)
         cited, compared = select(solver, solution)
         assert BOOK[cited].notion in (None, one.notion)
         assert cited not in {each.theorem for each in compared}
@@ -396,6 +396,20 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
 )
 def test_a_release_and_the_theorem_that_gives_its_bound(text: str, cited: str) -> None:
     assert select(*solved(text)[0])[0] == cited
+
+
+@pytest.mark.parametrize("notion", LOSSES)
+def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> None:
+    """Planted: the search charges twice as much as the theorem on the worst block."""
+    solver, solution = solved(on_blocks(notion, "unbounded", "value", ""))[0]
+    cited, _ = select(solver, solution)
+    least = solution.loss
+    solution.loss = solution.algebra.times(least, 2)
+    instead, compared = select(solver, solution)
+    assert instead == in_role(Role.GENERAL, notion).id != cited
+    found = next(each for each in compared if each.theorem == cited)
+    assert found.loss == least
+    assert found.why == "applies, and gives less than the search has found"
 
 
 def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:
