@@ -38,20 +38,17 @@ Answers = Mapping[tuple[int, State], Answer]
 
 
 class Claim(NamedTuple):
-    """A change of a dataset loses at most `loss`, with everything that is made from the dataset.
+    """An answer of the search as a claim: a change of a dataset loses at most so much.
 
-    `place`: the number of the dataset, in the order of the problem's tree. `charges`: the losses of
-    the mechanisms that read it; `rules`: the rules that bound the losses below its maps and
-    partitions; `premises`: the numbers of the earlier claims that these rules ask for. `pure`: the
-    loss is one in pure DP, for a bound in another notion.
+    `place`: the number of the dataset, in the order of the problem's tree; `pure`: the loss is one
+    in pure DP, for a bound in another notion. `premises`: the numbers of the earlier claims that
+    the rules behind the answer ask for.
     """
 
     place: int
     state: State
     pure: bool
-    loss: Loss
-    charges: tuple[Loss, ...]
-    rules: tuple[How, ...]
+    answer: Answer
     premises: tuple[int, ...]
 
 
@@ -142,10 +139,9 @@ def certificate(
             continue
         stack.pop()
         if key not in known:
-            rules = tuple(choice.how for choice in answer.choices)
             numbered = tuple(sorted({known[each] for each in premises}))
             known[key] = len(claims)
-            claims.append(Claim(*key, answer.loss, answer.own, rules, numbered))
+            claims.append(Claim(*key, answer, numbered))
     numbers_of_roots = tuple(known[each] for each in roots)
     return Certificate(algebra.notion, algebra.survival, loss, tuple(claims), numbers_of_roots)
 
@@ -385,9 +381,9 @@ def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
         line["change"] = change_line(claim.state)
         if claim.pure:
             line["pure"] = True
-        line["loss"] = loss_line(claim.loss)
-        line["charges"] = [loss_line(each) for each in claim.charges]
-        line["rules"] = [rule_line(each) for each in claim.rules]
+        line["loss"] = loss_line(claim.answer.loss)
+        line["charges"] = [loss_line(each) for each in claim.answer.own]
+        line["rules"] = [rule_line(choice.how) for choice in claim.answer.choices]
         line["premises"] = list(claim.premises)
         yield line
     loss = loss_line(certificate.loss)

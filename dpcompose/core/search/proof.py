@@ -16,12 +16,14 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.certificate import Certificate, certificate
+from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import How
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
@@ -138,10 +140,9 @@ def cost_of(solution: Solution, charge: ChangeCharge) -> Cost:
 
 def certificate_of(solver: Solver, solution: Solution) -> Certificate:
     """Returns the certificate of a finite solution, made from the losses that the search found."""
-    algebra, accountant = solution.algebra, solution.accountant
+    algebra = solution.algebra
     loss = algebra.of_values(map(algebra.value_of, solution.quantities))
-    pure = accountant.pure.answers()
-    return certificate(solver.problem, solver.tops, accountant.answers(), pure, algebra, loss)
+    return _certificate(solver, solution.accountant, loss)
 
 
 def certificate_at_delta(solver: Solver) -> Certificate | None:
@@ -152,7 +153,10 @@ def certificate_at_delta(solver: Solver) -> Certificate | None:
     if not loss or loss != patterned:
         return None
     assert accountant is not None
-    pure = accountant.pure.answers()
-    return certificate(
-        solver.problem, solver.tops, accountant.answers(), pure, accountant.algebra, loss
-    )
+    return _certificate(solver, accountant, loss)
+
+
+def _certificate(solver: Solver, accountant: Accountant, loss: Loss) -> Certificate:
+    """Returns the certificate of a loss, by the answers of the accountant that found it."""
+    answers, pure = accountant.answers(), accountant.pure.answers()
+    return certificate(solver.problem, solver.tops, answers, pure, accountant.algebra, loss)

@@ -202,7 +202,7 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     assert charge.mechanism.name == "on z" and steps[3].charge is charge
     assert [each.statement.guarantee.amount for each in cost_of(solution, charge).used] == [4]
     claims = certificate_of(solver, solution)
-    assert claims.loss == claims.claims[claims.roots[0]].loss == 4
+    assert claims.loss == claims.claims[claims.roots[0]].answer.loss == 4
 
 
 def test_the_statement_that_gives_the_loss_is_told_alone() -> None:
