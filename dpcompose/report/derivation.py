@@ -222,7 +222,7 @@ def _shorter(says: str) -> str:
 def _charged(problem: Problem, solution: Solution, charge: ChangeCharge) -> Step:
     """Returns the step that says what one mechanism loses for the worst change, and why."""
     cost, notion = cost_of(solution, charge), solution.notion
-    mechanism, visit, place = charge.mechanism, charge.visit, charge.visit.place
+    mechanism, visit, place = charge.mechanism, charge.visit, charge.place
     statement = cost.used[0].statement
     relation, guarantee = statement.relation, statement.guarantee
     stated_on = place.stated_on(statement).dataset.name
@@ -284,7 +284,7 @@ def stated(charge: ChangeCharge) -> Step:
 def _copies(charge: ChangeCharge) -> str:
     """Returns how many copies and draws one line counts: `3 × ` or `10 draws: `."""
     parts: list[str] = []
-    draws = _draws_of(charge.visit.place)
+    draws = _draws_of(charge.place)
     if charge.mechanism.count > 1:
         parts.append(f"{wording.count_text(charge.mechanism.count)} × ")
     if draws > 1:

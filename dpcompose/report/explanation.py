@@ -34,7 +34,7 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
     touches = tuple(
         Touch(
             charge.mechanism.name,
-            charge.visit.place.dataset.name,
+            charge.place.dataset.name,
             charge.visit.copies * charge.mechanism.count,
             bound_of(solution.one_copy(charge)),
             bound_of(solution.share(charge)),

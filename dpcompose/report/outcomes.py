@@ -24,7 +24,6 @@ from dpcompose.report import (
     Recheck,
     Report,
     Status,
-    Verdict,
     WorstChange,
     wording,
 )
@@ -165,23 +164,19 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
 
     The bound is the first that meets the budget, of the undominated ones in the strongest notion.
     """
-    finite, span = found.solutions, case.source.span
-    solution = finite[0]
+    solution, *weaker = found.solutions
+    span, budget = case.source.span, case.budget
+    if budget is not None and not budget.of_risk:
+        fitting = (each for each in solution.quantities if verdict(budget, [bound_of(each)]).ok)
+        first = next(fitting, solution.quantities[0])
+        rest = (each for each in solution.quantities if each is not first)
+        solution.quantities = (first, *rest)
     bounds = [bound_of(quantity) for quantity in solution.quantities]
-    others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
-    chosen, decision = 0, None
-    if case.budget is not None and not case.budget.of_risk:
-        fitting = [verdict(case.budget, [bound]).ok for bound in bounds]
-        chosen = fitting.index(True) if any(fitting) else 0
-        decision = verdict(case.budget, [bounds[chosen], *others])
-    order = [chosen, *(i for i in range(len(bounds)) if i != chosen)]
-    bounds = [bounds[i] for i in order]
-    solution.quantities = tuple(solution.quantities[i] for i in order)
+    others = [bound_of(quantity) for each in weaker for quantity in each.quantities]
     report = replace(
         outset(case, "ok", case.extent),
         bound=bounds[0],
         findings=_remarks(case, solution, bounds[0], found.points),
-        verdict=decision,
     )
     if case.extent == "bound":
         return report
@@ -215,13 +210,11 @@ def of_profile(case: Case, points: Sequence[At]) -> Report:
     from dpcompose.core.theorems.book import behind, in_role
 
     shown = next(at for at in points if at.value is not None)
-    risky = case.budget is None or case.budget.of_risk
     report = replace(
         outset(case, "ok", case.extent),
         theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, points),
-        verdict=None if case.budget is None or risky else verdict(case.budget, []),
     )
     if case.extent == "bound":
         return report
@@ -269,9 +262,7 @@ def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
         report = replace(report, findings=())
     elif case.extent != "bound":
         report = replace(report, alternatives=tuple(_unusable(case, found.solved[0])))
-    if case.budget is None:
-        return report
-    return replace(report, verdict=Verdict(case.budget, False, None, "there is no finite bound"))
+    return report
 
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:

@@ -144,7 +144,7 @@ def _reach(steps: Sequence[Step], felt: Iterable[ChangeCharge]) -> _Reach:
     mechanisms."""
     charges: dict[tuple[int, str], list[ChangeCharge]] = {}
     for charge in felt:
-        key = id(charge.visit.place.dataset), charge.mechanism.name
+        key = id(charge.place.dataset), charge.mechanism.name
         charges.setdefault(key, []).append(charge)
     passed: set[int] = set()
     on_the_way: set[int] = set()

@@ -109,14 +109,14 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
     if 1 < len(felt.placed) <= _MOST_TRIED:
         coster = Coster(solution.algebra)
         for each in felt.placed:
-            if coster.cost_of(felt.mechanism.count, (each,), felt.visit.state) == felt.loss:
+            if coster.cost_of(felt.mechanism.count, (each,), felt.state) == felt.loss:
                 return (each,)
     return felt.placed
 
 
 def cost_of(solution: Solution, charge: ChangeCharge) -> Cost:
     """Returns why a mechanism loses no more than its charge, from its stated guarantees."""
-    used, state = used_statements(solution, charge), charge.visit.state
+    used, state = used_statements(solution, charge), charge.state
     coster = Coster(solution.algebra)
     needed = [
         [

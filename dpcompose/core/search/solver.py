@@ -64,6 +64,16 @@ class ChangeCharge:
     visit: Visit
     loss: Loss
 
+    @property
+    def place(self) -> Place:
+        """Returns the place of the dataset that the mechanism reads."""
+        return self.visit.place
+
+    @property
+    def state(self) -> State:
+        """Returns the change of the dataset that the mechanism reads."""
+        return self.visit.state
+
 
 @dataclass(slots=True, eq=False)
 class Solution:
@@ -110,7 +120,7 @@ class Solution:
     def one_copy(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one copy of a mechanism for the worst change, on one of the equal
         blocks, as a bound."""
-        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
+        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one mechanism for the worst change, as a bound: all its copies, on
@@ -269,7 +279,7 @@ class Solver:
         """Returns one change that the patterns cover, as visits from the roots down, and its
         charges."""
         self.patterns()
-        return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
+        return self._shown, tuple(charges_of(self._shown, Patterns()))
 
     def _solve(self, algebra: NumberAlgebra) -> Solution:
         """Returns the worst change in the algebra, its loss, and the bounds that the loss stands
@@ -277,7 +287,7 @@ class Solver:
         accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
-        felt = tuple(_charges_of_visits(visits, algebra))
+        felt = tuple(charges_of(visits, algebra))
         bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
         # Survival over blocks goes through logarithms, which are rounded.
         rounded = (algebra.survival and _splits(visits)) or _sampled(visits)
@@ -330,7 +340,7 @@ def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: 
     return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
 
 
-def _charges_of_visits(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
+def charges_of(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
     """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
@@ -370,7 +380,7 @@ def _quantities(
                 algebra.chain([(each.loss, each.visit.distance)])
     rounded = rounded or watch.rounded
     exact = not rounded and not any(
-        accountant.rounded(each.mechanism, each.placed, each.visit.state) for each in felt
+        accountant.rounded(each.mechanism, each.placed, each.state) for each in felt
     )
     for bound in algebra.bounds(loss):
         yield bound._replace(exact=exact)
