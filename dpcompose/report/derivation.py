@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -25,11 +25,9 @@ from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.curves.rounding import summed
-from dpcompose.errors import Span
-from dpcompose.report import At, Bound, Line, Node, NodeKind, TouchCount, wording
+from dpcompose.report import At, Bound, Line, Node, NodeKind, SpanOf, TouchCount, wording
 from dpcompose.report.explanation import MOST, splits, touched_by
 
-SpanOf = Callable[[Path], Span]
 #: The words for a unit that adds up, where its symbol alone would not be understood.
 _ADDING = {"μ²": "the squares of μ"}
 #: So many different amounts are written out in a sum.

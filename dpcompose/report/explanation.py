@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.walk import Choice
-from dpcompose.core.model.problem import Partition, Path
+from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
-from dpcompose.errors import Span
-from dpcompose.report import Touch, WorstChange, wording
+from dpcompose.report import SpanOf, Touch, WorstChange, wording
 
-SpanOf = Callable[[Path], Span]
 #: So many mechanisms are written out; the others are counted together.
 MOST = 200
 

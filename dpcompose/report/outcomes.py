@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Path, Problem
@@ -38,9 +37,6 @@ from dpcompose.report.findings import (
 from dpcompose.report.verdict import deltas_of, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
-
-if TYPE_CHECKING:
-    from dpcompose.core.theorems.select import Compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +195,7 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
         tree=derivation.tree(steps, found.points, span),
         theorem=cited,
         chain=derivation.chain(steps, span),
-        alternatives=_alternatives(solution, compared, bounds[1:], others),
+        alternatives=(*_further(bounds[1:], others), *compared),
         shares=shares.without_each(case.solver, report.shares, next(iter(found.points), None)),
         pipeline=pipeline_graph.of_solution(case.problem, solution, steps, report.shares, span),
     )
@@ -235,21 +231,13 @@ def of_profile(case: Case, points: Sequence[At]) -> Report:
     )
 
 
-def _alternatives(
-    solution: Solution, compared: Iterable[Compared], undominated: list[Bound], others: list[Bound]
-) -> tuple[Alternative, ...]:
-    """Returns the bounds and theorems that were compared with the one that is cited."""
-
-    found = [
-        Alternative(None, bound, "another pair that holds as well: neither is better in both")
-        for bound in undominated
-    ]
-    found += [Alternative(None, bound, "the same release in another notion") for bound in others]
-    for each in compared:
-        quantity = None if each.loss is None else solution.quantity(each.loss)
-        bound = None if quantity is None else bound_of(quantity)
-        found.append(Alternative(each.theorem, bound, each.why))
-    return tuple(found)
+def _further(undominated: Iterable[Bound], others: Iterable[Bound]) -> Iterator[Alternative]:
+    """Yields the further bounds of a release: other pairs (ε, δ), and those in other notions."""
+    for bound in undominated:
+        why = "another pair that holds as well: neither is better in both"
+        yield Alternative(None, bound, why)
+    for bound in others:
+        yield Alternative(None, bound, "the same release in another notion")
 
 
 def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
@@ -271,7 +259,7 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     from dpcompose.core.theorems.select import select
 
     _, compared = select(case.solver, solution)
-    found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]
+    found = [each for each in compared if each.bound is None]
     if case.problem.goal.relation.kind.value == "bounded":
         found.append(
             Alternative(

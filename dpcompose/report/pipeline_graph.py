@@ -12,18 +12,15 @@ from dpcompose.core.model.problem import (
     Domain,
     Mechanism,
     Partition,
-    Path,
     Problem,
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
-from dpcompose.errors import Span
-from dpcompose.report import At, PipelineKind, PipelineNode, Share, TouchCount, wording
+from dpcompose.report import At, PipelineKind, PipelineNode, Share, SpanOf, TouchCount, wording
 from dpcompose.report.derivation import Step, same_reach, stated
 
-SpanOf = Callable[[Path], Span]
 #: So many children of one kind are drawn below a node; those that the change reaches come first.
 _MOST_CHILDREN = 12
 #: From so many nodes on, only what the change reaches is drawn; and so many at most.

@@ -6,28 +6,17 @@ each to the release.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Refused, Role, Theorem, Use
+from dpcompose.core.theorem import Alternative, Refused, Role, Theorem, Use
 from dpcompose.core.theorems.book import in_role, uses_on
 from dpcompose.core.theorems.setting import Asked, ChargedStep, Setting, finite
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
-
-
-class Compared(NamedTuple):
-    """The bound that a theorem gives for the problem, compared with the certified one.
-
-    `loss`: None where the theorem does not apply; `why`: the hypothesis that fails, or how the
-    bound compares.
-    """
-
-    theorem: str
-    loss: Loss | None
-    why: str
 
 
 def refusal(entry: Theorem, use: Use, subject: Any, notion: Notion | None = None) -> str | None:
@@ -55,7 +44,7 @@ def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
     return loss
 
 
-def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
+def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
     """Returns the id of the theorem to cite for a solution, and other well-known ones compared with
     it.
 
@@ -65,7 +54,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
     adaptive, certified = solver.problem.adaptive, solution.loss
     setting = Setting(solver, solution)
     cited: str | None = None
-    compared: list[Compared] = []
+    compared: list[Alternative] = []
     for entry, use in uses_on("release"):
         if entry.notion not in (None, solution.notion) or entry.adaptive not in (None, adaptive):
             continue
@@ -86,12 +75,14 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
                 why = "sound but looser: it charges for every block, whatever one change reaches"
         if isinstance(found, Refused):
             if told:
-                compared.append(Compared(entry.id, None, str(found)))
+                compared.append(Alternative(entry.id, None, str(found)))
             continue
         if setting.algebra.best([found, certified]) != certified:
             told, why = True, "applies, and gives less than the search has found"
         if told:
-            compared.append(Compared(entry.id, found, why))
+            quantity = solution.quantity(found)
+            bound = None if quantity is None else bound_of(quantity)
+            compared.append(Alternative(entry.id, bound, why))
     if cited is None:
         cited = in_role(Role.GENERAL, solution.notion, adaptive).id
     return cited, [each for each in compared if each.theorem != cited]

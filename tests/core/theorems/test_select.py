@@ -19,6 +19,7 @@ from wide import wide_spec
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
@@ -359,7 +360,7 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
         assert cited not in {each.theorem for each in compared}
         assert len({each.theorem for each in compared}) == len(compared)
         if not solution.finite:
-            assert all(each.loss is None for each in compared), name
+            assert all(each.bound is None for each in compared), name
             continue
         assert apply(cited, one) == one.loss, name
         adaptive = one.problem.adaptive
@@ -370,8 +371,9 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
         ]
         assert equal[0] == cited, name
         for each in compared:
+            assert each.theorem is not None
             said = apply(each.theorem, one)
-            if each.loss is None and isinstance(said, Refused):
+            if each.bound is None and isinstance(said, Refused):
                 roles = {use.role for use in BOOK[each.theorem].uses}
                 assert Role.SEQUENTIAL in roles or str(said) == each.why, (name, each)
 
@@ -408,7 +410,7 @@ def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> No
     instead, compared = select(solver, solution)
     assert instead == in_role(Role.GENERAL, notion).id != cited
     found = next(each for each in compared if each.theorem == cited)
-    assert found.loss == least
+    assert found.bound == bound_of(next(solution.algebra.bounds(least)))
     assert found.why == "applies, and gives less than the search has found"
 
 
