@@ -467,19 +467,17 @@ def _below(steps: Sequence[Step]) -> dict[int | None, list[int]]:
         visit = step.visit
         if visit is None:
             continue
-        above, edge = visit.above, visit.place.edge
         if step.kind == "block":
-            assert edge is not None
-            home[id(visit)] = split[id(above), id(edge.partition)]
-        elif step.kind == "dataset":
+            assert visit.place.edge is not None
+            home[id(visit)] = split[id(visit.above), id(visit.place.edge.partition)]
+            continue
+        above = home.get(id(visit.above if step.kind == "dataset" else visit))
+        if step.kind == "dataset":
             home[id(visit)] = number
-            if above is None or step.reached:
-                below.setdefault(None if above is None else home[id(above)], []).append(number)
-        else:
-            if step.partition is not None:
-                split[id(visit), id(step.partition)] = number
-            if step.reached:
-                below.setdefault(home[id(visit)], []).append(number)
+        elif step.partition is not None:
+            split[id(visit), id(step.partition)] = number
+        if step.reached or above is None:
+            below.setdefault(above, []).append(number)
     return below
 
 

@@ -148,12 +148,8 @@ def certificate_of(solver: Solver, solution: Solution) -> Certificate:
 def certificate_at_delta(solver: Solver) -> Certificate | None:
     """Returns the certificate of the patterns for bounds at a δ; None if there are none, or if
     curves of paths were added."""
-    patterned = solver.patterns()
-    accountant, loss = solver.patterned_by, solver.patterned_loss
-    if not loss or loss != patterned:
-        return None
-    assert accountant is not None
-    return _certificate(solver, accountant, loss)
+    accountant, loss, _, patterns = solver.pattern_search
+    return _certificate(solver, accountant, loss) if loss and loss == patterns else None
 
 
 def _certificate(solver: Solver, accountant: Accountant, loss: Loss) -> Certificate:

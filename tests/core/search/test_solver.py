@@ -105,9 +105,9 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
     plain, curved = (
-        solver._accountant(solver._patterns_algebra(curves=each))._costs for each in (False, True)
+        solver._accountant(solver._patterns_algebra(curves=each)).costs for each in (False, True)
     )
-    assert plain is not curved and solver._accountant(solver._patterns_algebra())._costs is plain
+    assert plain is not curved and solver._accountant(solver._patterns_algebra()).costs is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:
@@ -122,7 +122,7 @@ def test_where_effort_ends_several_rows_are_a_path() -> None:
 
     for effort in (Effort(), Effort(0)):
         searching = Accountant(PURE)
-        searching._effort = effort
+        searching.effort = effort
         found, _ = driven(searching._over_blocks(rules, of(SINGLE, 2)), cost)
         assert found.loss == 8
     found, _ = driven(Accountant(PURE)._over_blocks(rules, of(ANY)), cost)
