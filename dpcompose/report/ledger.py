@@ -139,8 +139,7 @@ def decision(limit: Budget, counted: Counted) -> Verdict:
 def _other(case: Case, limit: Budget) -> Verdict:
     """Returns the verdict on a further budget, counted by a filter of its own."""
     try:
-        problem = case.problem
-        return decision(limit, count(problem, Solver(problem), limit, case.resolved.filter))
+        return decision(limit, count(case.problem, case.solver, limit, case.resolved.filter))
     except NoFilter as none:
         return Verdict(limit, False, None, str(none))
 
@@ -255,7 +254,7 @@ def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iter
         if notion is counted.filter.notion:
             continue
         try:
-            other = count(case.problem, Solver(case.problem), case.budget, notion)
+            other = count(case.problem, case.solver, case.budget, notion)
         except NoFilter:
             continue
         spent = _amounts([(name, value) for name, value, _ in bound_of(other.spent).parameters])

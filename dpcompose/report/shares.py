@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from operator import attrgetter
 
@@ -78,7 +78,7 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
         slow = _slow(solver)
         for name in names[:_MOST_ALONE]:
             others = {each for each in mechanisms if each != name}
-            value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST_SLOW)
+            value = _epsilon(solver, others, delta, slow and len(names) > _MOST_SLOW)
             if value is not None:
                 found.append((name, min(value, total)))
     found.sort(key=lambda each: (-each[1], each[0]))
@@ -119,7 +119,7 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
         return tuple(shares)
     told = []
     for each in shares[:_MOST]:
-        value = _epsilon(problem.without({each.mechanism}), at.given)
+        value = _epsilon(solver, {each.mechanism}, at.given)
         told.append(each if value is None else each._replace(without=min(value, at.value)))
     return (*told, *shares[_MOST:])
 
@@ -138,13 +138,16 @@ def _slow(solver: Solver) -> bool:
     return unlike > _MOST
 
 
-def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
-    """Returns the least ε of a problem at a δ, or None where none is known.
+def _epsilon(
+    solver: Solver, names: Collection[str], delta: Fraction, roughly: bool = False
+) -> Fraction | None:
+    """Returns the least ε at a δ of a problem without the mechanisms of these names, or None where
+    none is known.
 
     `roughly`: tries only the routes that take little time.
     """
     point = Point(delta=delta)
-    patterned = Solver(problem).patterns()
+    patterned = Solver(solver.problem.without(names), solver).patterns()
     if not patterned:
         return None
     if not roughly:

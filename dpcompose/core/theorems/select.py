@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpcompose.core.loss.algebra import Loss
-from dpcompose.core.notions.guarantee import bound_of
+from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Alternative, Refused, Role, Theorem, Use
 from dpcompose.core.theorems.book import in_role, uses_on
@@ -77,15 +77,27 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
             if told:
                 compared.append(Alternative(entry.id, None, str(found)))
             continue
-        if setting.algebra.best([found, certified]) != certified:
+        less = _below(solution, found)
+        if less is not None:
             told, why = True, "applies, and gives less than the search has found"
         if told:
-            quantity = solution.quantity(found)
+            quantity = less or solution.quantity(found)
             bound = None if quantity is None else bound_of(quantity)
             compared.append(Alternative(entry.id, bound, why))
     if cited is None:
         cited = in_role(Role.GENERAL, solution.notion, adaptive).id
     return cited, [each for each in compared if each.theorem != cited]
+
+
+def _below(solution: Solution, loss: Loss) -> Quantity | None:
+    """Returns a bound that a loss stands for and the certified loss of a solution does not; None if
+    the loss is nowhere below that."""
+    algebra = solution.algebra
+    for each in algebra.bounds(loss):
+        alone = algebra.of_values([algebra.value_of(each)])
+        if algebra.best([alone, solution.loss]) != solution.loss:
+            return each
+    return None
 
 
 def for_touch(touch: ChargedStep) -> str | None:

@@ -414,6 +414,24 @@ def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> No
     assert found.why == "applies, and gives less than the search has found"
 
 
+def test_unlike_guarantees_of_two_blocks_are_less_than_the_search_finds() -> None:
+    """A replaced row is in both blocks `q`. The search takes one guarantee for both of them, where
+    the composition of all on the table takes another for each: (1, 1/100) and (2, 1/1000)."""
+    text = spec(
+        "c.q",
+        "guarantees: [{notion: approx, epsilon: 2, delta: 1e-3, stated_on: t, relation: bounded}, "
+        "{notion: approx, epsilon: 1, delta: 1e-2, stated_on: t, relation: bounded}]",
+        protect="bounded",
+        datasets="b: {from: t, partition: {by: value, blocks: [p, q], drops: true}}; "
+        "c: {from: b.*, partition: {by: value, blocks: [p, q]}}",
+    )
+    solver, solution = solved(text)[0]
+    assert solution.loss == ((2, Fraction("0.02")), (4, Fraction("0.002")))
+    found = next(each for each in select(solver, solution)[1] if each.theorem == "VI.5")
+    assert found.bound is not None and found.why.startswith("applies, and gives less")
+    assert (found.bound.value, found.bound.delta) == (Fraction(3), Fraction("0.011"))
+
+
 def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:
     one = setting(on_blocks(Notion.APPROX, "bounded", "value", ", stated_on: t"))
     # ε of the second and third block, δ of the first two.
