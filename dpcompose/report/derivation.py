@@ -19,7 +19,7 @@ from dpcompose.core.search.proof import (
     change_at,
     cost_of,
     theorem_of_change,
-    unchanged,
+    unchanged_places,
 )
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver, Visit
 from dpcompose.core.theorem import Role
@@ -103,7 +103,7 @@ def of_profile(
     that it reaches are listed.
     """
     same = same_reach(first, felt)
-    found = list(_of_change(problem, visits, felt) if same else _listed(problem, first))
+    found = list(_of_change(problem, visits, felt) if same else _steps_by_name(problem, first))
     found += _concurrent(problem, Notion.PROFILE)
     composed = next((each for each in first.chain if each.startswith("what composes")), "")
     says = composed.replace("what composes", "composed as distributions of losses", 1)
@@ -144,8 +144,8 @@ def _of_change(
         theorem = amplifying(visit) if solution is None else theorem_of_change(visit)
         yield _arrival(visit, theorem)._replace(reached=id(visit) in reached)
         for charge in charges.get(id(visit), ()):
-            yield stated(charge) if solution is None else _charged(problem, solution, charge)
-        for below in () if solution is None else unchanged(visit):
+            yield stated(charge) if solution is None else _cost_step(problem, solution, charge)
+        for below in () if solution is None else unchanged_places(visit):
             if id(below) not in kept and len(kept) < MOST:
                 kept.add(id(below))
                 name, short = below.dataset.name, wording.unchanged_text(below)
@@ -217,7 +217,7 @@ def _shorter(says: str) -> str:
     return says if alike is None else f"{alike[2]} in {alike[1].replace(' equal', '')}"
 
 
-def _charged(problem: Problem, solution: Solution, charge: ChangeCharge) -> Step:
+def _cost_step(problem: Problem, solution: Solution, charge: ChangeCharge) -> Step:
     """Returns the step that says what one mechanism loses for the worst change, and why."""
     cost, notion = cost_of(solution, charge), solution.notion
     mechanism, visit, place = charge.mechanism, charge.visit, charge.place
@@ -310,7 +310,7 @@ def _concurrent(problem: Problem, notion: Notion) -> Iterator[Step]:
         yield Step("theorem", "", says, says, theorem, paths=tuple(found.values()))
 
 
-def _listed(problem: Problem, at: At) -> Iterator[Step]:
+def _steps_by_name(problem: Problem, at: At) -> Iterator[Step]:
     """Yields the datasets and mechanisms that the change at a point reaches, where the path to them
     is not known."""
     mechanisms = {each.name: each.path for each in problem.mechanisms()}

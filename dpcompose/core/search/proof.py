@@ -62,7 +62,7 @@ def theorem_of_change(visit: Visit) -> str | None:
     return amplifying(visit) if visit.place.above is None else None  # else part of one release
 
 
-def unchanged(visit: Visit) -> Iterator[Place]:
+def unchanged_places(visit: Visit) -> Iterator[Place]:
     """Yields the datasets made of a visited one that do not change: they are made of columns that
     a replaced row keeps."""
     units = list(all_leaves(visit.state))
