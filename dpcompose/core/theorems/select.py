@@ -79,7 +79,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
             continue
         less = _below(solution, found)
         if less is not None:
-            told, why = True, "applies, and gives less than the search has found"
+            told, why = True, "applies, and gives a bound that the search has not found"
         if told:
             quantity = less or solution.quantity(found)
             bound = None if quantity is None else bound_of(quantity)

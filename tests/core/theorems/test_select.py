@@ -411,7 +411,7 @@ def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> No
     assert instead == in_role(Role.GENERAL, notion).id != cited
     found = next(each for each in compared if each.theorem == cited)
     assert found.bound == bound_of(next(solution.algebra.bounds(least)))
-    assert found.why == "applies, and gives less than the search has found"
+    assert found.why == "applies, and gives a bound that the search has not found"
 
 
 def test_unlike_guarantees_of_two_blocks_are_less_than_the_search_finds() -> None:
@@ -428,7 +428,7 @@ def test_unlike_guarantees_of_two_blocks_are_less_than_the_search_finds() -> Non
     solver, solution = solved(text)[0]
     assert solution.loss == ((2, Fraction("0.02")), (4, Fraction("0.002")))
     found = next(each for each in select(solver, solution)[1] if each.theorem == "VI.5")
-    assert found.bound is not None and found.why.startswith("applies, and gives less")
+    assert found.bound is not None and found.why.endswith("a bound that the search has not found")
     assert (found.bound.value, found.bound.delta) == (Fraction(3), Fraction("0.011"))
 
 
