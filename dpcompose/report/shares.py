@@ -139,15 +139,15 @@ def _slow(solver: Solver) -> bool:
 
 
 def _epsilon(
-    solver: Solver, names: Collection[str], delta: Fraction, roughly: bool = False
+    solver: Solver, without: Collection[str], delta: Fraction, roughly: bool = False
 ) -> Fraction | None:
-    """Returns the least ε at a δ of a problem without the mechanisms of these names, or None where
+    """Returns the least ε of a problem at a δ without the mechanisms of some names, or None where
     none is known.
 
     `roughly`: tries only the routes that take little time.
     """
     point = Point(delta=delta)
-    patterned = Solver(solver.problem.without(names), solver).patterns()
+    patterned = Solver(solver.problem.without(without), solver).patterns()
     if not patterned:
         return None
     if not roughly:
