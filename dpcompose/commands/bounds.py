@@ -116,8 +116,8 @@ def warm_up() -> None:
     """Imports here what every analysis needs, before processes are forked that would each do so."""
     import dpcompose.pipeline
     import dpcompose.report.certify
+    import dpcompose.report.derivation
     import dpcompose.report.outcomes
-    import dpcompose.report.proof_tree
     import dpcompose.report.shares  # noqa: F401
     from dpcompose.curves import preload
 

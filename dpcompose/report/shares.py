@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from operator import attrgetter
 
@@ -10,7 +10,7 @@ from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.accuracy import accuracy_of
-from dpcompose.core.model.problem import Mechanism, Path, Problem
+from dpcompose.core.model.problem import Mechanism, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
@@ -24,10 +24,8 @@ from dpcompose.curves import (
 )
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import capped, number, summed
-from dpcompose.errors import Span
-from dpcompose.report import AnswerNoise, At, Bound, Share
+from dpcompose.report import AnswerNoise, At, Bound, Share, SpanOf
 
-SpanOf = Callable[[Path], Span]
 #: The ε without a mechanism is computed for so many, those that cost most; where losses take long
 #: to compose, only so many are composed alone by all routes.
 _MOST, _MOST_SLOW = 12, 4
@@ -163,9 +161,7 @@ def _epsilon(
 # What the noise of each mechanism does to its answers, for the report
 
 
-def noise_of_answers(
-    problem: Problem, level: Fraction, span: Callable[[Path], Span]
-) -> tuple[AnswerNoise, ...]:
+def noise_of_answers(problem: Problem, level: Fraction, span: SpanOf) -> tuple[AnswerNoise, ...]:
     """Returns what noise does to the answers of each mechanism, in the order of the spec; one that
     has other noise on other blocks has an entry for each.
 
@@ -180,9 +176,7 @@ def noise_of_answers(
     return tuple(known)
 
 
-def _of_mechanism(
-    mechanism: Mechanism, level: Fraction, span: Callable[[Path], Span]
-) -> AnswerNoise:
+def _of_mechanism(mechanism: Mechanism, level: Fraction, span: SpanOf) -> AnswerNoise:
     """Returns what noise does to the answers of one mechanism."""
     place = span(mechanism.path)
     noises = [each.guarantee.noise for each in mechanism.statements]

@@ -16,7 +16,6 @@ from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems import composition
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.one_mechanism import chained, preprocessing
-from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.setting import Setting, finite
 from dpcompose.resolve import resolve
 from dpcompose.source import load
@@ -123,7 +122,7 @@ mechanisms:
 def setting(protect: str):  # type: ignore[no-untyped-def]
     problem = resolve(load(BLOCKS.format(protect=protect), "spec.yaml")).problem
     solver = Solver(problem)
-    return setting_of(solver, solver.solve(Notion.PURE))
+    return Setting(solver, solver.solve(Notion.PURE))
 
 
 def refused(one: Setting) -> set[str]:
