@@ -171,9 +171,9 @@ def _complaining(reports: Iterable[Report], style: Style) -> Iterator[Report]:
     for report in reports:
         if report.status == "invalid":
             from dpcompose.render.console import printed
-            from dpcompose.render.diagnostics import diagnostics
+            from dpcompose.render.diagnostics import findings_of
 
-            complain_lines(printed(diagnostics(report, style), style).rstrip("\n"))
+            complain_lines(printed(findings_of(report, style), style).rstrip("\n"))
         yield report
 
 

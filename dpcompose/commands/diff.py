@@ -236,7 +236,9 @@ def _rendering(output: Output[DiffFormat], comparison: Comparison) -> Rendering[
         case DiffFormat.TEXT:
             return lambda found: diff_text.text(found, style)
         case DiffFormat.MARKDOWN:
-            return lambda found: within_summary(review.markdown(found, lambda: comparison.left_out))
+            return lambda found: within_summary(
+                diff_text.markdown(found, style, lambda: comparison.left_out)
+            )
         case DiffFormat.JSON:
             return lambda found: diff_json.json(found, lambda: comparison.left_out)
         case DiffFormat.GITHUB:

@@ -30,7 +30,7 @@ from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import Settings
 from dpcompose.render import savings_table
-from dpcompose.render.console import grid, printed
+from dpcompose.render.console import Grid, printed
 from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
 from dpcompose.report import Report
@@ -125,7 +125,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         return
     if rows := _change_rows(changed, _constants(old), _constants(new)):
         style = style_for(None, run.look)
-        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
+        text = printed(Grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
         sys.stderr.write(text)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     remarks += [

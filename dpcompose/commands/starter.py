@@ -92,12 +92,13 @@ def example(name: str) -> str:
 
 def list_examples(look: Look) -> None:
     """Prints the names of the examples with their titles."""
-    from dpcompose.render.console import grid, literal, printed, ruled
+    from dpcompose.render.console import Grid, Section, literal, printed
 
     style, listed = style_for(None, look), []
     for folder, titles in examples().items():
         rows = [(literal(name, style, "strong"), title) for name, title in titles.items()]
-        listed += [ruled(folder, style, FOLDERS[folder]), grid(rows, style, ["fixed"])]
+        table = Grid(rows, style, ["fixed"])
+        listed.append(Section(folder, [table], style, FOLDERS[folder]))
     ends = (
         "`dpcompose examples NAME | dpcompose analyze -` analyses one",
         "`dpcompose init --from NAME` writes a copy of it to start from",

@@ -1,4 +1,5 @@
-"""The renderables of rich that all output for people is made of, and their rendering to text.
+"""The parts that all output for people is made of (`Frame`, `Section`, `Grid`, and texts of rich),
+and their rendering for a terminal; `dpcompose.render.inline` writes the same parts as Markdown.
 
 Text from a spec or a file name is made by `literal`: it is never markup, contains nothing that a
 terminal acts upon, and is in characters that the output can carry before rich measures it.
@@ -7,12 +8,15 @@ terminal acts upon, and is in characters that the output can carry before rich m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
-from typing import Any
+from typing import Any, TypeAlias
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.panel import Panel
+from rich.protocol import is_renderable
 from rich.rule import Rule
 from rich.style import Style as Look
 from rich.table import Table
@@ -41,8 +45,8 @@ def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> s
         highlight=False,
         legacy_windows=False,
     )
-    single = isinstance(parts, str) or hasattr(parts, "__rich_console__")
-    for part in [parts] if single else parts:  # type: ignore[union-attr]
+    listed = [parts] if is_renderable(parts) else parts
+    for part in listed:  # type: ignore[union-attr]
         console.print(part)
     stream.flush()
     stream.seek(0)
@@ -71,62 +75,134 @@ def leading_to(
     return text
 
 
-def grid(
-    rows: Iterable[Sequence[str | Text | Table]],
-    style: Style,
-    columns: Sequence[str] = (),
-    heads: Sequence[str | Text] = (),
-    gap: int = 2,
-) -> Table:
-    """Returns aligned cells without rules, below their `heads`; rows may be shorter than others.
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Aligned cells without rules, below their `heads`; rows may be shorter than others.
 
     `columns`: words on each column: the meaning that colours it, `left`, `right`, `fixed` (never
     wrapped), `part` (the default: at most two fifths of the page), `third` (at most a third),
     `rest` (takes the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same,
     and at least a quarter of the page), or `fold` (the same, and breaks long words; the default of
-    the last one).
+    the last one); `name`: its texts are names, which are code in Markdown.
     `gap`: blanks between columns.
     """
-    listed = [list(row) for row in rows]
-    count = max(map(len, [heads, *listed]), default=0)
-    kinds: dict[str, dict[str, Any]] = {
-        "left": {},
-        "fixed": {"no_wrap": True},
-        "right": {"justify": "right"},
-        "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
-        "third": {"max_width": max(16, style.width // 3)},
-        "rest": {"ratio": 1},
-        "rest2": {"ratio": 2},
-        "rest3": {"ratio": 3},
-        "wide": {"ratio": 1, "min_width": style.width // 4},
-        "fold": {"ratio": 1, "overflow": "fold"},
-    }
-    looks = []
-    for number in range(count):
-        default = "fold" if number == count - 1 else "part"
-        words = (columns[number] if number < len(columns) else default).split()
-        found = [kinds.get(word, {"style": word}) for word in words]
-        looks.append({key: value for each in found for key, value in each.items()})
-    table = Table(
-        box=None,
-        padding=(0, 1) if heads else (0, gap),
-        collapse_padding=not heads,
-        pad_edge=False,
-        show_header=bool(heads),
-        header_style="weak",
-        expand=any("ratio" in look for look in looks),
-    )
-    for look, head in zip(looks, heads or [""] * count, strict=True):
-        table.add_column(literal(head, style, "weak") if isinstance(head, str) else head, **look)
-    for row in listed:
-        table.add_row(*(literal(each, style) if isinstance(each, str) else each for each in row))
-    return table
+
+    rows: Sequence[Sequence[str | Text | Table]]
+    style: Style
+    columns: Sequence[str] = ()
+    heads: Sequence[str | Text] = ()
+    gap: int = 2
+
+    def __rich__(self) -> Table:
+        """Returns the table for a terminal."""
+        style, rows, heads = self.style, self.rows, self.heads
+        count = max(map(len, [heads, *rows]), default=0)
+        kinds: dict[str, dict[str, Any]] = {
+            "left": {},
+            "name": {},
+            "fixed": {"no_wrap": True},
+            "right": {"justify": "right"},
+            "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
+            "third": {"max_width": max(16, style.width // 3)},
+            "rest": {"ratio": 1},
+            "rest2": {"ratio": 2},
+            "rest3": {"ratio": 3},
+            "wide": {"ratio": 1, "min_width": style.width // 4},
+            "fold": {"ratio": 1, "overflow": "fold"},
+        }
+        looks = []
+        for number in range(count):
+            default = "fold" if number == count - 1 else "part"
+            words = (self.columns[number] if number < len(self.columns) else default).split()
+            found = [kinds.get(word, {"style": word}) for word in words]
+            looks.append({key: value for each in found for key, value in each.items()})
+        table = Table(
+            box=None,
+            padding=(0, 1) if heads else (0, self.gap),
+            collapse_padding=not heads,
+            pad_edge=False,
+            show_header=bool(heads),
+            header_style="weak",
+            expand=any("ratio" in look for look in looks),
+        )
+        for look, head in zip(looks, heads or [""] * count, strict=True):
+            table.add_column(
+                literal(head, style, "weak") if isinstance(head, str) else head, **look
+            )
+        for row in rows:
+            table.add_row(
+                *(literal(each, style) if isinstance(each, str) else each for each in row)
+            )
+        return table
 
 
-def ruled(name: str, style: Style, says: str = "") -> RenderableType:
-    """Returns a heading across the page below an empty line; `says`: a few words on its section."""
-    title = literal(f"{name} ", style, "heading")
-    if says:
-        title.append_text(literal(f" {says} ", style, "weak"))
-    rule = Rule(title, align="left", style="weak", characters=style.plain("─"))
-    return Padding(rule, (1, 0, 0, 0))
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The line that a result starts with: what it is about, and the number."""
+
+    text: Text
+
+    def __rich__(self) -> Text:
+        """Returns the line for a terminal."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Named rows in a frame, with a name above and a title below; `failed`: in the colour of
+    errors."""
+
+    name: str
+    title: str
+    rows: Sequence[tuple[str, Text]]
+    failed: bool
+    style: Style
+
+    def __rich__(self) -> Panel:
+        """Returns the panel for a terminal."""
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="weak", no_wrap=True)
+        table.add_column()
+        for word, value in self.rows:
+            table.add_row(word, value)
+        below = " ".join(self.title.split())
+        return Panel(
+            table,
+            title=literal(self.name, self.style, "strong"),
+            title_align="left",
+            subtitle=literal(below, self.style, "weak") if below else None,
+            subtitle_align="left",
+            border_style="bad" if self.failed else "weak",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a result below a heading; `says`: a few words beside that."""
+
+    name: str
+    parts: Sequence[Part]
+    style: Style
+    says: str = ""
+
+    def __rich__(self) -> RenderableType:
+        """Returns the heading across the page, below an empty line, and the parts below it."""
+        title = literal(f"{self.name} ", self.style, "heading")
+        if self.says:
+            title.append_text(literal(f" {self.says} ", self.style, "weak"))
+        line = self.style.plain("─")
+        rule = Rule(title, align="left", style="weak", characters=line)
+        return Group(Padding(rule, (1, 0, 0, 0)), *self.parts)
+
+
+#: What results for people consist of, in every format.
+Part: TypeAlias = "Headline | Frame | Section | Grid | Text | RenderableType"
+
+
+def texts_of(pages: Iterable[list[Part]], write: Callable[[list[Part]], str]) -> Iterator[str]:
+    """Yields each list of parts as `write` gives it, with an empty line between two; an empty text
+    for an empty list."""
+    gap = ""
+    for parts in pages:
+        yield f"{gap}{write(parts)}" if parts else ""
+        gap = "\n" if parts else gap

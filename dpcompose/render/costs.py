@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
-from rich.console import RenderableType
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import decimal_up, summed
-from dpcompose.render.console import grid, literal, ruled
+from dpcompose.render.console import Grid, Part, Section, literal
 from dpcompose.render.inline import code, plain
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import given_text, route_text, short_amounts
@@ -25,11 +24,10 @@ _MOST_SHARES = 12
 _BAR = 12
 
 
-def costs(report: Report, style: Style) -> Iterator[RenderableType]:
+def costs(report: Report, style: Style) -> Iterator[Section]:
     """Yields the table of what each mechanism adds at the worst change; nothing without costs."""
     if not report.shares:
         return
-    yield ruled("What each mechanism costs", style, _where(report))
     alone = report.bound is None and report.record is None
     without = any(each.without is not None for each in report.shares)
     heads = ["mechanism", unit_of_costs(report), f"share of {added_unit(report)}"]
@@ -47,17 +45,18 @@ def costs(report: Report, style: Style) -> Iterator[RenderableType]:
         rows.append([""])
     rows += [[f"group {name}", "", _part(part, style)] for name, part in report.group_shares]
     columns = ["wide mechanism", "right", "fixed", *["right"] * without, "right fixed weak"]
-    yield grid(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
+    table = Grid(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
+    yield Section("What each mechanism costs", [table], style, _where(report))
 
 
-def accuracy(report: Report, style: Style) -> Iterator[RenderableType]:
+def accuracy(report: Report, style: Style) -> Iterator[Section]:
     """Yields the table of what noise does to the answers of each mechanism, where asked for."""
     if not report.accuracy:
         return
-    yield ruled("Accuracy", style, "what the noise does to each number of an answer, in its units")
     heads = ("mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line")
     columns = ("wide mechanism", "part", "fixed", "fixed", "right fixed weak")
-    yield grid(accuracy_rows(report), style, columns, heads)
+    says = "what the noise does to each number of an answer, in its units"
+    yield Section("Accuracy", [Grid(accuracy_rows(report), style, columns, heads)], style, says)
 
 
 def level_text(report: Report) -> str:
@@ -153,11 +152,15 @@ _FROM = (
 )
 
 
-def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
+def who_learns(report: Report, style: Style) -> Iterator[Section]:
     """Yields a table with a row for each question about columns, and why answers are missing."""
-    if not report.attributes:
-        return
-    yield ruled("Who learns what", style, "a row changes in these columns alone, the rest is known")
+    if report.attributes:
+        says = "a row changes in these columns alone, the rest is known"
+        yield Section("Who learns what", [*_answers(report, style)], style, says)
+
+
+def _answers(report: Report, style: Style) -> Iterator[Part]:
+    """Yields the tables of answers to questions about columns, and remarks on them."""
     head, rows = questions(report, style.detail == "full")
     for n, columns in enumerate(_tables(head, style)):
         if n:
@@ -167,7 +170,7 @@ def who_learns(report: Report, style: Style) -> Iterator[RenderableType]:
         if any(protected[1:]):
             shown.insert(0, [literal(each, style, "weak") for each in protected])
         heads = [head[i] for i in columns]
-        yield grid(shown, style, [_WORDS.get(each, "right fixed") for each in heads], heads)
+        yield Grid(shown, style, [_WORDS.get(each, "right fixed") for each in heads], heads)
     if any(each.startswith("from ") for each in head):
         yield literal(_FROM, style, "weak")
     for says in dict.fromkeys(why for each in report.attributes for why in each.reasons):

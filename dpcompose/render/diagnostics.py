@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -19,18 +20,32 @@ _MOST_PLACES = 3  # places of one finding with source lines; the others are only
 _MOST_NAMED = 20
 
 
-def diagnostics(report: Report, style: Style) -> list[RenderableType]:
-    """Returns the findings of a report as renderables, with the source lines they are about."""
-    return print_findings(report.findings, report.file, report.lines, style)
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Findings about a file, with the source lines that they are about."""
+
+    listed: Sequence[Diagnostic]
+    file: str
+    lines: Sequence[str]
+    style: Style
+
+    def __rich__(self) -> Group:
+        """Returns the findings for a terminal, equal ones at several places together."""
+        return Group(*_excerpts(self.listed, self.file, self.lines, self.style))
+
+
+def findings_of(report: Report, style: Style) -> Findings:
+    """Returns the findings of a report."""
+    return Findings(report.findings, report.file, report.lines, style)
 
 
 def refusal(error: InvalidSpec, style: Style) -> str:
     """Returns the faults of an invalid spec as text, without a newline at the end."""
-    parts = print_findings(error.diagnostics, error.file, error.lines, style)
-    return printed(parts, style).removesuffix("\n")
+    found = Findings(error.diagnostics, error.file, error.lines, style)
+    return printed(found, style).removesuffix("\n")
 
 
-def print_findings(
+def _excerpts(
     findings: Iterable[Diagnostic], file: str, lines: Sequence[str], style: Style
 ) -> list[RenderableType]:
     """Returns the findings about a file as renderables, with its source lines; equal ones at

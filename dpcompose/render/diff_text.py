@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from rich.console import RenderableType
-
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.planning.comparison import Change, Invalid, Moved, NumberChange
+from dpcompose.planning.comparison import Change, Invalid, NumberChange
 from dpcompose.planning.edits import Edit
-from dpcompose.render.console import grid, literal, printed, ruled
-from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.console import Grid, Headline, Part, Section, literal, printed, texts_of
+from dpcompose.render.diagnostics import findings_of
 from dpcompose.render.headlines import (
     budget_text,
     neighbours,
     requested_number,
     verdict_words,
 )
+from dpcompose.render.inline import code, markdown_of
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import given_text
 from dpcompose.render.terminal import parts
-from dpcompose.report import Report, Share
+from dpcompose.report import LeftOut, Report, Share
 from dpcompose.report.wording import number
 
 #: So many mechanisms, edits and sentences are listed; JSON has them all.
@@ -33,7 +32,13 @@ _SIGNS = {"increased": "▲", "incomparable": "!", "decreased": "▼", "same": "
 
 
 def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
-    """Yields a section for each spec that changed; the others are counted."""
+    """Yields what changed in each spec, as a terminal shows it; the others are counted."""
+    return texts_of(parts_of(found, style), lambda parts: printed(parts, style))
+
+
+def parts_of(found: Iterable[Change | Invalid], style: Style) -> Iterator[list[Part]]:
+    """Yields the parts of each spec that changed, none of another one, to show progress; at the end
+    how many did not change."""
     unchanged, told, only = 0, 0, None
     settings: dict[str, None] = {}
     for each in found:
@@ -41,18 +46,36 @@ def text(found: Iterable[Change | Invalid], style: Style) -> Iterator[str]:
             unchanged += 1
             settings.update(dict.fromkeys(each.settings))
             only = each if only is None else only
-            yield ""
+            yield []
             continue
-        yield ("\n" if told else "") + printed(_parts(each, style), style)
+        yield [*_parts(each, style)]
         told += 1
     # a single spec is shown even if it is unchanged
     if not told and unchanged == 1 and only is not None:
-        yield printed(_parts(only, style), style)
+        yield [*_parts(only, style)]
     elif unchanged:
-        more: list[RenderableType] = [literal(f"{unchanged} unchanged", style, "strong")]
+        more: list[Part] = [literal(f"{unchanged} unchanged", style, "strong")]
         if settings:
-            more += [ruled("Settings around them", style), grid(_items(list(settings)), style)]
-        yield ("\n" if told else "") + printed(more, style)
+            items = Grid(_items(list(settings)), style)
+            more.append(Section("Settings around them", [items], style))
+        yield more
+
+
+def markdown(
+    found: Iterable[Change | Invalid],
+    style: Style = Style(),  # noqa: B008
+    left_out: Callable[[], LeftOut] = LeftOut,
+) -> Iterator[str]:
+    """Yields the same as Markdown, for a review.
+
+    `left_out` counts what has no result; it is called after all changes were found.
+    """
+    style = style._replace(encoding="utf-8")
+    yield from texts_of(parts_of(found, style), markdown_of)
+    out = left_out()
+    if out.summary:
+        names = ": " + ", ".join(map(code, out.names)) if out.names else ""
+        yield f"\n{out.summary}{names}\n"
 
 
 def is_unchanged(change: Change) -> bool:
@@ -69,16 +92,16 @@ def is_unchanged(change: Change) -> bool:
     return change.direction == "same" and not any(told)
 
 
-def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
-    """Yields the renderables of one changed or invalid spec."""
+def _parts(found: Change | Invalid, style: Style) -> Iterator[Part]:
+    """Yields the parts of one changed or invalid spec."""
     if isinstance(found, Invalid):
         for report in found.reports:
             yield from parts(report, style)
         return
     how = _MARKS[found.direction]
     head = literal(f"{_SIGNS[found.direction]} ", style, how)
-    head.append_text(literal(f"{found.label}: ", style, "strong"))
-    yield head.append_text(literal(movement(found), style, how))
+    head.append_text(literal(f"{found.label}: ", style, "name"))
+    yield Headline(head.append_text(literal(movement(found), style, how)))
     beside = [
         each
         for each in found.numbers
@@ -94,9 +117,7 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[RenderableType]:
         yield mark.append_text(literal(words, style))
     if style.detail == "brief" or (is_unchanged(found) and not found.settings):
         return
-    for name, section in _sections(found, style):
-        yield ruled(name, style)
-        yield from section
+    yield from _sections(found, style)
 
 
 #: So many other numbers stand beside the one that leads.
@@ -155,34 +176,36 @@ def movement(change: Change) -> str:
     return f"{first.name}  {_arrow(first)}"
 
 
-def _sections(change: Change, style: Style) -> Iterator[tuple[str, list[RenderableType]]]:
-    """Yields the sections of a change that have content, each with its heading."""
+def _sections(change: Change, style: Style) -> Iterator[Section]:
+    """Yields the sections of a change that have content."""
     full = style.detail == "full"
     because = change.because if full else reasons_to_show(change)
-    tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = (
-        ("Not comparable", [] if change.why is None else [(sentence(change.why),)]),
-        ("Because", _items(because)),
-        ("Changed in the spec", _edit_rows(change.edits)),
-        ("Assumed, not checked", _assumption_rows(change)),
-    )
-    for name, rows in tables:
-        if rows:
-            yield name, [grid(rows, style)]
+    new: list[Part] = []
     if change.findings:
         seen = replace(change.source_to_show, findings=change.findings[:MOST])
         more = len(change.findings) - MOST
         note = [literal(f"and {more} more", style, "weak")] if more > 0 else []
-        yield "New findings", [*diagnostics(seen, style), *note]
-    further = (
-        ("Newly free", _items(free(change))),
-        ("What mechanisms cost at the worst change", _mechanism_rows(change)),
-        ("Worst change", _changed_places(change, full)),
-        ("Settings", _items(change.settings)),
-        ("Fails by --fail-on", [(each,) for each in change.failing]),
+        new = [findings_of(seen, style), *note]
+
+    def rows(listed: Sequence[Sequence[str]], columns: Sequence[str] = ()) -> list[Part]:
+        """Returns the rows as a table, nothing without any."""
+        return [Grid(listed, style, columns)] if listed else []
+
+    why = [] if change.why is None else [(sentence(change.why),)]
+    named = ("part", "name part")
+    sections: tuple[tuple[str, list[Part]], ...] = (
+        ("Not comparable", rows(why)),
+        ("Because", rows(_items(because))),
+        ("Changed in the spec", rows(_edit_rows(change.edits), named)),
+        ("Assumed, not checked", rows(_assumption_rows(change))),
+        ("New findings", new),
+        ("Newly free", rows(_items(free(change)))),
+        ("What mechanisms cost at the worst change", rows(_mechanism_rows(change), named)),
+        ("Worst change", rows(_changed_places(change, full), named)),
+        ("Settings", rows(_items(change.settings))),
+        ("Fails by --fail-on", rows([(each,) for each in change.failing])),
     )
-    for name, rows in further:
-        if rows:
-            yield name, [grid(rows, style)]
+    yield from (Section(name, parts, style) for name, parts in sections if parts)
 
 
 def _items(sentences: Sequence[str]) -> list[tuple[str, ...]]:
@@ -278,16 +301,6 @@ def free(change: Change) -> list[str]:
     ]
 
 
-def worst_rows(change: Change) -> list[tuple[str, str]]:
-    """Returns the worst change as rows; before and now where they differ."""
-    if change.new is None:
-        return []
-    was, now = _happens(change.old), _happens(change.new)
-    if was == now or was is None:
-        return [] if now is None else [("as before" if was == now else "now", now)]
-    return [("before", was), ("now", now or "none: there is no finite bound")]
-
-
 def _changed_places(change: Change, full: bool) -> list[tuple[str, ...]]:
     """Returns for each dataset what the worst change is there, where that is another one than
     before; with `full` for all datasets."""
@@ -362,13 +375,6 @@ def _shape(text: str) -> str:
     return _WORDS.sub("#", text)
 
 
-def _happens(report: Report | None) -> str | None:
-    """Returns the worst change of a report in one line; None without one."""
-    if report is None or report.worst is None:
-        return None
-    return "; ".join(report.worst.says)
-
-
 def _mechanism_rows(change: Change) -> list[tuple[str, ...]]:
     """Returns the mechanisms that cost another amount at the worst change, as rows."""
     rows: list[tuple[str, ...]] = []
@@ -388,13 +394,6 @@ def _mechanism_rows(change: Change) -> list[tuple[str, ...]]:
             )
         )
     return _first(rows)
-
-
-def before_now(moved: Moved) -> tuple[str, str]:
-    """Returns what a mechanism adds at the worst change, before and now with its line."""
-    line = moved.new.span if moved.new is not None else None
-    place = "" if line is None else f" (line {line.line})"
-    return _share(moved.old), f"→ {_share(moved.new)}{place}"
 
 
 def _share(share: Share | None) -> str:

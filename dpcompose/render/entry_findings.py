@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dpcompose.errors import LEVELS
 from dpcompose.faults import plural
 from dpcompose.render.console import printed
-from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.diagnostics import findings_of
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
 from dpcompose.render.schemas import ENTRIES
@@ -27,7 +27,7 @@ def text(reports: Iterable[Report], style: Style) -> Iterator[str]:
         says = ", ".join(words) or style.paint("no findings", "good")
         if not fits(report):
             says = f"{style.paint('no valid entry', 'bad')}, {says}"
-        found = printed(diagnostics(report, style), style) if words else ""
+        found = printed(findings_of(report, style), style) if words else ""
         gap = "\n" if found and number else ""
         yield f"{gap}{found}{style.plain(report.label)}: {says}\n"
 

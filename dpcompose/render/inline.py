@@ -1,11 +1,15 @@
-"""Text within Markdown: what comes from a spec is code, never markup, a link or a mention."""
+"""Results as Markdown: what comes from a spec is code, never markup, a link or a mention."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from dpcompose.errors import printable
+from rich.text import Text
+
+from dpcompose.errors import Diagnostic, printable
+from dpcompose.render.console import Frame, Grid, Headline, Part, Section
+from dpcompose.render.diagnostics import Findings
 
 #: Characters and addresses that our own sentences never contain, so that they come from a spec.
 _STRANGE = re.compile(r"[\\*_{}\[\]<>#|~@!&^$\"]|://|www[.]", re.IGNORECASE)
@@ -57,6 +61,84 @@ def _outside(words: str) -> str:
     inside = words.strip()
     before, _, after = words.partition(inside)
     return f"{before}{code(inside)}{after}"
+
+
+# --- the parts of a result -----------------------------------------------------------------------
+
+#: Signs of what is new, gone and changed, which are no markup in a cell of a table.
+_SIGNS = frozenset("+-~")
+#: Of what bars consist: in a font whose letters are not equally wide they say nothing.
+_BARS = frozenset("━─")
+
+
+def markdown_of(parts: Iterable[Part]) -> str:
+    """Returns the parts of a result as Markdown, with an empty line between two."""
+    return "\n".join(map(_markdown, parts))
+
+
+def _markdown(part: Part) -> str:
+    """Returns one part, with the end of its last line."""
+    match part:
+        case Headline(text):
+            return f"### {_inline(text)}\n"
+        case Frame(name, title, rows):
+            (_, first), *more = rows
+            above = f"{plain(name)}, {plain(' '.join(title.split()))}" if title else plain(name)
+            below = _table([(word, _inline(each)) for word, each in more], 2)
+            return f"### {above}: {_inline(first)}\n\n{below}"
+        case Section(name, parts, _, says):
+            return f"**{plain(name)}**{f': {plain(says)}' if says else ''}\n\n{markdown_of(parts)}"
+        case Grid():
+            return _grid(part)
+        case Findings(listed):
+            return "".join(f"- {_finding(each)}\n" for each in listed)
+        case Text():
+            return f"{_inline(part)}\n"
+    raise TypeError(f"{part!r} is not written as Markdown")
+
+
+def _grid(part: Grid) -> str:
+    """Returns a table; a list if its rows have one cell each."""
+    names = [number for number, words in enumerate(part.columns) if "name" in words.split()]
+    rows = [
+        [
+            code(each) if n in names and isinstance(each, str) and each else _inline(each)
+            for n, each in enumerate(row)
+        ]
+        for row in part.rows
+    ]
+    if max(map(len, rows), default=0) == 1 and not part.heads:
+        return "".join(f"- {each}\n" for [each] in rows)
+    return _table(rows, max(map(len, rows)), [_inline(each) for each in part.heads])
+
+
+def _table(rows: Iterable[Sequence[str]], count: int, heads: Sequence[str] = ()) -> str:
+    """Returns rows of Markdown as a table of `count` columns."""
+    lines = [[*row, *[""] * (count - len(row))] for row in (heads, *rows)]
+    lines.insert(1, ["---"] * count)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _inline(text: str | Text | object) -> str:
+    """Returns a text in which names are code; bars are left out."""
+    if isinstance(text, str):
+        return text if text in _SIGNS else plain(text)
+    assert isinstance(text, Text)
+    ends = sorted({0, *(end for span in text.spans for end in (span.start, span.end))})
+    said = ""
+    for piece in text.divide(ends[1:]):
+        if piece.spans and piece.spans[-1].style == "name":
+            said += code(piece.plain.removesuffix(": ")) + ": "
+        elif not _BARS.issuperset(piece.plain):
+            said += plain(piece.plain)
+    return said.strip()
+
+
+def _finding(finding: Diagnostic) -> str:
+    """Returns a finding as one item: line, level, message and code."""
+    line = f"line {finding.span.line}: " if finding.span else ""
+    level = "" if finding.level == "error" else f"{finding.level}: "
+    return f"{line}{level}{plain(finding.message)} ({finding.code})"
 
 
 #: The most bytes of one document: a job summary of GitHub, at most 1 MiB, may contain two.

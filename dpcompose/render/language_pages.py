@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import RenderableType
 
 from dpcompose.handbook import PrintedExample, full_spec, sources, topics, topics_of
-from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.console import Section, literal, printed
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import at_text, bound_text
 from dpcompose.render.pages import (
+    Chapter,
     Page,
+    PagePart,
     Paragraph,
-    Part,
     Rows,
-    Section,
     Snippet,
     aligned_rows,
     printed_page,
@@ -55,12 +55,14 @@ def word_page(word: str, analyze: Analyze, style: Style, page: Page = printed_pa
     return page(word, style, [Paragraph(sorts, "weak", 0)], sections)
 
 
-def _meanings(meanings: Sequence[Meaning]) -> Iterator[Section]:
+def _meanings(meanings: Sequence[Meaning]) -> Iterator[Chapter]:
     """Yields a section for each meaning of a word; many keys are listed in one section."""
     for each in meanings:
         if each.sort is not WordSort.KEY:
             rows = [(key.word, "needed" if key.needed else "", key.says) for key in each.keys]
-            table: list[Part] = [Paragraph(""), Rows(rows, ("key", "", "means"), 2)] if rows else []
+            table: list[PagePart] = (
+                [Paragraph(""), Rows(rows, ("key", "", "means"), 2)] if rows else []
+            )
             yield _where(each), [Paragraph(each.says), *table]
     keys = [each for each in meanings if each.sort is WordSort.KEY]
     if len(keys) > 2:
@@ -83,7 +85,7 @@ def _where(each: Meaning) -> str:
     return f"{sort}, at {either(f'`{key}`' for key in each.of)}"
 
 
-def _topics(word: str, analyze: Analyze) -> Iterator[Section]:
+def _topics(word: str, analyze: Analyze) -> Iterator[Chapter]:
     """Yields the sections on the topics of a word: text, example spec, its result by `analyze`,
     theorems."""
     for topic in topics_of(word):
@@ -120,7 +122,7 @@ def example_page(
 ) -> str:
     """Returns the page of an example in the paper, by its number, with specs of it and the results
     that `analyze` gives."""
-    sections: list[Section] = []
+    sections: list[Chapter] = []
     for each in example.specs:
         spec = full_spec(each.lines)
         gives = Paragraph(f"gives {outcome(analyze(spec))}", "strong")
@@ -142,8 +144,8 @@ def language_page(style: Style) -> str:
     parts: list[RenderableType] = []
     for heading, group in topics().items():
         rows = [(word, in_few_words(word)) for topic in group for word in topic.words]
-        parts += [*([""] if parts else []), ruled(heading, style)]
-        parts.append(rendered(Rows(rows), style))
+        below = [rendered(Rows(rows), style)]
+        parts += [*([""] if parts else []), Section(heading, below, style)]
     return printed(parts, style)
 
 

@@ -15,8 +15,8 @@ from rich.text import Text
 from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS
 from dpcompose.faults import plural
-from dpcompose.render.console import literal, printed, ruled
-from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.console import Part, Section, literal, printed
+from dpcompose.render.diagnostics import findings_of
 from dpcompose.render.headlines import outcome, requested_number
 from dpcompose.render.layout import Style, clipped
 from dpcompose.render.numbers import equation, found_text, given_text
@@ -136,7 +136,7 @@ def _costs(report: Report) -> str:
     return f"{most.mechanism}{part}"
 
 
-def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[RenderableType]:
+def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Part]:
     """Yields the table, the counts and the findings."""
     folder = _common_folder([row.label for row in rows])
     rows = [replace(row, label=row.label.removeprefix(folder)) for row in rows]
@@ -152,11 +152,8 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Rende
         words.append(plural(found, "finding"))
     yield literal("  ".join(words), style, "strong")
     if told:
-        yield ruled("Findings", style)
-        for number, report in enumerate(told):
-            if number:
-                yield ""
-            yield from diagnostics(report, style)
+        listed = [part for each in told for part in ("", findings_of(each, style))]
+        yield Section("Findings", listed[1:], style)
 
 
 def _common_folder(labels: list[str]) -> str:

@@ -134,16 +134,16 @@ def _total_values(total: Total) -> dict[str, object]:
     shares = [float(each.record.share) for each in steps if each.record is not None]
     top = max([1.0, *shares])
     labels = len(steps) <= _MOST_LABELS
-    rows = [(word, each.plain) for word, each in total_views.panel_rows(total, _PLAIN)]
+    frame = total_views.frame(total, _PLAIN)
     says = "certified" if kind == "good" else "no number"
     if total.verdict is not None:
         says = "within budget" if kind == "good" else "over budget"
     return {
-        "name": total_views.name_of(total),
+        "name": frame.name,
         "kind": kind,
         "sign": _SIGNS[kind],
-        "says": f"{sentence(says)}: {rows[0][1]}",
-        "rows": rows[1:],
+        "says": f"{sentence(says)}: {frame.rows[0][1]}",
+        "rows": frame.rows[1:],
         "limit": 200 - 200 / top,
         "steps": [
             {
@@ -154,13 +154,7 @@ def _total_values(total: Total) -> dict[str, object]:
             }
             for n, (each, share) in enumerate(zip(steps, shares, strict=True))
         ],
-        "sections": [
-            (
-                name,
-                [[each if isinstance(each, str) else each.plain for each in row] for row in rows],
-            )
-            for name, rows in total_views.sections(total, _PLAIN)
-        ],
+        "sections": total_views.sections(total, _PLAIN),
     }
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dpcompose.core.theorem import Hypothesis, Subject, Theorem
 from dpcompose.handbook import sources
-from dpcompose.render.console import grid, literal, printed, ruled
+from dpcompose.render.console import Grid, Section, literal, printed
 from dpcompose.render.layout import Style
 from dpcompose.render.theorem_text import GROUPS, book, flowing, group_of
 
@@ -48,16 +48,19 @@ class Rows(NamedTuple):
     fixed: int = 1
 
 
-Part = Paragraph | Snippet | Rows
-#: A section of a page: its heading and its content.
-Section = tuple[str, Sequence[Part]]
+PagePart = Paragraph | Snippet | Rows
+#: A chapter of a page: its heading and its content.
+Chapter = tuple[str, Sequence[PagePart]]
 #: A function that returns a page from its name, its style, its head and its sections.
-Page = Callable[[str, Style, Sequence[Part], Iterable[Section]], str]
+Page = Callable[[str, Style, Sequence[PagePart], Iterable[Chapter]], str]
 
 
-def printed_page(name: str, style: Style, head: Sequence[Part], sections: Iterable[Section]) -> str:
+def printed_page(
+    name: str, style: Style, head: Sequence[PagePart], sections: Iterable[Chapter]
+) -> str:
     """Returns a page as text: its name, its head, then its sections, without the empty ones."""
-    parts: list[RenderableType] = [ruled(name, style), *(rendered(each, style) for each in head)]
+    above = Section(name, [rendered(each, style) for each in head], style)
+    parts: list[RenderableType] = [above]
     for heading, content in sections:
         if content:
             parts += ["", literal(heading, style, "heading")]
@@ -65,7 +68,7 @@ def printed_page(name: str, style: Style, head: Sequence[Part], sections: Iterab
     return printed(parts, style)
 
 
-def rendered(part: Part, style: Style) -> RenderableType:
+def rendered(part: PagePart, style: Style) -> RenderableType:
     """Returns a part of a page as a terminal shows it."""
     match part:
         case Paragraph(text, how, indent):
@@ -75,7 +78,7 @@ def rendered(part: Part, style: Style) -> RenderableType:
         case Rows(rows, heads, fixed):
             cells = [[_cell(each, style) for each in row] for row in rows]
             above = [[literal(each, style, "weak") for each in heads]] if heads else []
-            shown = grid([*above, *cells], style, ["fixed"] * fixed)
+            shown = Grid([*above, *cells], style, ["fixed"] * fixed)
     return Padding(shown, (0, 0, 0, 2))
 
 
@@ -89,7 +92,7 @@ def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = 
     """Returns a panel of a help page as text: what is typed beside what it means."""
     pairs = [(literal(typed, style, "strong"), literal(means, style)) for typed, means in rows]
     if max(len(typed) for typed, _ in rows) <= _TYPED:
-        content: list[RenderableType] = [grid(pairs, style, ["fixed"])]
+        content: list[RenderableType] = [Grid(pairs, style, ["fixed"])]
     else:
         content = [Text("\n  ").join(pair) for pair in pairs]
     if says:
@@ -103,7 +106,7 @@ def panel(name: str, rows: Sequence[tuple[str, str]], style: Style, says: str = 
 _TYPED = 16
 
 
-def aligned_rows(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> list[Part]:
+def aligned_rows(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> list[PagePart]:
     """Returns texts in aligned columns; [] without rows."""
     cells = [*rows]
     return [Rows(cells, heads)] if cells else []
@@ -132,9 +135,9 @@ def theorem_table(entries: Sequence[Theorem], style: Style) -> str:
     for name, rows in groups.items():
         if rows:
             wide = [(each, *_cell(says, style).split()) for each, says in rows]
-            shown = Padding(grid(wide, style, ["fixed"]), (0, 0, 0, 2))
-            parts += [*([""] if parts else []), ruled(name, style)]
-            parts.append(shown if style.wide else rendered(Rows(rows), style))
+            shown = Padding(Grid(wide, style, ["fixed"]), (0, 0, 0, 2))
+            below = shown if style.wide else rendered(Rows(rows), style)
+            parts += [*([""] if parts else []), Section(name, [below], style)]
     return printed(parts, style)
 
 
@@ -142,7 +145,7 @@ def source_page(entries: Sequence[Theorem], style: Style) -> str:
     """Returns the page of a source: its citation, then its theorems."""
     name = entries[0].source
     head = literal(sources().get(name, name), style, "strong")
-    return printed([ruled(name, style), head, ""], style) + theorem_table(entries, style)
+    return printed(Section(name, [head, ""], style), style) + theorem_table(entries, style)
 
 
 def theorem_page(entry: Theorem, style: Style, page: Page = printed_page) -> str:
@@ -153,7 +156,7 @@ def theorem_page(entry: Theorem, style: Style, page: Page = printed_page) -> str
     return page(entry.id, style, head, [*_of_theorem(entry)])
 
 
-def _of_theorem(entry: Theorem) -> Iterator[Section]:
+def _of_theorem(entry: Theorem) -> Iterator[Chapter]:
     """Yields the sections of the page of one theorem."""
     texts = flowing(entry.statement).split("\n\n")
     yield "Statement", [part for each in texts for part in (Paragraph(""), Paragraph(each))][1:]
@@ -174,7 +177,7 @@ def _of_theorem(entry: Theorem) -> Iterator[Section]:
     yield "See it at work", [Snippet(at_work)] if at_work else []
 
 
-def _conditions(entry: Theorem, hypotheses: Iterable[Hypothesis]) -> list[Part]:
+def _conditions(entry: Theorem, hypotheses: Iterable[Hypothesis]) -> list[PagePart]:
     """Returns hypotheses in rows: how each is checked, its name, and what it says."""
     return aligned_rows((entry.how(each), each.name, each.says) for each in hypotheses)
 
@@ -190,7 +193,7 @@ def code_page(code: str, meaning: str, style: Style, page: Page = printed_page) 
     entry = code_entries()[code]
     head = [Paragraph(meaning, "strong", 0), Paragraph(""), Paragraph(entry.why)]
     facts = [("Level", level(code)), ("Silenced", silenced(code))]
-    sections: list[Section] = [
+    sections: list[Chapter] = [
         *((name, [Snippet(lines)]) for name, lines in snippets(entry)),
         ("What it does", aligned_rows(facts)),
         ("Theorems", aligned_rows(titles(entry.theorems))),

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 
-from rich.console import RenderableType
-from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import chance, decimal_up, plural
-from dpcompose.render.console import leading_to, literal
+from dpcompose.render.console import Frame, leading_to, literal
 from dpcompose.render.headlines import budget_text, neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
@@ -35,31 +31,10 @@ _MOST_REASONS = 3
 _MOST_POINTS = 4  # further numbers at a chosen δ or ε
 
 
-def panel(report: Report, style: Style) -> RenderableType:
+def panel(report: Report, style: Style) -> Frame:
     """Returns the panel of a valid spec; without a finite bound it shows the reasons."""
     failed = report.status != "ok" or (report.verdict is not None and not report.verdict.ok)
-    return framed(report.label, report.title, _rows(report, style), failed, style)
-
-
-def framed(
-    name: str, title: str, rows: Iterable[tuple[str, Text]], failed: bool, style: Style
-) -> RenderableType:
-    """Returns named rows in a frame, with a name above and a title below; `failed`: in the colour
-    of errors."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="weak", no_wrap=True)
-    table.add_column()
-    for word, value in rows:
-        table.add_row(word, value)
-    below = " ".join(title.split())
-    return Panel(
-        table,
-        title=literal(name, style, "strong"),
-        title_align="left",
-        subtitle=literal(below, style, "weak") if below else None,
-        subtitle_align="left",
-        border_style="bad" if failed else "weak",
-    )
+    return Frame(report.label, report.title, _rows(report, style), failed, style)
 
 
 def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:

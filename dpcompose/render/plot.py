@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.render.console import literal, ruled
+from dpcompose.render.console import literal
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import at_text
 from dpcompose.render.risk_text import per_cent
@@ -33,7 +33,6 @@ _LEAST = -10
 def plots(report: Report, style: Style) -> Iterator[RenderableType]:
     """Yields both curves, beside each other where the page has room; a sentence where there are
     none."""
-    yield ruled("Curves", style, "hits of the best test, and δ at each ε")
     risk = report.drawn
     if risk is None or not risk.trade_off:
         yield literal("There is no finite bound, so there is no curve to show.", style)

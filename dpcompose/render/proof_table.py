@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from dpcompose.render.console import grid, leading_to, literal
+from dpcompose.render.console import Grid, leading_to, literal
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import parameter_text, short_text
 from dpcompose.render.theorem_text import in_short
@@ -25,7 +25,7 @@ _MOST_LEVELS = 8
 _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"}
 
 
-def proof(nodes: Sequence[Node], style: Style) -> Table:
+def proof(nodes: Sequence[Node], style: Style) -> Grid:
     """Returns the proof tree as a table; equal lines are merged, unless the style asks for all."""
     shown = (
         [_Shown(each) for each in nodes]
@@ -44,7 +44,7 @@ def proof(nodes: Sequence[Node], style: Style) -> Table:
         )
         for each, guide in zip(shown, guides, strict=True)
     ]
-    return grid(
+    return Grid(
         rows,
         style,
         ("right fixed weak", "rest", "right fixed", "right fixed weak", "right fixed weak"),

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from textwrap import wrap
 
-from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.curves.rounding import decimal_up
-from dpcompose.render.console import grid, literal, ruled
+from dpcompose.render.console import Grid, Part, Section, literal
 from dpcompose.render.headlines import neighbours
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import equation, parameter_text, route_text
@@ -52,12 +50,15 @@ def tables(report: Report) -> tuple[str, str]:
     return _COLUMNS if report.changes else _TABLES.get(str(report.relation), _NEIGHBOURS)
 
 
-def attacked(report: Report, style: Style) -> Iterator[RenderableType]:
+def attacked(report: Report, style: Style) -> Iterator[Section]:
     """Yields a table of an attacker's gain from each baseline, and sentences on its meaning."""
-    risk = report.risk
-    if risk is None:
-        return
-    yield ruled("What an attacker gains", style, "at most, whoever it is")
+    if report.risk is not None:
+        parts = [*_gains(report.risk, report, style)]
+        yield Section("What an attacker gains", parts, style, "at most, whoever it is")
+
+
+def _gains(risk: Risk, report: Report, style: Style) -> Iterator[Part]:
+    """Yields the sentence, the table and the remarks on what an attacker gains."""
     for rate, found in sorted(risk.success)[:1]:
         yield literal(in_words(rate, found, report), style, "strong")
     yield _table(risk, report, style)
@@ -118,7 +119,7 @@ def per_cent(rate: Fraction) -> str:
     return f"{decimal_up(rate * 100, 3)} %"
 
 
-def _table(risk: Risk, report: Report, style: Style) -> Table:
+def _table(risk: Risk, report: Report, style: Style) -> Grid:
     """Returns the table of baselines, false alarms, successes and hits."""
     other, own = tables(report)
     # A long heading is on two lines.
@@ -144,7 +145,7 @@ def _table(risk: Risk, report: Report, style: Style) -> Table:
                 cells.append(literal(f"≤ {_rate_in_words(others[index][1], of)}", style, "weak"))
             rows.append(cells)
     lines = [Text("\n").join(literal(line, style, "weak") for line in head) for head in heads]
-    return grid(rows, style, ["left", *["right"] * (len(heads) - 1)], lines)
+    return Grid(rows, style, ["left", *["right"] * (len(heads) - 1)], lines)
 
 
 def told_apart(risk: Risk, report: Report) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from rich.console import RenderableType
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
@@ -13,7 +12,7 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
-from dpcompose.render.console import grid, literal, printed, ruled
+from dpcompose.render.console import Grid, Headline, Part, Section, literal, printed
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
 from dpcompose.render.numbers import left_text
@@ -32,23 +31,23 @@ def text(file: str, found: Savings, style: Style) -> Iterator[str]:
     yield printed(_parts(file, found, style), style)
 
 
-def _parts(file: str, found: Savings, style: Style) -> Iterator[RenderableType]:
+def _parts(file: str, found: Savings, style: Style) -> Iterator[Part]:
     """Yields the renderables of the result: headline, table, and how many rows are left out."""
-    head_ = literal(f"{file}: ", style, "strong")
+    head_ = literal(f"{file}: ", style, "name")
     name, at, point = found.name.partition(" at ")
     total = equation_of(name, found.total)
-    yield head_.append_text(literal(f"{total}{at}{point}", style, "strong"))
-    yield ruled("Savings", style, "by half the ε, ρ or μ of a mechanism, or twice its noise")
+    yield Headline(head_.append_text(literal(f"{total}{at}{point}", style, "strong")))
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
     rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
     heads = ("mechanism", f"{name} saved", f"{name} then", "saved", "line")
-    yield grid(
-        rows, style, ("wide mechanism", "right", "right", "fixed", "right fixed weak"), heads
-    )
+    columns = ("wide mechanism", "right", "right", "fixed", "right fixed weak")
+    parts: list[Part] = [Grid(rows, style, columns, heads)]
     if len(found.savings) > len(shown):
-        yield literal(f"and {len(found.savings) - len(shown)} more", style, "weak")
+        parts.append(literal(f"and {len(found.savings) - len(shown)} more", style, "weak"))
     if name in ("ρ", "μ"):
-        yield literal("--delta 1e-6 gives an ε, and what is saved of it", style, "weak")
+        parts.append(literal("--delta 1e-6 gives an ε, and what is saved of it", style, "weak"))
+    says = "by half the ε, ρ or μ of a mechanism, or twice its noise"
+    yield Section("Savings", parts, style, says)
 
 
 def equation_of(name: str, value: Fraction) -> str:

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.curves.rounding import decimal_up, listing, plural
-from dpcompose.render.console import grid, literal, ruled
+from dpcompose.render.console import Grid, Part, Section, literal
 from dpcompose.render.headlines import place, ranges, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
@@ -38,15 +36,15 @@ from dpcompose.report import Advice, AgainstAdversary, Assumption, At, Report, R
 _MOST_TEXTS = 2
 
 
-def advice(report: Report, style: Style) -> list[RenderableType]:
-    """Returns a heading and a table of the advice; empty without any."""
+def advice(report: Report, style: Style) -> Iterator[Section]:
+    """Yields the table of the advice; nothing without any."""
     if not report.advice:
-        return []
+        return
     _, at, where = report.advice[0].number.partition(" at ")
     says = f"{at.strip()} {where}, if it is true: say so" if at else "if it is true: say so"
     rows = [row for each in report.advice for row in _advice_rows(each, style)]
-    table = grid(rows, style, ("fixed number", "right fixed good", "fold", "right fixed weak"))
-    return [ruled("What would make it less", style, says), table]
+    table = Grid(rows, style, ("fixed number", "right fixed good", "fold", "right fixed weak"))
+    yield Section("What would make it less", [table], style, says)
 
 
 def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
@@ -90,17 +88,18 @@ _VISIBLE = Fraction(1, 10**5)  # a smaller relative gap does not show in six dig
 _Row = tuple[Text, Text, Text, Text]
 
 
-def compared(report: Report, style: Style) -> Iterator[RenderableType]:
+def compared(report: Report, style: Style) -> Iterator[Section]:
     """Yields the routes and theorems compared: the one used, the looser ones, and, in full, those
     that do not apply."""
     usable = usable_rows(report, style)
     unusable = _unusable(report, style) if style.detail == "full" else []
-    if usable or unusable:
-        yield ruled("Compared", style)
-    if usable:
-        yield grid(usable, style, ("fixed", "rest", "third right", "right fixed"), gap=1)
-    if unusable:
-        yield grid(unusable, style, ("fixed bad", "part", "rest"), gap=1)
+    tables = (
+        Grid(usable, style, ("fixed", "rest", "third right", "right fixed"), gap=1),
+        Grid(unusable, style, ("fixed bad", "part", "rest"), gap=1),
+    )
+    shown = [each for each in tables if each.rows]
+    if shown:
+        yield Section("Compared", shown, style)
 
 
 def usable_rows(report: Report, style: Style) -> list[_Row]:
@@ -173,12 +172,16 @@ def _unusable(report: Report, style: Style) -> list[tuple[str, str, Text]]:
 _MOST_STEPS = 14
 
 
-def against_adversary(report: Report, style: Style) -> Iterator[RenderableType]:
+def against_adversary(report: Report, style: Style) -> Iterator[Section]:
     """Yields the bound against the adversary with its reasoning; nothing without an adversary."""
-    found = report.adversary
-    if found is None:
-        return
-    yield ruled("Against an adversary with two hypotheses", style, "weaker than the bound above")
+    if report.adversary is not None:
+        parts = [*_of_adversary(report, report.adversary, style)]
+        name = "Against an adversary with two hypotheses"
+        yield Section(name, parts, style, "weaker than the bound above")
+
+
+def _of_adversary(report: Report, found: AgainstAdversary, style: Style) -> Iterator[Part]:
+    """Yields the bound against an adversary, what it is in other numbers, and the reasoning."""
     if found.bound is None:
         yield literal(f"No bound: {found.why}", style, "bad")
         yield literal(sentence(found.label), style)
@@ -191,7 +194,9 @@ def against_adversary(report: Report, style: Style) -> Iterator[RenderableType]:
         yield literal(f"That is {share} times the ε of differential privacy, {dp}", style)
     for at in found.at_delta:
         yield literal(f"{at_text(at)}: {at.says}", style)
-    yield grid(_steps(found, style), style, ("right fixed weak", "rest", "right fixed weak"), gap=1)
+    yield Grid(
+        [*_steps(found, style)], style, ("right fixed weak", "rest", "right fixed weak"), gap=1
+    )
 
 
 def _steps(found: AgainstAdversary, style: Style) -> Iterator[tuple[str, str | Text, str]]:
@@ -218,16 +223,15 @@ def _steps(found: AgainstAdversary, style: Style) -> Iterator[tuple[str, str | T
 # --- assumptions, ignored findings, recheck, reasoning in sentences ------------------------------
 
 
-def assumed(found: Sequence[Assumption], style: Style) -> Iterator[RenderableType]:
+def assumed(found: Sequence[Assumption], style: Style) -> Iterator[Section]:
     """Yields the assumptions that the author of the spec vouches for, with their lines."""
     if not found:
         return
-    yield ruled("Assumed, not checked", style, "you vouch for these")
     told = sorted(found, key=lambda each: each.span is None)
     rows = together(told, style.detail != "full")
     if style.detail != "full":
         rows = ((line, _LISTED.sub(_fewer, says)) for line, says in rows)
-    yield by_line(rows, style)
+    yield Section("Assumed, not checked", [by_line(rows, style)], style, "you vouch for these")
 
 
 #: Matches a list of four names or more in a sentence.
@@ -276,12 +280,12 @@ def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, 
     yield from told.items()
 
 
-def by_line(rows: Iterable[Sequence[str | Text]], style: Style) -> Table:
+def by_line(rows: Iterable[Sequence[str | Text]], style: Style) -> Grid:
     """Returns a table of sentences, each after the source line that it is about."""
-    return grid(rows, style, ("right fixed weak", "rest"), gap=1)
+    return Grid([*rows], style, ("right fixed weak", "rest"), gap=1)
 
 
-def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
+def ignored(report: Report, style: Style) -> Iterator[Section]:
     """Yields the findings that comments in the spec ignore, with the reasons."""
     if report.ignored:
         rows = [
@@ -291,7 +295,7 @@ def ignored(report: Report, style: Style) -> Iterator[RenderableType]:
             )
             for each in report.ignored
         ]
-        yield from (ruled("Ignored", style), by_line(rows, style))
+        yield Section("Ignored", [by_line(rows, style)], style)
 
 
 #: The numbers that a recheck does not cover, by the field of a report.
@@ -303,7 +307,7 @@ _LEFT_OUT = {
 }
 
 
-def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
+def rechecked(report: Report, style: Style) -> Iterator[Text]:
     """Yields what the stand-alone checker confirmed, and what it did not check; nothing where that
     was not asked for."""
     found = report.rechecked
@@ -329,11 +333,10 @@ def rechecked(report: Report, style: Style) -> Iterator[RenderableType]:
     yield literal(says, style)
 
 
-def sentences(report: Report, style: Style) -> Iterator[RenderableType]:
+def sentences(report: Report, style: Style) -> Iterator[Section]:
     """Yields the reasoning in numbered sentences, each with its theorem, premises and lines."""
     if not report.chain:
         return
-    yield ruled("In sentences", style)
     rows = []
     for each in report.chain:
         bound = f" → {bound_text(each.bound)}" if each.bound else ""
@@ -346,4 +349,4 @@ def sentences(report: Report, style: Style) -> Iterator[RenderableType]:
         if rests:
             text.append_text(literal(f" [{'; '.join(rests)}]", style, "weak"))
         rows.append((f"{each.number}.", text))
-    yield by_line(rows, style)
+    yield Section("In sentences", [by_line(rows, style)], style)

@@ -14,7 +14,7 @@ from dpcompose.places import version
 from dpcompose.render.code_text import KINDS, codes
 from dpcompose.render.language_pages import Analyze, example_page, in_few_words, word_page
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Page, Part, Rows, Section, code_page, theorem_page
+from dpcompose.render.pages import Chapter, Page, PagePart, Rows, code_page, theorem_page
 from dpcompose.render.templates import environment
 from dpcompose.render.theorem_text import GROUPS, group_of, searchable_text
 from dpcompose.spec.synonyms import synonyms
@@ -115,9 +115,11 @@ def made_page(
     """
     address = page_address(folder, name)
 
-    def html(shown: str, style: Style, head: Sequence[Part], sections: Iterable[Section]) -> str:
+    def html(
+        shown: str, style: Style, head: Sequence[PagePart], sections: Iterable[Chapter]
+    ) -> str:
         """Returns the page in HTML."""
-        at_end: Section = ("What rests on it", [Rows(resting)] if resting else [])
+        at_end: Chapter = ("What rests on it", [Rows(resting)] if resting else [])
         return (
             _templates()
             .get_template("page.html")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
-from rich.console import RenderableType
-
-from dpcompose.render.console import literal, printed, ruled
+from dpcompose.render.console import Part, Section, literal, printed
 from dpcompose.render.costs import accuracy, costs, who_learns
-from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.diagnostics import findings_of
 from dpcompose.render.headlines import verdict_of_invalid
 from dpcompose.render.layout import Style
 from dpcompose.render.overview import overview
@@ -55,10 +53,10 @@ def text(report: Report, style: Style) -> str:
     return printed(parts(report, style), style)
 
 
-def parts(report: Report, style: Style) -> Iterator[RenderableType]:
+def parts(report: Report, style: Style) -> Iterator[Part]:
     """Yields the renderables of one report, from the top down."""
     if report.status in ("invalid", "unreadable"):
-        yield from diagnostics(report, style)
+        yield findings_of(report, style)
         if report.status == "invalid":
             yield literal(verdict_of_invalid(report, Style(encoding=style.encoding)), style, "bad")
         return
@@ -68,12 +66,13 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
         return
     yield from attacked(report, style)
     if report.tree:
-        yield ruled("Why", style, "how the worst change travels, and what it costs")
-        yield proof(report.tree, style)
+        says = "how the worst change travels, and what it costs"
+        yield Section("Why", [proof(report.tree, style)], style, says)
     if style.plot:
         from dpcompose.render.plot import plots
 
-        yield from plots(report, style)
+        says = "hits of the best test, and δ at each ε"
+        yield Section("Curves", [*plots(report, style)], style, says)
     yield from who_learns(report, style)
     yield from costs(report, style)
     yield from accuracy(report, style)
@@ -85,6 +84,5 @@ def parts(report: Report, style: Style) -> Iterator[RenderableType]:
     yield from rechecked(report, style)
     yield from assumed(report.assumptions, style)
     if report.findings:
-        yield ruled("Findings", style)
-        yield from diagnostics(report, style)
+        yield Section("Findings", [findings_of(report, style)], style)
     yield from ignored(report, style)

@@ -11,10 +11,10 @@ from rich.text import Text
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
-from dpcompose.render.console import grid, literal, printed, ruled
-from dpcompose.render.diagnostics import print_findings
+from dpcompose.render.console import Frame, Grid, Part, Section, literal, printed, texts_of
+from dpcompose.render.diagnostics import Findings
 from dpcompose.render.headlines import budget_text, spending
-from dpcompose.render.inline import code, plain
+from dpcompose.render.inline import markdown_of
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
@@ -28,9 +28,7 @@ from dpcompose.render.numbers import (
     short_text,
 )
 from dpcompose.render.panel import (
-    adaptivity_cost,
     bar,
-    framed,
     record_rows,
     share_text,
     spent,
@@ -47,18 +45,28 @@ _BAR = 14
 
 
 def text(found: Sum, style: Style) -> Iterator[str]:
-    """Yields a section for each population, the findings, and the specs that were left out."""
-    for index, total in enumerate(found.totals):
-        rows = panel_rows(total, style)
-        parts = [framed(name_of(total), "", rows, not is_fine(total), style)]
-        for name, cells in sections(total, style):
-            parts += [ruled(name, style), grid(cells, style)]
-        yield ("\n" if index else "") + printed(parts, style)
+    """Yields each population, the findings, and the specs left out, as a terminal shows them."""
+    return texts_of(_parts(found, style), lambda parts: printed(parts, style))
+
+
+def markdown(found: Sum, style: Style) -> Iterator[str]:
+    """Yields the same as Markdown."""
+    return texts_of(_parts(found, style._replace(encoding="utf-8")), markdown_of)
+
+
+def _parts(found: Sum, style: Style) -> Iterator[list[Part]]:
+    """Yields the parts of each population, each finding, and the sentence on what is left out."""
+    for total in found.totals:
+        yield [frame(total, style), *sections(total, style)]
     for file, lines, each in found.findings:
-        yield "\n" + printed(print_findings([each], file, lines, style), style)
-    left_out = sentence_on_left_out(found)
-    if left_out:
-        yield ("\n" if found.totals else "") + printed(literal(left_out, style), style)
+        yield [Findings([each], file, lines, style)]
+    if left_out := sentence_on_left_out(found):
+        yield [literal(left_out, style)]
+
+
+def frame(total: Total, style: Style) -> Frame:
+    """Returns the panel of a total."""
+    return Frame(name_of(total), "", [*_panel_rows(total, style)], not is_fine(total), style)
 
 
 def sentence_on_left_out(found: Sum) -> str:
@@ -77,8 +85,8 @@ def is_fine(total: Total) -> bool:
     return fine and not (total.checked and total.checked.rewritten)
 
 
-def sections(total: Total, style: Style) -> list[tuple[str, Sequence[Sequence[str | Text]]]]:
-    """Returns the sections below the panel that have content: their names and rows."""
+def sections(total: Total, style: Style) -> list[Section]:
+    """Returns the sections below the panel that have content."""
     why = [total.refused] if total.refused else total.reasons
     worst = [e if n == 1 else f"{e}, {n} times" for e, n in Counter(total.worst).items()]
     # What releases protect is named once for a group.
@@ -87,21 +95,24 @@ def sections(total: Total, style: Style) -> list[tuple[str, Sequence[Sequence[st
         for protects, files in total.groups
         for file in files
     ]
-    found: tuple[tuple[str, Sequence[Sequence[str | Text]]], ...] = (
-        ("Why", [(sentence(each),) for each in why]),
-        ("What they protect", groups),
-        ("Releases, each by itself", _releases(total, style)),
-        ("Worst change", [(sentence(each),) for each in worst]),
-        ("What each mechanism costs there", _entries(total, style)),
-        ("At a chosen δ", _at(total)),
-        ("One more mechanism may have", _remaining(total)),
-        ("Over time", _steps(total)),
-        ("Assumed, not checked", [(sentence(each),) for each in total.assumed]),
+    costs = ("name part", "part", "part", "name fold")
+    found: tuple[tuple[str, Sequence[Sequence[str | Text]], Sequence[str]], ...] = (
+        ("Why", [(sentence(each),) for each in why], ()),
+        ("What they protect", groups, ("part", "name fold")),
+        ("Releases, each by itself", _releases(total, style), ("name part",)),
+        ("Worst change", [(sentence(each),) for each in worst], ()),
+        ("What each mechanism costs there", _entries(total, style), costs),
+        ("At a chosen δ", _at(total), ()),
+        ("One more mechanism may have", _remaining(total), ()),
+        ("Over time", _steps(total), ("part", "name part")),
+        ("Assumed, not checked", [(sentence(each),) for each in total.assumed], ()),
     )
-    return [(name, rows) for name, rows in found if rows]
+    return [
+        Section(name, [Grid(rows, style, columns)], style) for name, rows, columns in found if rows
+    ]
 
 
-def panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
+def _panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
     """Yields the rows of the panel: the total, the budget, the record, what is protected."""
     releases = plural(len(total.files), "release")
     if total.refused is not None:
@@ -177,47 +188,12 @@ def name_of(total: Total) -> str:
     return "all specs" if total.population is None else f"population {total.population}"
 
 
-def sentence_of_total(total: Total) -> str:
-    """Returns a total in one sentence: `ε = 2 in 2 releases (pure DP, unbounded neighbours)`."""
-    releases = plural(len(total.files), "release")
-    if total.refused is not None:
-        return f"{releases} that cannot be added up"
-    if not total.finite:
-        return f"{_none(total)} of {releases} ({total.relation})"
-    if total.bounds:
-        terms = f"{total.bounds[0].notion.facts.words}, {total.relation}"
-        value = bound_text(total.bounds[0])
-    else:
-        shown = next(at for at in total.at_delta if at.value is not None)
-        value, terms = at_text(shown), total.relation
-    return f"{value} in {releases} ({terms}){_verdict(total)}"
-
-
 def _none(total: Total) -> str:
     """Returns the words for a missing number.
 
     Parameters chosen along the way may have a finite sum, which is no guarantee.
     """
     return "no finite bound" if total.planned is not None else "no guarantee"
-
-
-def _verdict(total: Total) -> str:
-    """Returns how a total compares with its budget, as the end of a sentence; empty without one."""
-    verdict = total.verdict
-    if verdict is None:
-        return ""
-    limit = budget_text(verdict)
-    if total.record is not None:
-        word = "within" if verdict.ok else "over"
-        return f", {word} the budget {limit}: {spending(total.record)}"
-    if verdict.slack is None:
-        return f", not comparable with the budget {limit}: {verdict.why}"
-    word = "within" if verdict.ok else "over"
-    held = ""
-    if verdict.at is not None:
-        held = f" by {at_text(verdict.at)}"
-    left = f", {left_text(verdict.slack)} left" if verdict.ok else ""
-    return f", {word} the budget {limit}{held}{left}"
 
 
 def _alone(bound: Bound | None) -> str:
@@ -277,13 +253,14 @@ def _remaining(total: Total) -> list[tuple[str, str]]:
     ]
 
 
-def _steps(total: Total) -> list[tuple[str, ...]]:
+def _steps(total: Total) -> list[tuple[str | Text, ...]]:
     """Returns a heading and a row for each release: when it came, its name, what was spent and left
     then.
 
     Empty if the record over time was not asked for.
     """
-    rows: list[tuple[str, ...]] = [("came", "release", "spent", "left")] if total.steps else []
+    heads = tuple(map(Text, ("came", "release", "spent", "left")))
+    rows: list[tuple[str | Text, ...]] = [heads] if total.steps else []
     for each in total.steps:
         if each.record is None or each.record.spent is None:
             rows.append((each.came, each.label, "not counted", ""))
@@ -305,68 +282,11 @@ def _at(total: Total) -> list[tuple[str, str]]:
     ]
 
 
-def markdown(found: Sum) -> Iterator[str]:
-    """Yields a table of the populations, then the releases and numbers of each."""
-    yield "| population | releases | total | |\n|---|---|---|---|\n"
-    for total in found.totals:
-        name = code(total.population) if total.population is not None else "all specs"
-        yield f"| {name} | {len(total.files)} | {plain(_value(total))} | {_word(total)} |\n"
-    for total in found.totals:
-        name = "all specs" if total.population is None else f"population {code(total.population)}"
-        yield f"\n**{name}**: {plain(sentence_of_total(total))}\n\n"
-        if total.refused is not None:
-            yield f"- {plain(total.refused)}\n"
-            for protects, files in total.groups:
-                yield f"- {plain(protects)}: {', '.join(map(code, files))}\n"
-        yield from (f"- {plain(each)}\n" for each in total.reasons)
-        yield from (f"- {code(label)}: {plain(_alone(bound))}\n" for label, bound in total.alone)
-        record = total.record
-        cost = record.cost if record else None
-        told = (
-            ("record", _checked(total.checked) if total.checked else None),
-            ("before", spending(total.before) if total.before else None),
-            ("spent", spending(record) if record else None),
-            ("adaptive", adaptivity_cost(cost) if cost else None),
-            ("spent, without a guarantee", bound_text(total.realised) if total.realised else None),
-            ("fixed before the first output", total.planned),
-        )
-        yield from (f"- {name}: {plain(says)}\n" for name, says in told if says is not None)
-        yield from (
-            f"- one more mechanism may have {plain(value)} ({how})\n"
-            for value, how in _remaining(total)
-        )
-        if total.steps:
-            yield "\n| came | release | spent | left |\n|---|---|---|---|\n"
-            for came, label, spent, left in _steps(total)[1:]:
-                yield f"| {plain(came)} | {code(label)} | {plain(spent)} | {plain(left)} |\n"
-            yield "\n"
-        yield from (f"- worst change: {plain(each)}\n" for each in total.worst)
-        yield from (f"- assumed: {plain(each)}\n" for each in total.assumed)
-    if found.findings:
-        yield "\n"
-    for file, _, each in found.findings:
-        place = file if each.span is None else f"{file}:{each.span.line}"
-        yield f"- **{each.level}** {code(place)}: {plain(each.message)} ({each.code})\n"
-    if found.unnamed:
-        yield f"\n{plain(sentence_on_left_out(found))}\n"
-
-
 def _value(total: Total) -> str:
     """Returns the number of a total: its bound, or else the numbers at the chosen δ's."""
     if total.bounds:
         return bound_text(total.bounds[0])
     return "; ".join(at_text(at) for at in total.at_delta) or "none"
-
-
-def _word(total: Total) -> str:
-    """Returns the verdict on a total in a word or two, bold where it fails."""
-    if total.refused is not None:
-        return "**not added up**"
-    if not total.finite:
-        return f"**{_none(total)}**"
-    if total.verdict is None:
-        return ""
-    return "within budget" if total.verdict.ok else "**over budget**"
 
 
 def json(found: Sum) -> Iterator[str]:

@@ -17,10 +17,9 @@ from dpcompose.cli import app
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.policy import settings_files
 from dpcompose.render import diff_json, diff_text
-from dpcompose.render.diff_text import headline
+from dpcompose.render.diff_text import headline, markdown
 from dpcompose.render.inline import code, plain
 from dpcompose.render.layout import Style
-from dpcompose.render.review import markdown
 
 BASE = """\
 dpcompose: 1
@@ -221,12 +220,10 @@ def test_names_and_values_are_code_in_markdown(tmp_path: Path) -> None:
         .replace("dpcompose: 1\n", f"dpcompose: 1\ntitle: '{LOUD}'\n")
     )
     shown = run(str(old), str(new), "--format", "markdown").stdout
-    assert f"- {code(LOUD)} ε 1 → ε 2 (line 11)" in shown
-    assert (
-        f"- mechanism {code(LOUD)}: <code>epsilon</code> <code>1</code> → <code>2</code>" in shown
-    )
-    assert f"- the spec: <code>title</code> {code(LOUD)} (new)" in shown
-    outside = re.sub("<code>.*?</code>", "", shown)
+    assert f"| ~ | {code(LOUD)} | ε 1 → 2 | +100 % | :11 |" in shown
+    assert f"| ~ | {code(LOUD + '.epsilon')} | 1 → 2 | :11 |" in shown
+    assert f"| + | <code>title</code> | {code(LOUD)} | :2 |" in shown
+    outside = re.sub("^### |<code>.*?</code>", "", shown)
     assert not re.search(r"[@_#<>\[\]`]|www", outside), outside
 
 
@@ -258,7 +255,10 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
             "text": "".join(diff_text.text([found], Style())),
             "md": "".join(markdown([found])),
         }
-        assert words in " ".join(shown["text"].split()) and "removed |\n" in shown["md"]
+        assert (
+            words in " ".join(shown["text"].split())
+            and f"▼ <code>old</code>: removed spec: {words}\n" in shown["md"]
+        )
         document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
         assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
         assert document["old"]["file"] == "old@HEAD"
@@ -268,11 +268,11 @@ def test_a_review_tells_what_is_no_longer_assumed_even_by_itself() -> None:
     """As the text does; a spec of which there is nothing to tell has no details."""
     found = change(Version("a.yaml", BASE), Version("a.yaml", BASE))
     assert isinstance(found, Change) and diff_text.is_unchanged(found)
-    assert "**<code>a.yaml</code>**" not in "".join(markdown([found]))
+    assert "".join(markdown([found])).count("\n") == 1
     fewer = replace(found, no_longer_assumed=("`a` is as it is declared",))
     told = "".join(markdown([fewer]))
-    assert "No longer assumed:" in told and "**<code>a.yaml</code>**" in told
-    assert "Settings:" in "".join(markdown([replace(found, settings=("fail-on: note",))]))
+    assert "**Assumed, not checked**\n\n" in told and "| - | " in told
+    assert "**Settings**\n\n- " in "".join(markdown([replace(found, settings=("fail-on: note",))]))
 
 
 def test_both_names_of_a_renamed_spec_are_told() -> None:
@@ -351,7 +351,9 @@ def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:
     new.write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,") + "budget: {epsilon: 2}\n")
     assert "\n  ✗ over budget ε = 2 by 0.2\n" in run(str(old), str(new)).stdout
     assert "\n  ✓ within budget ε = 2, 0.3 left\n" in run(str(new), str(old)).stdout
-    assert "\nOver budget ε = 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    assert (
+        "\n✗ over budget ε = 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    )
     new.write_text(BASE + "budget: {epsilon: 1.75}\n")
     assert (
         "within budget ε = 7/4 (1.75), 0.05 left; before: budget ε = 2"

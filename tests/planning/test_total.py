@@ -371,7 +371,7 @@ def test_what_is_printed(folder: Path) -> None:
     assert document["without_population"] == ["unnamed.yaml"]
     assert document["totals"][0]["guarantee"]["exact"] == {"epsilon": "3/2"}
     shown = run("other.yaml", "--format", "markdown").stdout
-    assert "| <code>&#124;x&#124;</code> | 1 | ε = 3 |" in shown
+    assert "### <code>population &#124;x&#124;</code>: ε = 3 pure DP in 1 release\n" in shown
 
 
 def test_populations_are_code_in_markdown(folder: Path) -> None:
@@ -379,8 +379,8 @@ def test_populations_are_code_in_markdown(folder: Path) -> None:
         wards("1", "1", "1").replace("population: p", "population: '@all'")
     )
     shown = run("loud.yaml", "--format", "markdown").stdout
-    assert "| <code>&#64;all</code> | 1 | ε = 1 |" in shown
-    assert "**population <code>&#64;all</code>**: ε = 1 in 1 release" in shown
+    assert "### <code>population &#64;all</code>: ε = 1 pure DP in 1 release\n" in shown
+    assert "| <code>loud.yaml</code> | ε = 1 |" in shown
     assert "@" not in shown
 
 

@@ -36,7 +36,7 @@ from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 from dpcompose.render import CHECKERS, RENDERERS, quiet
-from dpcompose.render.console import grid, literal, printed
+from dpcompose.render.console import Grid, literal, printed
 from dpcompose.render.headlines import outcome, ranges
 from dpcompose.render.json import result
 from dpcompose.render.layout import Style, transliterated
@@ -418,12 +418,12 @@ def test_any_text_can_be_carried_by_any_encoding(text: str, encoding: str) -> No
 
 
 def test_wide_characters_are_aligned() -> None:
-    text = printed(grid([("病院", "1"), ("a", "2")], Style()), Style())
+    text = printed(Grid([("病院", "1"), ("a", "2")], Style()), Style())
     assert text == "病院  1\na     2\n"
 
 
 def test_a_grid_of_nothing_is_nothing() -> None:
-    assert printed(grid([], Style()), Style()).strip() == ""
+    assert printed(Grid([], Style()), Style()).strip() == ""
 
 
 def test_runs_of_numbers_are_joined() -> None:

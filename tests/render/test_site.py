@@ -18,7 +18,7 @@ from dpcompose.render import RENDERERS, sarif, site_pages
 from dpcompose.render.code_text import snippets
 from dpcompose.render.console import leading_to, literal, printed
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Page, Paragraph, Part, Rows, Snippet
+from dpcompose.render.pages import Page, PagePart, Paragraph, Rows, Snippet
 from dpcompose.spec.vocabulary import vocabulary
 
 NAMES = {
@@ -124,7 +124,7 @@ def test_pages_lead_to_each_other(pages: dict[str, Read]) -> None:
 def test_hostile_text_is_escaped_everywhere() -> None:
     def page(style: Style, made: Page) -> str:
         rows = Rows([(HOSTILE, HOSTILE)], (HOSTILE, ""))
-        content: list[Part] = [Paragraph(HOSTILE), Snippet([HOSTILE]), rows]
+        content: list[PagePart] = [Paragraph(HOSTILE), Snippet([HOSTILE]), rows]
         return made(HOSTILE, style, [Paragraph(HOSTILE, indent=0)], [(HOSTILE, content)])
 
     _, text = site_pages.made_page("codes", "DPC101", page, [(HOSTILE, HOSTILE)])

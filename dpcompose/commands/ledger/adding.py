@@ -125,7 +125,7 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
         case TotalFormat.TEXT:
             pieces = render.text(found, style_for(output, run.look))
         case TotalFormat.MARKDOWN:
-            pieces = within_summary(render.markdown(found))
+            pieces = within_summary(render.markdown(found, style_for(output, run.look)))
         case TotalFormat.HTML:
             from dpcompose.render.page import page_of_totals
 

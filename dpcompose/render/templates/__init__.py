@@ -6,6 +6,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from rich.text import Text
 
 from dpcompose.errors import printable
 from dpcompose.render.layout import sentence
@@ -29,8 +30,9 @@ def environment() -> Environment:
     return found
 
 
-def with_code(text: str) -> str:
+def with_code(said: str | Text) -> str:
     """Returns text as markup, in which words between backquotes are code."""
+    text = str(said)
     parts = [printable(each) for each in text.split("`")]
     if len(parts) % 2 == 0:
         return printable(text)
