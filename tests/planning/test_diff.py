@@ -222,7 +222,7 @@ def test_names_and_values_are_code_in_markdown(tmp_path: Path) -> None:
     shown = run(str(old), str(new), "--format", "markdown").stdout
     assert f"| ~ | {code(LOUD)} | ε 1 → 2 | +100 % | :11 |" in shown
     assert f"| ~ | {code(LOUD + '.epsilon')} | 1 → 2 | :11 |" in shown
-    assert f"| + | <code>title</code> | {code(LOUD)} | :2 |" in shown
+    assert f"| + | <code>title</code> | {code(LOUD)} | :1 |" in shown
     outside = re.sub("^### |<code>.*?</code>", "", shown)
     assert not re.search(r"[@_#<>\[\]`]|www", outside), outside
 
