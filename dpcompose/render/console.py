@@ -7,9 +7,11 @@ terminal acts upon, and is in characters that the output can carry before rich m
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from io import BytesIO, TextIOWrapper
 from typing import Any, TypeAlias
 
@@ -63,6 +65,13 @@ def literal(text: str, style: Style, how: str = "") -> Text:
     """Returns a text exactly as it is, with no markup read in it and safe for a terminal; `how`:
     the meaning that colours it."""
     return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
+
+
+def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
+    """Returns a bar of `cells` cells, of which the share `part` is filled in the colour `how`."""
+    filled = min(cells, math.ceil(part * cells))
+    text = literal("━" * filled, style, how)
+    return text.append_text(literal("─" * (cells - filled), style, "weak"))
 
 
 def leading_to(

@@ -10,11 +10,10 @@ from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import decimal_up, summed
-from dpcompose.render.console import Grid, Part, Section, literal
+from dpcompose.render.console import Grid, Part, Section, bar, literal
 from dpcompose.render.inline import code, plain
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.numbers import given_text, route_text, short_amounts
-from dpcompose.render.panel import bar, share_text
+from dpcompose.render.numbers import given_text, route_text, share_text, short_amounts
 from dpcompose.render.risk_text import per_cent
 from dpcompose.report import Learnt, Report, Share
 

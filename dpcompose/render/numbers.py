@@ -196,3 +196,13 @@ def number_down(value: Fraction) -> float | None:
     """Returns the double that prints as the largest decimal not above `value`, or None."""
     opposite = number_up(-value)
     return None if opposite is None else 0.0 - opposite
+
+
+def percent(part: Fraction) -> str:
+    """Returns a share in per cent, rounded up: `89 %`, `1417 %`."""
+    return f"{decimal_up(Fraction(math.ceil(part * 100)), 15)} %"
+
+
+def share_text(part: Fraction) -> str:
+    """Returns a share to the nearest per cent; `< 1 %` for what would be none."""
+    return "< 1 %" if 0 < part * 200 < 1 else f"{round(part * 100)} %"

@@ -15,13 +15,13 @@ from rich.text import Text
 from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.errors import LEVELS
 from dpcompose.faults import plural
-from dpcompose.render.console import Part, Section, literal, printed
+from dpcompose.render.console import Part, Section, bar, literal, printed
 from dpcompose.render.diagnostics import findings_of
 from dpcompose.render.headlines import outcome, requested_number
 from dpcompose.render.layout import Style, clipped
-from dpcompose.render.numbers import equation, found_text, given_text
+from dpcompose.render.numbers import equation, found_text, given_text, percent, share_text
 from dpcompose.render.numbers import route_text as _decimal
-from dpcompose.render.panel import bar, percent, share_text, share_used
+from dpcompose.render.panel import share_used
 from dpcompose.report import Report
 
 #: Cells of a bar, where there is room.

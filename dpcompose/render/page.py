@@ -26,11 +26,13 @@ from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
     at_text,
+    percent,
     route_text,
+    share_text,
     short_amounts,
     short_text,
 )
-from dpcompose.render.panel import in_words, percent, share_text, share_used
+from dpcompose.render.panel import in_words, share_used
 from dpcompose.render.panel import requested_text as headline
 from dpcompose.render.proof_table import first_rows, merge_equal_nodes
 from dpcompose.render.risk_text import about, per_cent, point_text, told_apart

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from rich.text import Text
 
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import chance, decimal_up, plural
-from dpcompose.render.console import Frame, leading_to, literal
+from dpcompose.render.console import Frame, bar, leading_to, literal
 from dpcompose.render.headlines import budget_text, neighbours, not_comparable, requested_number
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.numbers import (
@@ -19,6 +18,7 @@ from dpcompose.render.numbers import (
     excess_over,
     excess_text,
     left_text,
+    percent,
     route_text,
 )
 from dpcompose.render.risk_text import in_brief
@@ -237,20 +237,3 @@ def share_used(verdict: Verdict) -> Fraction:
     if limit == 0:
         return Fraction(0) if verdict.ok else Fraction(2)
     return (limit - verdict.slack) / limit
-
-
-def percent(part: Fraction) -> str:
-    """Returns a share in per cent, rounded up: `89 %`, `1417 %`."""
-    return f"{decimal_up(Fraction(math.ceil(part * 100)), 15)} %"
-
-
-def share_text(part: Fraction) -> str:
-    """Returns a share to the nearest per cent; `< 1 %` for what would be none."""
-    return "< 1 %" if 0 < part * 200 < 1 else f"{round(part * 100)} %"
-
-
-def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
-    """Returns a bar of `cells` cells, of which the share `part` is filled in the colour `how`."""
-    filled = min(cells, math.ceil(part * cells))
-    text = literal("━" * filled, style, how)
-    return text.append_text(literal("─" * (cells - filled), style, "weak"))

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dpcompose.render.headlines import in_few_words, is_bounded, neighbours
-from dpcompose.render.numbers import short_text
-from dpcompose.render.panel import share_text
+from dpcompose.render.numbers import share_text, short_text
 from dpcompose.report import PipelineNode, Report
 
 #: Text in backquotes, as sentences of a report have names.

@@ -12,11 +12,10 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.planning.savings import Saving, Savings
-from dpcompose.render.console import Grid, Headline, Part, Section, literal, printed
+from dpcompose.render.console import Grid, Headline, Part, Section, bar, literal, printed
 from dpcompose.render.json import dumped
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import left_text
-from dpcompose.render.panel import bar, share_text
+from dpcompose.render.numbers import left_text, share_text
 from dpcompose.render.schemas import FIT, SAVINGS
 from dpcompose.report.wording import number
 

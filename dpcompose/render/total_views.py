@@ -11,7 +11,7 @@ from rich.text import Text
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
-from dpcompose.render.console import Frame, Grid, Part, Section, literal, printed, texts_of
+from dpcompose.render.console import Frame, Grid, Part, Section, bar, literal, printed, texts_of
 from dpcompose.render.diagnostics import Findings
 from dpcompose.render.headlines import budget_text, spending
 from dpcompose.render.inline import markdown_of
@@ -25,14 +25,10 @@ from dpcompose.render.numbers import (
     given_text,
     left_text,
     route_text,
+    share_text,
     short_text,
 )
-from dpcompose.render.panel import (
-    bar,
-    record_rows,
-    share_text,
-    spent,
-)
+from dpcompose.render.panel import record_rows, spent
 from dpcompose.render.schemas import TOTALS
 from dpcompose.render.theorem_text import book
 from dpcompose.report import At, Bound

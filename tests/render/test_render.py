@@ -50,9 +50,9 @@ from dpcompose.render.numbers import (
     left_text,
     number_down,
     number_up,
+    percent,
 )
 from dpcompose.render.pages import theorem_page
-from dpcompose.render.panel import percent
 from dpcompose.render.problems import counted
 from dpcompose.report import At, Bound, LeftOut, Report, Verdict
 
