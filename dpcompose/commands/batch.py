@@ -31,7 +31,7 @@ from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
 from dpcompose.memory import settle
 from dpcompose.policy.settings import OFF, BadSettings, Settings
-from dpcompose.render.problems import UNREADABLE, counted
+from dpcompose.render.words.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
 from dpcompose.report.findings import BudgetsSeen
 from dpcompose.source import Document, documents

@@ -25,9 +25,10 @@ from dpcompose.commands.run import Run
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, in_order
 from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings
-from dpcompose.render import Renderer, entry_findings, github, sarif
+from dpcompose.render import Renderer
+from dpcompose.render.exports import entry_findings, github, sarif
+from dpcompose.render.exports.registry import entries
 from dpcompose.render.layout import Style
-from dpcompose.render.registry import entries
 from dpcompose.report import Report
 from dpcompose.source import Source
 

@@ -36,8 +36,9 @@ from dpcompose.planning.comparison import (
     refused,
 )
 from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
-from dpcompose.render import diff_json, diff_text, github, review, sarif
-from dpcompose.render.inline import within_summary
+from dpcompose.render.exports import github, sarif
+from dpcompose.render.parts.inline import within_summary
+from dpcompose.render.plans import diff_json, diff_text, review
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
 

@@ -40,7 +40,7 @@ def complain(message: str) -> None:
 
 def complain_of(error: InvalidSpec) -> None:
     """Prints the faults of a spec on standard error, with the source lines they are about."""
-    from dpcompose.render.diagnostics import refusal
+    from dpcompose.render.parts.diagnostics import refusal
 
     complain_lines(refusal(error, for_complaints()))
 

@@ -20,7 +20,7 @@ from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import Fix
 from dpcompose.planning.corrections import Corrected, changed_lines, corrected
-from dpcompose.render.diagnostics import difference
+from dpcompose.render.parts.diagnostics import difference
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past

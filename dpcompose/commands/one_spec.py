@@ -29,10 +29,10 @@ from dpcompose.planning.fitting import Fitted, Unfit, fit, wanted_accuracy, with
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import Settings
-from dpcompose.render import savings_table
-from dpcompose.render.console import Grid, printed
-from dpcompose.render.headlines import judged
 from dpcompose.render.logs import Inert
+from dpcompose.render.parts.console import TextTable, printed
+from dpcompose.render.plans import savings_table
+from dpcompose.render.words.headlines import judged
 from dpcompose.report import Report
 from dpcompose.report.wording import number, plural
 from dpcompose.resolve import resolve
@@ -125,7 +125,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         return
     if rows := _change_rows(changed, _constants(old), _constants(new)):
         style = style_for(None, run.look)
-        text = printed(Grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
+        text = printed(TextTable([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
         sys.stderr.write(text)
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     remarks += [
@@ -313,8 +313,8 @@ def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
 
 def _drawing(report: Report, form: GraphFormat, run: Run) -> str:
     """Returns the drawing in a format."""
-    from dpcompose.render.graph_svg import graph_svg
-    from dpcompose.render.graph_text import graph_dot, graph_mermaid, graph_tree
+    from dpcompose.render.pictures.graph_svg import graph_svg
+    from dpcompose.render.pictures.graph_text import graph_dot, graph_mermaid, graph_tree
 
     match form:
         case GraphFormat.TREE:

@@ -92,12 +92,12 @@ def example(name: str) -> str:
 
 def list_examples(look: Look) -> None:
     """Prints the names of the examples with their titles."""
-    from dpcompose.render.console import Grid, Section, literal, printed
+    from dpcompose.render.parts.console import Section, TextTable, literal, printed
 
     style, listed = style_for(None, look), []
     for folder, titles in examples().items():
         rows = [(literal(name, style, "strong"), title) for name, title in titles.items()]
-        table = Grid(rows, style, ["fixed"])
+        table = TextTable(rows, style, ["fixed"])
         listed.append(Section(folder, [table], style, FOLDERS[folder]))
     ends = (
         "`dpcompose examples NAME | dpcompose analyze -` analyses one",

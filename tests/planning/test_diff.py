@@ -16,10 +16,10 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.policy import settings_files
-from dpcompose.render import diff_json, diff_text
-from dpcompose.render.diff_text import headline, markdown
-from dpcompose.render.inline import code, plain
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.inline import code, plain
+from dpcompose.render.plans import diff_json, diff_text
+from dpcompose.render.plans.diff_text import headline, markdown
 
 BASE = """\
 dpcompose: 1

@@ -6,9 +6,9 @@ import pytest
 from rich.cells import cell_len
 
 from dpcompose.errors import Diagnostic, Fix, Replacement, Span
-from dpcompose.render.console import printed
-from dpcompose.render.diagnostics import Findings
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import printed
+from dpcompose.render.parts.diagnostics import Findings
 
 
 def screen(*found: Diagnostic, lines: list[str], style: Style | None = None) -> list[str]:

@@ -12,10 +12,10 @@ from contracts import checked
 
 from dpcompose import analyze
 from dpcompose.render import json as json_renderer
-from dpcompose.render import sarif
-from dpcompose.render.console import printed
-from dpcompose.render.diagnostics import findings_of
+from dpcompose.render.exports import sarif
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import printed
+from dpcompose.render.parts.diagnostics import findings_of
 from dpcompose.report import Report
 
 SPECS = sorted((GOLDEN / "mistakes").glob("*.dp.yaml"))

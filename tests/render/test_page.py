@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from dpcompose import analyze
 from dpcompose.cli import app
-from dpcompose.render.page import page
+from dpcompose.render.html.page import page
 from dpcompose.report import Report
 
 SPECS = Path(__file__).parents[2] / "specs"

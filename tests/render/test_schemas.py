@@ -32,10 +32,11 @@ from dpcompose.planning.savings import NoBound, savings_of
 from dpcompose.planning.scaling import Unscalable
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
-from dpcompose.render import diff_json, entry_findings, savings_table, total_views
+from dpcompose.render.exports import entry_findings
 from dpcompose.render.json import render
+from dpcompose.render.json.shapes import in_draft_7
 from dpcompose.render.layout import Style
-from dpcompose.render.shapes import in_draft_7
+from dpcompose.render.plans import diff_json, savings_table, total_views
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 

@@ -14,11 +14,13 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.handbook import code_entries, full_spec, printed_examples, whole_book
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS, sarif, site_pages
-from dpcompose.render.code_text import snippets
-from dpcompose.render.console import leading_to, literal, printed
+from dpcompose.render import RENDERERS
+from dpcompose.render.exports import sarif
+from dpcompose.render.help.code_text import snippets
+from dpcompose.render.help.pages import Page, PagePart, Paragraph, Rows, Snippet
+from dpcompose.render.html import site_pages
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Page, PagePart, Paragraph, Rows, Snippet
+from dpcompose.render.parts.console import leading_to, literal, printed
 from dpcompose.spec.vocabulary import vocabulary
 
 NAMES = {

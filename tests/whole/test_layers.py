@@ -57,8 +57,8 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "lsprotocol": [("commands", "editor")],
     "mpmath": [("curves",)],
     "numpy": [("curves",)],
-    "jinja2": [("render", "templates"), ("render", "site_pages")],
-    "markupsafe": [("render", "templates"), ("render", "page")],
+    "jinja2": [("render", "html")],
+    "markupsafe": [("render", "html")],
 }
 
 

@@ -34,7 +34,7 @@ from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic
 from dpcompose.places import version
 from dpcompose.planning.corrections import faults_of
-from dpcompose.render.problems import UNREADABLE, problems
+from dpcompose.render.words.problems import UNREADABLE, problems
 
 Answer = TypeVar("Answer")
 

@@ -22,8 +22,8 @@ from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.audit import of_population, says_something
 from dpcompose.policy.settings import Settings
-from dpcompose.render import total_views as render
-from dpcompose.render.inline import within_summary
+from dpcompose.render.parts.inline import within_summary
+from dpcompose.render.plans import total_views as render
 from dpcompose.report.verdict import deltas_of
 from dpcompose.resolve import resolve
 from dpcompose.source import Document, Source, documents, load
@@ -127,7 +127,7 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
         case TotalFormat.MARKDOWN:
             pieces = within_summary(render.markdown(found, style_for(output, run.look)))
         case TotalFormat.HTML:
-            from dpcompose.render.page import page_of_totals
+            from dpcompose.render.html.page import page_of_totals
 
             pieces = iter([page_of_totals(found)])
         case TotalFormat.JSON:

@@ -24,7 +24,7 @@ from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
 from dpcompose.planning.releases import Release, amounts
 from dpcompose.planning.rewrites import RecordCheck, Recorded, content, less, since
 from dpcompose.policy.settings import BadSettings
-from dpcompose.render.numbers import bound_text
+from dpcompose.render.words.numbers import bound_text
 from dpcompose.report.certify import certify
 from dpcompose.report.findings import REWRITTEN
 from dpcompose.report.verdict import implies, strictest_limits
