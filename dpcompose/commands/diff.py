@@ -37,8 +37,9 @@ from dpcompose.planning.comparison import (
 )
 from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
 from dpcompose.render.exports import github, sarif
+from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.parts.inline import within_summary
-from dpcompose.render.plans import diff_json, diff_text, review
+from dpcompose.render.plans import diff_views, review
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
 
@@ -235,13 +236,13 @@ def _rendering(output: Output[DiffFormat], comparison: Comparison) -> Rendering[
     style = style_for(output.path, comparison.run.look, comparison.run.site)
     match output.form:
         case DiffFormat.TEXT:
-            return lambda found: diff_text.text(found, style)
+            return lambda found: diff_views.text(found, style)
         case DiffFormat.MARKDOWN:
             return lambda found: within_summary(
-                diff_text.markdown(found, style, lambda: comparison.left_out)
+                diff_views.markdown(found, style, lambda: comparison.left_out)
             )
         case DiffFormat.JSON:
-            return lambda found: diff_json.json(found, lambda: comparison.left_out)
+            return lambda found: diff_json(found, lambda: comparison.left_out)
         case DiffFormat.GITHUB:
             return lambda found: github.render(review.problems_of(found), style, False)
         case DiffFormat.SARIF:

@@ -16,10 +16,11 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.policy import settings_files
+from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.inline import code, plain
-from dpcompose.render.plans import diff_json, diff_text
-from dpcompose.render.plans.diff_text import headline, markdown
+from dpcompose.render.plans import diff_views
+from dpcompose.render.plans.diff_views import headline, markdown
 
 BASE = """\
 dpcompose: 1
@@ -70,7 +71,7 @@ def test_equal_files_change_nothing(path: Path) -> None:
 
 def test_an_increase_beyond_all_doubles_is_told() -> None:
     huge = BASE.replace("epsilon: 1,", "epsilon: 1e400,")
-    shown = "".join(diff_text.text([changed(BASE, huge)], Style()))
+    shown = "".join(diff_views.text([changed(BASE, huge)], Style()))
     assert shown.startswith("▲ new: ε  1.7 → 1.00001e400  over 1e300×\n")
 
 
@@ -252,14 +253,14 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
         assert headline(found) == f"removed spec: {words}"
         assert (found.label, found.source_to_show, found.new) == ("old", found.old, None)
         shown = {
-            "text": "".join(diff_text.text([found], Style())),
+            "text": "".join(diff_views.text([found], Style())),
             "md": "".join(markdown([found])),
         }
         assert (
             words in " ".join(shown["text"].split())
             and f"▼ <code>old</code>: removed spec: {words}\n" in shown["md"]
         )
-        document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
+        document = checked("diff", "".join(diff_json([found])))["changes"][0]
         assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
         assert document["old"]["file"] == "old@HEAD"
 
@@ -267,7 +268,7 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
 def test_a_review_tells_what_is_no_longer_assumed_even_by_itself() -> None:
     """As the text does; a spec of which there is nothing to tell has no details."""
     found = change(Version("a.yaml", BASE), Version("a.yaml", BASE))
-    assert isinstance(found, Change) and diff_text.is_unchanged(found)
+    assert isinstance(found, Change) and diff_views.is_unchanged(found)
     assert "".join(markdown([found])).count("\n") == 1
     fewer = replace(found, no_longer_assumed=("`a` is as it is declared",))
     told = "".join(markdown([fewer]))
@@ -281,7 +282,7 @@ def test_both_names_of_a_renamed_spec_are_told() -> None:
     assert isinstance(found, Change) and found.label == "a|b.yaml → c.yaml (document 2)"
     assert code(found.label) in "".join(markdown([found]))
     invalid = change(old, Version("c.yaml", b"x: 1", 0, None, "c.yaml"))
-    for each in checked("diff", "".join(diff_json.json([found, invalid])))["changes"]:
+    for each in checked("diff", "".join(diff_json([found, invalid])))["changes"]:
         names = each["file"], each["old_file"], each["new_file"]
         assert names == ("c.yaml", "a|b.yaml", "c.yaml")
 

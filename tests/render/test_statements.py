@@ -18,9 +18,9 @@ from dpcompose.errors import printable
 from dpcompose.pipeline import analyze
 from dpcompose.render import CHECKERS, RENDERERS
 from dpcompose.render.layout import Style
-from dpcompose.render.pictures.label import SIZE, assumed, hits
+from dpcompose.render.pictures.label import SIZE, hits
 from dpcompose.render.pictures.svg import text_width
-from dpcompose.render.words.headlines import headline, in_few_words, is_bounded
+from dpcompose.render.words.headlines import assumed, headline, in_few_words, is_bounded
 from dpcompose.report import Report, Risk
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -34,12 +34,13 @@ from dpcompose.render.text.costs import (
 from dpcompose.render.text.panel import in_words, share_used
 from dpcompose.render.text.panel import requested_text as headline
 from dpcompose.render.text.proof_table import first_rows, merge_equal_nodes
-from dpcompose.render.text.risk_text import about, per_cent, point_text, told_apart
+from dpcompose.render.text.risk_text import about, point_text, told_apart
 from dpcompose.render.text.risk_text import in_words as success_in_words
 from dpcompose.render.text.sections import less, less_number, together, usable_rows
 from dpcompose.render.words.headlines import in_few_words, judged, neighbours
 from dpcompose.render.words.numbers import (
     at_text,
+    per_cent,
     percent,
     route_text,
     share_text,

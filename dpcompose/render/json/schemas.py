@@ -40,7 +40,7 @@ from dpcompose.render.json.shapes import (
     optional,
     published,
 )
-from dpcompose.render.plans.diff_text import headline
+from dpcompose.render.plans.diff_views import headline
 from dpcompose.render.words.numbers import fraction_text
 
 _FRACTION = JsonShape({"type": "string", "pattern": "^[0-9]+(/[1-9][0-9]*)?$"}, str)

@@ -21,8 +21,15 @@ from dpcompose.render.pictures.svg import (
     text_width,
     wrapped,
 )
-from dpcompose.render.text.risk_text import per_cent
-from dpcompose.render.words.headlines import in_few_words, is_bounded, neighbours, not_comparable
+from dpcompose.render.words.headlines import (
+    assumed,
+    in_few_words,
+    is_bounded,
+    neighbours,
+    not_comparable,
+    short_hash,
+)
+from dpcompose.render.words.numbers import per_cent
 from dpcompose.render.words.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.words.theorem_text import book, cited
 from dpcompose.report import Report
@@ -30,7 +37,6 @@ from dpcompose.report import Report
 SIZE = (360.0, 240.0)
 _LEFT, _RIGHT, _COLUMN = 16.0, 344.0, 96.0  # the margins, and where the second column starts
 _TEXT = 11.0
-_DIGITS = 12  # of the hash
 _SIZES = (21, 17, 13)  # of the number, whichever fits
 _NOTHING = "–"
 _FALSE_ALARMS = Fraction(1, 100)  # where the hits of a test are stated
@@ -140,21 +146,6 @@ def hits(report: Report) -> tuple[Fraction, Fraction] | None:
     told = () if risk is None else risk.hits
     asked = [each for each in told if each[0] == _FALSE_ALARMS]
     return next(iter(asked or told), None)
-
-
-def assumed(report: Report) -> list[str]:
-    """Returns what is assumed and not checked, in few words each, as a report lists it."""
-    found = [each.says if each.shortly is None else each.shortly for each in report.assumptions]
-    found = [each for each in found if each]
-    if report.assumed_relations:
-        count = plural(len(report.assumed_relations), "statement")
-        found.append(f"{count} without a relation hold for the relation that was filled in")
-    return found
-
-
-def short_hash(report: Report) -> str:
-    """Returns the start of the SHA-256 of the spec; empty where it is not known."""
-    return report.digest[:_DIGITS]
 
 
 def _origin(report: Report, style: Style) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dpcompose.errors import Diagnostic, Level
 from dpcompose.planning.comparison import Change, Event, Invalid
-from dpcompose.render.plans.diff_text import free, headline
+from dpcompose.render.plans.diff_views import free, headline
 from dpcompose.render.words.problems import EVENT, MOVED
 from dpcompose.report import Report
 

@@ -1,4 +1,4 @@
-"""What several releases cost together (`total`): for people, as Markdown, and as JSON."""
+"""What several releases cost together (`total`): for people."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from rich.text import Text
 from dpcompose.core.notions.notion import SIGNS, Notion
 from dpcompose.planning.rewrites import RecordCheck
 from dpcompose.planning.totals import Sum, Total
-from dpcompose.render.json import dumped
-from dpcompose.render.json.schemas import TOTALS
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import (
     Frame,
@@ -294,8 +292,3 @@ def _value(total: Total) -> str:
     if total.bounds:
         return bound_text(total.bounds[0])
     return "; ".join(at_text(at) for at in total.at_delta) or "none"
-
-
-def json(found: Sum) -> Iterator[str]:
-    """Yields the totals as one JSON document."""
-    yield dumped(TOTALS.write(found), indent=2)

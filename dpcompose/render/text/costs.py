@@ -13,8 +13,13 @@ from dpcompose.curves.rounding import decimal_up, summed
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import Part, Section, TextTable, bar, literal
 from dpcompose.render.parts.inline import code, plain
-from dpcompose.render.text.risk_text import per_cent
-from dpcompose.render.words.numbers import given_text, route_text, share_text, short_amounts
+from dpcompose.render.words.numbers import (
+    given_text,
+    per_cent,
+    route_text,
+    share_text,
+    short_amounts,
+)
 from dpcompose.report import Learnt, Report, Share
 
 #: Of more equal shares only the first are listed, unless everything is asked for.

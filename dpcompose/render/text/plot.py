@@ -13,8 +13,7 @@ from rich.text import Text
 
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import literal
-from dpcompose.render.text.risk_text import per_cent
-from dpcompose.render.words.numbers import at_text
+from dpcompose.render.words.numbers import at_text, per_cent
 from dpcompose.report import Report
 
 #: A place in the unit square: from the left, and from below.

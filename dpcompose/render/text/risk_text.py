@@ -13,7 +13,7 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import Part, Section, TextTable, literal
 from dpcompose.render.words.headlines import neighbours
-from dpcompose.render.words.numbers import equation, parameter_text, route_text
+from dpcompose.render.words.numbers import equation, parameter_text, per_cent, route_text
 from dpcompose.report import Report, Risk
 
 #: Rates are stated out of so many people, or of more where fewer than `_FEWEST` would be counted.
@@ -112,11 +112,6 @@ def point_text(risk: Risk) -> str:
     epsilon, delta = risk.point
     text = equation("epsilon", route_text(epsilon))
     return f"{text}, {parameter_text('delta', delta)}" if delta else text
-
-
-def per_cent(rate: Fraction) -> str:
-    """Returns a rate in per cent, rounded up: `9.24 %`."""
-    return f"{decimal_up(rate * 100, 3)} %"
 
 
 def _table(risk: Risk, report: Report, style: Style) -> TextTable:

@@ -8,15 +8,15 @@ from dpcompose.curves.rounding import plural
 from dpcompose.handbook import sources
 from dpcompose.places import version
 from dpcompose.render.layout import Style
-from dpcompose.render.pictures.label import assumed, short_hash
-from dpcompose.render.text.risk_text import per_cent
 from dpcompose.render.words.headlines import (
+    assumed,
     finite_number,
     in_few_words,
     is_bounded,
+    short_hash,
     spending,
 )
-from dpcompose.render.words.numbers import short_text
+from dpcompose.render.words.numbers import per_cent, short_text
 from dpcompose.render.words.pipeline_words import heading, protected, quoted_names
 from dpcompose.render.words.theorem_text import book, entry_of
 from dpcompose.report import Report

@@ -257,3 +257,21 @@ def ranges(numbers: Iterable[int]) -> str:
         else:
             runs.append([number, number])
     return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def assumed(report: Report) -> list[str]:
+    """Returns what is assumed and not checked, in few words each, as a report lists it."""
+    found = [each.says if each.shortly is None else each.shortly for each in report.assumptions]
+    found = [each for each in found if each]
+    if report.assumed_relations:
+        count = plural(len(report.assumed_relations), "statement")
+        found.append(f"{count} without a relation hold for the relation that was filled in")
+    return found
+
+
+_HASH_DIGITS = 12
+
+
+def short_hash(report: Report) -> str:
+    """Returns the start of the SHA-256 of the spec; empty where it is not known."""
+    return report.digest[:_HASH_DIGITS]

@@ -206,3 +206,8 @@ def percent(part: Fraction) -> str:
 def share_text(part: Fraction) -> str:
     """Returns a share to the nearest per cent; `< 1 %` for what would be none."""
     return "< 1 %" if 0 < part * 200 < 1 else f"{round(part * 100)} %"
+
+
+def per_cent(rate: Fraction) -> str:
+    """Returns a rate in per cent, rounded up: `9.24 %`."""
+    return f"{decimal_up(rate * 100, 3)} %"

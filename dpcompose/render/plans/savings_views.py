@@ -1,23 +1,17 @@
-"""The results of `savings` (for people and as JSON) and of `fit` (as JSON)."""
+"""The result of `savings` for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 from rich.text import Text
 
-from dpcompose.core.notions.guarantee import LIMITS
-from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.planning.edits import Edit, KeyEdit
-from dpcompose.planning.fitting import Fitted
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.planning.savings import Saving, Savings
-from dpcompose.render.json import dumped
-from dpcompose.render.json.schemas import FIT, SAVINGS
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import Headline, Part, Section, TextTable, bar, literal, printed
 from dpcompose.render.words.numbers import left_text, share_text
-from dpcompose.report.wording import number
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 40
@@ -68,36 +62,3 @@ def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:
         decimal_up(found.total - each.saves, 6),
         share.append_text(literal(f" {share_text(part):>5}", style)),
     )
-
-
-def json(file: str, found: Savings) -> Iterator[str]:
-    """Yields the savings as one JSON document."""
-    told = {"file": file, "number": found.name, "total": found.total, "savings": found.savings}
-    yield dumped(SAVINGS.write(told), indent=2)
-
-
-def fit_json(
-    file: str,
-    fitted: Fitted,
-    changed: Sequence[tuple[Edit, KeyEdit]],
-    remarks: Sequence[str],
-    text: str,
-) -> Iterator[str]:
-    """Yields a fitted spec and what was changed in it as one JSON document."""
-    main, most = fitted.limit.parameters[0]
-    at = [
-        f"{LIMITS[name]} = {chance(number(value))}" for name, value in fitted.limit.parameters[1:]
-    ]
-    told = {
-        "file": file,
-        "number": " at ".join([LIMITS[main], *at]),
-        "spent": fitted.spent,
-        "limit": most,
-        "exact": fitted.exact,
-        "scale": fitted.scale,
-        "mechanisms": fitted.scaled,
-        "changes": changed,
-        "remarks": remarks,
-        "spec": text,
-    }
-    yield dumped(FIT.write(told), indent=2)
