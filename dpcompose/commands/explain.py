@@ -209,10 +209,10 @@ def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 
-#: The modules and functions of schemas, where these are not among those of `render.schemas`.
+#: The modules and functions of schemas, where these are not among those of `render.json.schemas`.
 _SCHEMAS = {
     SchemaOf.SPEC: ("spec", "json_schema"),
-    SchemaOf.RESULT: ("render.result_schema", "result_schema"),
+    SchemaOf.RESULT: ("render.json.result_schema", "result_schema"),
 }
 
 
@@ -221,7 +221,7 @@ def print_schema(of: SchemaOf, draft: Draft) -> None:
     from dpcompose.render.json import dumped
     from dpcompose.render.json.shapes import in_draft_7
 
-    home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
+    home, name = _SCHEMAS.get(of, ("render.json.schemas", f"{of}_schema"))
     schema = getattr(import_module(f"dpcompose.{home}"), name)()
     print_out(dumped(in_draft_7(schema) if draft is Draft.SEVEN else schema, indent=2))
 

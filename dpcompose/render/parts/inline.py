@@ -89,7 +89,7 @@ def _markdown(part: Part) -> str:
         case Section(name, parts, _, says):
             return f"**{plain(name)}**{f': {plain(says)}' if says else ''}\n\n{markdown_of(parts)}"
         case TextTable():
-            return _grid(part)
+            return _text_table(part)
         case Findings(listed):
             return "".join(f"- {_finding(each)}\n" for each in listed)
         case Text():
@@ -97,7 +97,7 @@ def _markdown(part: Part) -> str:
     raise TypeError(f"{part!r} is not written as Markdown")
 
 
-def _grid(part: TextTable) -> str:
+def _text_table(part: TextTable) -> str:
     """Returns a table; a list if its rows have one cell each."""
     names = [number for number, words in enumerate(part.columns) if "name" in words.split()]
     rows = [
@@ -114,9 +114,9 @@ def _grid(part: TextTable) -> str:
 
 def _table(rows: Iterable[Sequence[str]], count: int, heads: Sequence[str] = ()) -> str:
     """Returns rows of Markdown as a table of `count` columns."""
-    lines = [[*row, *[""] * (count - len(row))] for row in (heads, *rows)]
-    lines.insert(1, ["---"] * count)
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    padded = ([*row, *[""] * (count - len(row))] for row in (heads, *rows))
+    head, *lines = [f"| {' | '.join(row)} |\n" for row in padded]
+    return "".join([head, "|", "---|" * count, "\n", *lines])
 
 
 def _inline(text: str | Text | object) -> str:

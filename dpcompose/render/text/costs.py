@@ -12,7 +12,7 @@ from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import decimal_up, summed
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import Part, Section, TextTable, bar, literal
-from dpcompose.render.parts.inline import code, plain
+from dpcompose.render.parts.inline import code, markdown_of
 from dpcompose.render.words.numbers import (
     given_text,
     per_cent,
@@ -201,21 +201,13 @@ def in_markdown(report: Report) -> str:
     """Returns the table of questions about columns as Markdown; empty without questions."""
     if not report.attributes:
         return ""
-    head, rows = questions(report)
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for n, row in enumerate(rows):
-        name, *rest = row
-        cells = [code(name) if n else plain(name)]
-        # Names of a spec are code.
-        cells += [
-            code(each) if each and kind in ("columns", "told by") else each
-            for each, kind in zip(rest, head[1:], strict=True)
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    told = "\n".join(lines)
+    style = Style()
+    head, [first, *others] = questions(report)
+    rows: list[Sequence[str | Text]] = [[literal(each, style) for each in first], *others]
+    parts: list[Part] = [TextTable(rows, style, ["name" * (e in _WORDS) for e in head], head)]
     if any(each.startswith("from ") for each in head):
-        told += f"\n\n{_FROM}"
-    return f"\n#### Who learns what: {code(report.label)}\n\n{told}\n"
+        parts.append(literal(_FROM, style))
+    return f"\n#### Who learns what: {code(report.label)}\n\n{markdown_of(parts)}"
 
 
 def questions(report: Report, full: bool = False) -> tuple[list[str], list[list[str]]]:
