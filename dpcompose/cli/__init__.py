@@ -12,9 +12,9 @@ import typer
 
 from dpcompose.cli import options as of
 from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
+from dpcompose.commands.choices import Draft, SchemaOf, Shell
 from dpcompose.commands.exits import complain
 from dpcompose.commands.output import guard, print_out
-from dpcompose.commands.outputs import Draft, SchemaOf, Shell
 
 if TYPE_CHECKING:
     from dpcompose.commands.run import Run

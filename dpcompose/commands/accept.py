@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from getpass import getuser
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.gather import Complaints
-from dpcompose.commands.inputs import STANDARD_INPUT, valid_source
+from dpcompose.commands.inputs import STANDARD_INPUT, Complaints, valid_source
 from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.commands.policies import accepted_in
 from dpcompose.commands.run import Run

@@ -10,8 +10,14 @@ from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, is_terminal
-from dpcompose.commands.output import style_for, to_standard_output
-from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
+from dpcompose.commands.output import (
+    Output,
+    Rendering,
+    outputs_of,
+    style_for,
+    to_standard_output,
+    write_outputs,
+)
 from dpcompose.commands.policies import show_settings
 from dpcompose.commands.progress import waiting_stream
 from dpcompose.commands.run import Run

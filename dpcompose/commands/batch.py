@@ -11,10 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
+from dpcompose.commands.choices import By
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Complaints, Gathering
+from dpcompose.commands.gather import Gathering
 from dpcompose.commands.inputs import (
     STANDARD_INPUT,
+    Complaints,
     Input,
     NoFile,
     Unreadable,
@@ -23,7 +25,6 @@ from dpcompose.commands.inputs import (
     without_quotes,
 )
 from dpcompose.commands.output import refuse_overwrite
-from dpcompose.commands.outputs import By
 from dpcompose.commands.policies import audited
 from dpcompose.commands.progress import Progress
 from dpcompose.commands.run import Run
@@ -289,7 +290,6 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
 
     run = task.run
     settings = run.policies.of(file)
-    wanted = () if settings.delta is None else (settings.delta,)
     accepted = run.policies.accepted
     for document in documents(data):
         work = partial(
@@ -297,7 +297,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
             document.data,
             file,
             run.limit,
-            tuple(dict.fromkeys((*run.asked_deltas, *wanted))),
+            run.deltas_under(settings),
             tuple(dict.fromkeys(run.asked_epsilons)),
             risk=AskedRisk() if run.risk else None,
             drawn=task.drawn,

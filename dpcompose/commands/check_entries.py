@@ -8,18 +8,25 @@ from fractions import Fraction
 
 from dpcompose.bridge.registry_check import RegistryEntry, asked_deltas, check_entry, compare
 from dpcompose.bridge.registry_entries import read_entry
-from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain_of
-from dpcompose.commands.gather import Complaints
+from dpcompose.commands.choices import FailOn, RegistryFormat
+from dpcompose.commands.exits import BadCall, ExitCode, complain_of
 from dpcompose.commands.inputs import (
     STANDARD_INPUT,
+    Complaints,
     Unreadable,
     name_of_file,
     read,
     valid_source,
 )
 from dpcompose.commands.one_spec import run_on_file, single_document
-from dpcompose.commands.output import refuse_overwrite, style_for
-from dpcompose.commands.outputs import Output, RegistryFormat, Rendering, outputs_of, write_outputs
+from dpcompose.commands.output import (
+    Output,
+    Rendering,
+    outputs_of,
+    refuse_overwrite,
+    style_for,
+    write_outputs,
+)
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.run import Run
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, in_order

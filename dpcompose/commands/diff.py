@@ -8,18 +8,26 @@ from functools import partial
 from itertools import zip_longest
 
 from dpcompose.commands.bounds import TooMuch, limit_finding
-from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
-from dpcompose.commands.gather import Complaints, Gathering
+from dpcompose.commands.choices import DiffFormat, FailOn
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.gather import Gathering
 from dpcompose.commands.inputs import (
     STANDARD_INPUT,
+    Complaints,
     NoFile,
     Unreadable,
     name_of_file,
     read,
     without_quotes,
 )
-from dpcompose.commands.output import refuse_overwrite, style_for
-from dpcompose.commands.outputs import DiffFormat, Output, Rendering, outputs_of, write_outputs
+from dpcompose.commands.output import (
+    Output,
+    Rendering,
+    outputs_of,
+    refuse_overwrite,
+    style_for,
+    write_outputs,
+)
 from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.policies import Policies, Revision, audited, toml
 from dpcompose.commands.repository.revision import Past
@@ -119,9 +127,8 @@ class Comparison(Complaints):
         except BadSettings as error:
             self.worse(ExitCode.USAGE, str(error))
             return
-        wanted = () if settings.delta is None else (settings.delta,)
         terms = SameTerms(
-            tuple(dict.fromkeys((*self.run.asked_deltas, *wanted))),  # those of flags first
+            self.run.deltas_under(settings),
             settings.defaults,
             settings.ceilings,
             partial(audited, settings),

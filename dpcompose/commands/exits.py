@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from shutil import get_terminal_size
 from typing import TextIO
 
@@ -23,10 +23,6 @@ class ExitCode(IntEnum):
     FAULT = 70  # an internal error of dpcompose
     INTERRUPTED = 130  # Ctrl-C
     NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
-
-
-#: The least level of a finding that makes a run fail.
-FailOn = StrEnum("FailOn", "ERROR WARNING NOTE")
 
 
 class BadCall(Exception):

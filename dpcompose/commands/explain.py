@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib import import_module
 
+from dpcompose.commands.choices import BookFormat, Draft, SchemaOf
 from dpcompose.commands.exits import BadCall, ExitCode, complain
 from dpcompose.commands.output import deliver, print_out, style_for
-from dpcompose.commands.outputs import BookFormat, Draft, SchemaOf
 from dpcompose.commands.run import Run
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import folded, nearest, quoted

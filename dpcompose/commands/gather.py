@@ -6,37 +6,30 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.exits import ExitCode, complain, complain_of
 from dpcompose.commands.inputs import (
     STANDARD_INPUT,
-    Input,
     NoFile,
     Unreadable,
-    fault_without_quotes,
     is_yaml,
     name_of_file,
     read,
 )
-from dpcompose.errors import InvalidSpec
 from dpcompose.places import GIT, is_below, real, strays, work_tree
-from dpcompose.policy.settings import BadSettings
 from dpcompose.policy.settings_files import OWN, SHARED
 from dpcompose.report import LeftOut
 from dpcompose.source import is_spec
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past
-
-_Result = TypeVar("_Result")
 
 _PATTERN = frozenset("*?[")
 _NO_SPECS_IN = frozenset({"node_modules"})  # nor in folders whose name starts with a dot
@@ -439,49 +432,3 @@ def _has_submodules(folder: str) -> bool:
     """Returns whether the work tree has submodules, so that an empty folder may be one of them."""
     top = work_tree(folder)
     return top is not None and os.path.lexists(os.path.join(top, ".gitmodules"))
-
-
-@dataclass(slots=True)
-class Complaints:
-    """What goes wrong with the files of a command: it is printed, and gives the exit code.
-
-    `code`: the worst one so far. `unread`: how many complaints there were.
-    """
-
-    code: ExitCode = ExitCode.FINE
-    unread: int = 0
-    _said: set[str] = field(default_factory=set, init=False)
-
-    def worse(self, code: ExitCode, says: str | None = None) -> None:
-        """Records an exit code, and prints why, once: many specs can have the same settings."""
-        self.code = max(self.code, code)
-        if says is not None and says not in self._said:
-            self._said.add(says)
-            self.unread += 1
-            complain(says)
-
-    def results(
-        self,
-        items: Iterable[str | NoFile | Input],
-        work: Callable[[str, bytes], _Result],
-        name: Callable[[str], str] = name_of_file,
-    ) -> Iterator[_Result]:
-        """Yields what `work` makes of each file and its content, where it can.
-
-        `name`: what a file is called in messages.
-        """
-        for item in items:
-            file, data = item if isinstance(item, Input) else (item, None)
-            try:
-                data = read(file) if data is None else data
-                assert isinstance(file, str)
-                result = work(file, data)
-            except (Unreadable, BadSettings) as error:
-                self.worse(ExitCode.USAGE, str(error))
-            except InvalidSpec as error:
-                complain_of(fault_without_quotes(error, data or b""))
-                self.worse(ExitCode.INVALID)
-            except TooMuch as error:
-                self.worse(ExitCode.INVALID, f"{name(str(file))}: {error}")
-            else:
-                yield result

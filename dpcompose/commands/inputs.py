@@ -1,18 +1,24 @@
-"""Reading specs from files and standard input, as bytes, never more than can be analysed."""
+"""Reading specs from files and standard input, as bytes, never more than can be analysed, and what
+goes wrong with them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from dpcompose.commands.bounds import TooMuch
+from dpcompose.commands.exits import ExitCode, complain, complain_of
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.places import strays
+from dpcompose.policy.settings import BadSettings
 from dpcompose.source import MAX_BYTES, Source, is_spec, load
 
 if TYPE_CHECKING:
     from dpcompose.report import Report
+
+_Result = TypeVar("_Result")
 
 #: The argument that means standard input.
 STANDARD_INPUT = "-"
@@ -104,3 +110,49 @@ def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         if each.code in _QUOTING_NOTHING
     )
     return tuple(dict.fromkeys(told)) or (Diagnostic("DPC102", says, None, hint),)
+
+
+@dataclass(slots=True)
+class Complaints:
+    """What goes wrong with the files of a command: it is printed, and gives the exit code.
+
+    `code`: the worst one so far. `unread`: how many complaints there were.
+    """
+
+    code: ExitCode = ExitCode.FINE
+    unread: int = 0
+    _said: set[str] = field(default_factory=set, init=False)
+
+    def worse(self, code: ExitCode, says: str | None = None) -> None:
+        """Records an exit code, and prints why, once: many specs can have the same settings."""
+        self.code = max(self.code, code)
+        if says is not None and says not in self._said:
+            self._said.add(says)
+            self.unread += 1
+            complain(says)
+
+    def results(
+        self,
+        items: Iterable[str | NoFile | Input],
+        work: Callable[[str, bytes], _Result],
+        name: Callable[[str], str] = name_of_file,
+    ) -> Iterator[_Result]:
+        """Yields what `work` makes of each file and its content, where it can.
+
+        `name`: what a file is called in messages.
+        """
+        for item in items:
+            file, data = item if isinstance(item, Input) else (item, None)
+            try:
+                data = read(file) if data is None else data
+                assert isinstance(file, str)
+                result = work(file, data)
+            except (Unreadable, BadSettings) as error:
+                self.worse(ExitCode.USAGE, str(error))
+            except InvalidSpec as error:
+                complain_of(fault_without_quotes(error, data or b""))
+                self.worse(ExitCode.INVALID)
+            except TooMuch as error:
+                self.worse(ExitCode.INVALID, f"{name(str(file))}: {error}")
+            else:
+                yield result

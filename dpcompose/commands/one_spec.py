@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable, Container
 from fractions import Fraction
 
+from dpcompose.commands.choices import GraphFormat, PlanFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.gather import Complaints
 from dpcompose.commands.inputs import (
+    Complaints,
     name_of_file,
     valid_source,
 )
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.outputs import GraphFormat, PlanFormat
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.progress import Progress, waiting_stream
 from dpcompose.commands.run import Run
@@ -223,13 +223,12 @@ def graph_of_file(run: Run) -> ExitCode:
 
 def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
     """Writes the drawing; a spec without a finite bound is drawn too, and fails."""
-    wanted = () if settings.delta is None else (settings.delta,)
 
     def analysed() -> Report:
         """Returns the report of the spec. Raises InvalidSpec."""
         text = single_document(data, "graph")
         valid_source(text, name)
-        deltas = tuple(dict.fromkeys((*run.asked_deltas, *wanted)))
+        deltas = run.deltas_under(settings)
         return analyze(text, name, deltas=deltas, default=settings.defaults)
 
     report = run_within(run.resources, analysed)

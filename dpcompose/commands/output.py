@@ -1,24 +1,28 @@
-"""Writing results: to standard output piece by piece, or to files all at once."""
+"""Writing results: to standard output piece by piece, or to files all at once, in one format or in
+several, all rendered from one pass."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from io import StringIO, TextIOWrapper
-from typing import Literal, NamedTuple, NoReturn, TextIO
+from itertools import tee
+from typing import Generic, Literal, NamedTuple, NoReturn, TextIO, TypeVar
 
+from dpcompose.commands.choices import Color
 from dpcompose.commands.exits import BadCall, ExitCode, complain, is_terminal
+from dpcompose.errors import nearest
+from dpcompose.render import Format
 from dpcompose.render.layout import STAND_IN, Style, transliterated
 from dpcompose.render.logs import Inert
 
 #: Columns: the least that is accepted, the width of a pipe or a file, and the most.
 NARROWEST, AWAY, MOST_COLUMNS = 40, 100, 10_000
-#: When output is coloured.
-Color = StrEnum("Color", "AUTO ALWAYS NEVER")
 
 
 class Look(NamedTuple):
@@ -158,6 +162,129 @@ def refuse_overwrite(paths: Iterable[str | None], files: Iterable[str]) -> None:
             with suppress(OSError, ValueError):  # ValueError: a null byte in the name
                 if os.path.isfile(str(path)) and os.path.samefile(str(path), file):
                     raise BadCall(f"--output {path} would overwrite a spec")
+
+
+# --- several outputs of one run --------------------------------------------------------------
+
+_Form = TypeVar("_Form", bound=StrEnum)
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Output(Generic[_Form]):
+    """A format and the file it goes to; standard output for None and `-`."""
+
+    form: _Form
+    path: str | None = None
+
+
+def outputs_of(values: Sequence[str], form: _Form) -> tuple[Output[_Form], ...]:
+    """Returns the outputs that `--format` and every `--output` ask for, the main one first.
+
+    `FORMAT=FILE` adds an output; a plain `FILE` is where the main one goes, which has the format
+    `form`. `FORMAT=-` replaces it on standard output. Raises BadCall.
+    """
+    plain: list[str] = []
+    named: list[Output[_Form]] = []
+    for value in values:
+        name, equals, path = value.partition("=")
+        if equals and name.isalpha():
+            named.append(Output(_form_named(name, path, type(form)), path))
+        else:
+            plain.append(value)
+    if len(plain) > 1:
+        raise BadCall(
+            f"--output {plain[0]} and --output {plain[1]}: one file for --format {form}; "
+            "further outputs are FORMAT=FILE"
+        )
+    printed = [each for each in named if to_standard_output(each.path)]
+    if printed and not plain:
+        found = (printed[0], *(each for each in named if each is not printed[0]))
+    else:
+        found = (Output(form, plain[0] if plain else None), *named)
+        meant = plain[0].rpartition(".")[2].lower() if plain else ""
+        if form == "text" != meant and meant in set(type(form)):
+            complain(f"{plain[0]} is written as text: -o {meant}={plain[0]} writes {meant}")
+    _refuse_twice(found)
+    return found
+
+
+def _form_named(name: str, path: str, forms: type[_Form]) -> _Form:
+    """Returns the format that `FORMAT=FILE` names. Raises BadCall."""
+    if name not in set(forms):
+        near = nearest(name, list(forms))
+        offer = f"; did you mean {near}={path}?" if near else ";"
+        raise BadCall(
+            f"--output {name}={path}: {name} is no format ({', '.join(forms)}){offer} "
+            f"a file of that name is ./{name}={path}"
+        )
+    if not path:
+        raise BadCall(f"--output {name}=: a file is due after the =, as in {name}=FILE")
+    return forms(name)
+
+
+def _refuse_twice(outputs: Sequence[Output[_Form]]) -> None:
+    """Raises BadCall where two outputs go to one file."""
+    seen: set[str] = set()
+    for each in outputs:
+        place = "-"
+        if not to_standard_output(each.path):
+            place = str(each.path)
+            with suppress(ValueError):  # a null byte: opening the file reports it
+                place = os.path.realpath(place)
+        if place in seen and place != os.devnull:
+            where = "standard output" if place == "-" else each.path
+            raise BadCall(f"two outputs go to {where}")
+        seen.add(place)
+
+
+#: A function that yields the pieces of one output.
+Rendering = Callable[[Iterable[_Item]], Iterator[str]]
+
+
+def rendered(
+    reports: Iterable[_Item], renderings: Sequence[Rendering[_Item]]
+) -> Iterator[tuple[int, str]]:
+    """Yields the pieces of every rendering, each with the rendering's number.
+
+    The reports are made once, and not kept: the rendering that has read the fewest reports goes on,
+    so that few of them wait for it.
+    """
+    if len(renderings) == 1:
+        yield from ((0, piece) for piece in renderings[0](reports))
+        return
+    taken = [0] * len(renderings)
+
+    def counted(number: int, copy: Iterable[_Item]) -> Iterator[_Item]:
+        """Yields the reports of one rendering, and counts them."""
+        for report in copy:
+            taken[number] += 1
+            yield report
+
+    copies = tee(reports, len(renderings))
+    going = {
+        number: rendering(counted(number, copy))
+        for number, (rendering, copy) in enumerate(zip(renderings, copies, strict=True))
+    }
+    del copies
+    while going:
+        behind = min(going, key=taken.__getitem__)
+        piece = next(going[behind], None)
+        if piece is None:
+            del going[behind]
+        else:
+            yield behind, piece
+
+
+def write_outputs(
+    items: Iterable[_Item], outputs: Sequence[Output[_Form]], renderings: Sequence[Rendering[_Item]]
+) -> None:
+    """Writes the items to every output. Raises SystemExit where writing fails."""
+    commanding = [at for at, each in enumerate(outputs) if each.form == Format.GITHUB]
+    deliver_all(rendered(items, renderings), [each.path for each in outputs], commanding)
+
+
+# --- the standard streams --------------------------------------------------------------------
 
 
 def unprintable(stream: TextIO | None, error: OSError | None = None) -> NoReturn:

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dpcompose.commands.bounds import Most, limits_of
-from dpcompose.commands.exits import BadCall, FailOn
-from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
-from dpcompose.commands.outputs import By, FilterKind, Origin
+from dpcompose.commands.choices import By, Color, FailOn, FilterKind, Origin
+from dpcompose.commands.exits import BadCall
+from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Look
 from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what reads specs is imported by the commands that do
     from dpcompose.commands.gather import Gathering
     from dpcompose.commands.policies import Policies
     from dpcompose.commands.repository.revision import Past
+    from dpcompose.policy.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +153,12 @@ class Run:
         """Returns the δ's in [0, 1) to state an ε at."""
         flag = "at-delta" if self.at_delta else "delta"
         return tuple(_probability(flag, text) for text in self.at_delta or self.deltas)
+
+    def deltas_under(self, settings: Settings) -> tuple[Fraction, ...]:
+        """Returns the δ's to state an ε at: those of the flags, then the one that settings
+        require."""
+        required = () if settings.delta is None else (settings.delta,)
+        return tuple(dict.fromkeys((*self.asked_deltas, *required)))
 
     @cached_property
     def asked_epsilons(self) -> tuple[Fraction, ...]:

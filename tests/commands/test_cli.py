@@ -24,11 +24,12 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app, options
+from dpcompose.commands.choices import Color
 from dpcompose.commands.explain import identifiers
-from dpcompose.commands.output import Color, Look, style_for
-from dpcompose.commands.outputs import Format
+from dpcompose.commands.output import Look, style_for
 from dpcompose.commands.run import Run as Options
 from dpcompose.core.notions.guarantee import Budget
+from dpcompose.render import Format
 from dpcompose.render.help.code_text import codes
 from dpcompose.report import Report, Verdict
 

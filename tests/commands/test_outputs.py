@@ -19,7 +19,7 @@ from conftest import LIBRARY
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
-from dpcompose.commands.outputs import Format
+from dpcompose.render import Format
 
 pytestmark = pytest.mark.slow
 

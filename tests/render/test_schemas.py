@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 
 import dpcompose
 from dpcompose.cli import app
-from dpcompose.commands.outputs import SchemaOf
+from dpcompose.commands.choices import SchemaOf
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change

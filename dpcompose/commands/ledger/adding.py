@@ -9,11 +9,10 @@ from functools import partial
 from typing import NoReturn
 
 from dpcompose.commands.bounds import Most, TooMuch
+from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.gather import Complaints
-from dpcompose.commands.inputs import STANDARD_INPUT, Input, NoFile, Unreadable
+from dpcompose.commands.inputs import STANDARD_INPUT, Complaints, Input, NoFile, Unreadable
 from dpcompose.commands.output import deliver, refuse_overwrite, style_for
-from dpcompose.commands.outputs import TotalFormat
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run

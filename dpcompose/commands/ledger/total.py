@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dpcompose.commands.bounds import TooMuch
+from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.ledger.adding import (
@@ -24,7 +25,6 @@ from dpcompose.commands.ledger.ledger_audit import (
     is_unnamed,
     refuse_unknown_ledger,
 )
-from dpcompose.commands.outputs import TotalFormat
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.notion import Notion

@@ -17,7 +17,7 @@ from wide import wide_spec
 
 import dpcompose
 from dpcompose.cli import app
-from dpcompose.commands.outputs import SchemaOf
+from dpcompose.commands.choices import SchemaOf
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.report import Report
