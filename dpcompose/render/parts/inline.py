@@ -90,8 +90,8 @@ def _markdown(part: Part) -> str:
             return f"**{plain(name)}**{f': {plain(says)}' if says else ''}\n\n{markdown_of(parts)}"
         case TextTable():
             return _text_table(part)
-        case Findings(listed):
-            return "".join(f"- {_finding(each)}\n" for each in listed)
+        case Findings(listed, file):
+            return "".join(f"- {_finding(each, file)}\n" for each in listed)
         case Text():
             return f"{_inline(part)}\n"
     raise TypeError(f"{part!r} is not written as Markdown")
@@ -134,11 +134,10 @@ def _inline(text: str | Text | object) -> str:
     return said.strip()
 
 
-def _finding(finding: Diagnostic) -> str:
-    """Returns a finding as one item: line, level, message and code."""
-    line = f"line {finding.span.line}: " if finding.span else ""
-    level = "" if finding.level == "error" else f"{finding.level}: "
-    return f"{line}{level}{plain(finding.message)} ({finding.code})"
+def _finding(finding: Diagnostic, file: str) -> str:
+    """Returns a finding about a file as one item: level, place, message and code."""
+    place = file if finding.span is None else f"{file}:{finding.span.line}"
+    return f"**{finding.level}** {code(place)}: {plain(finding.message)} ({finding.code})"
 
 
 #: The most bytes of one document: a job summary of GitHub, at most 1 MiB, may contain two.
