@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcompose.curves.rounding import chance, decimal_up
-from dpcompose.planning.comparison import Change, Invalid, NumberChange
+from dpcompose.planning.comparison import Change, Invalid
 from dpcompose.planning.edits import Edit
+from dpcompose.planning.number_changes import NumberChange
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import (
     Headline,
