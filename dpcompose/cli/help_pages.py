@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.output import Look, print_out, style_for
+from dpcompose.commands.writing.output import Look, print_out, style_for
 from dpcompose.render.layout import Style
 
 #: The panels of the commands, in their order.

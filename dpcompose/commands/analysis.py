@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, is_terminal
-from dpcompose.commands.output import (
+from dpcompose.commands.reading.policies import show_settings
+from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
     Output,
     Rendering,
     outputs_of,
@@ -18,9 +20,7 @@ from dpcompose.commands.output import (
     to_standard_output,
     write_outputs,
 )
-from dpcompose.commands.policies import show_settings
-from dpcompose.commands.progress import waiting_stream
-from dpcompose.commands.run import Run
+from dpcompose.commands.writing.progress import waiting_stream
 from dpcompose.faults import plural
 from dpcompose.render import CHECKERS, RENDERERS, Format
 from dpcompose.render.layout import Style

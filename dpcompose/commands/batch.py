@@ -10,11 +10,18 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
-from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
 from dpcompose.commands.choices import By
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Gathering
-from dpcompose.commands.inputs import (
+from dpcompose.commands.parallel.bounds import (
+    Most,
+    TooMuch,
+    limit_error,
+    limit_report,
+    warm_up,
+    within,
+)
+from dpcompose.commands.reading.gather import Gathering
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
     Complaints,
     Input,
@@ -24,10 +31,10 @@ from dpcompose.commands.inputs import (
     read,
     without_quotes,
 )
-from dpcompose.commands.output import refuse_overwrite
-from dpcompose.commands.policies import audited
-from dpcompose.commands.progress import Progress
+from dpcompose.commands.reading.policies import audited
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import refuse_overwrite
+from dpcompose.commands.writing.progress import Progress
 from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
 from dpcompose.memory import settle

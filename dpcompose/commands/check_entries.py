@@ -10,7 +10,9 @@ from dpcompose.bridge.registry_check import RegistryEntry, asked_deltas, check_e
 from dpcompose.bridge.registry_entries import read_entry
 from dpcompose.commands.choices import FailOn, RegistryFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain_of
-from dpcompose.commands.inputs import (
+from dpcompose.commands.one_spec import run_on_file, single_document
+from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
     Complaints,
     Unreadable,
@@ -18,8 +20,8 @@ from dpcompose.commands.inputs import (
     read,
     valid_source,
 )
-from dpcompose.commands.one_spec import run_on_file, single_document
-from dpcompose.commands.output import (
+from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
     Output,
     Rendering,
     outputs_of,
@@ -27,8 +29,6 @@ from dpcompose.commands.output import (
     style_for,
     write_outputs,
 )
-from dpcompose.commands.parallel.workers import run_within
-from dpcompose.commands.run import Run
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, in_order
 from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
-from dpcompose.commands.bounds import TooMuch, limit_finding
 from dpcompose.commands.choices import DiffFormat, FailOn
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.gather import Gathering
-from dpcompose.commands.inputs import (
+from dpcompose.commands.parallel.bounds import TooMuch, limit_finding
+from dpcompose.commands.parallel.workers import run_each_within
+from dpcompose.commands.reading.gather import Gathering
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
     Complaints,
     NoFile,
@@ -20,7 +21,10 @@ from dpcompose.commands.inputs import (
     read,
     without_quotes,
 )
-from dpcompose.commands.output import (
+from dpcompose.commands.reading.policies import Policies, Revision, audited, toml
+from dpcompose.commands.repository.revision import Past
+from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
     Output,
     Rendering,
     outputs_of,
@@ -28,10 +32,6 @@ from dpcompose.commands.output import (
     style_for,
     write_outputs,
 )
-from dpcompose.commands.parallel.workers import run_each_within
-from dpcompose.commands.policies import Policies, Revision, audited, toml
-from dpcompose.commands.repository.revision import Past
-from dpcompose.commands.run import Run
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import (
     EVENTS,

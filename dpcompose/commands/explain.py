@@ -10,8 +10,8 @@ from importlib import import_module
 
 from dpcompose.commands.choices import BookFormat, Draft, SchemaOf
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.output import deliver, print_out, style_for
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import deliver, print_out, style_for
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import folded, nearest, quoted
 from dpcompose.render.layout import Style
@@ -78,7 +78,7 @@ def _write_site(folder: str, words: Sequence[str]) -> ExitCode:
     SystemExit where writing fails."""
     if words or not folder:
         raise BadCall("--site writes all pages into a folder: it takes DIR, and no WORD")
-    from dpcompose.commands.replace import Unwritable, make_folder
+    from dpcompose.commands.writing.replace import Unwritable, make_folder
     from dpcompose.pipeline import analyze
     from dpcompose.render.html.site_pages import FOLDERS, site_files
 

@@ -9,15 +9,20 @@ from fractions import Fraction
 
 from dpcompose.commands.choices import GraphFormat, PlanFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.inputs import (
+from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.reading.inputs import (
     Complaints,
     name_of_file,
     valid_source,
 )
-from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.parallel.workers import run_within
-from dpcompose.commands.progress import Progress, waiting_stream
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
+    deliver,
+    refuse_overwrite,
+    style_for,
+    to_standard_output,
+)
+from dpcompose.commands.writing.progress import Progress, waiting_stream
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.pipeline import analyze

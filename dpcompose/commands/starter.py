@@ -9,8 +9,14 @@ from pathlib import Path
 from textwrap import wrap
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.output import Look, deliver, print_out, style_for, to_standard_output
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
+    Look,
+    deliver,
+    print_out,
+    style_for,
+    to_standard_output,
+)
 from dpcompose.errors import nearest, quoted
 from dpcompose.handbook import full_spec, printed_examples
 from dpcompose.places import FOLDERS

@@ -26,8 +26,8 @@ import dpcompose
 from dpcompose.cli import app, options
 from dpcompose.commands.choices import Color
 from dpcompose.commands.explain import identifiers
-from dpcompose.commands.output import Look, style_for
 from dpcompose.commands.run import Run as Options
+from dpcompose.commands.writing.output import Look, style_for
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.render import Format
 from dpcompose.render.help.code_text import codes

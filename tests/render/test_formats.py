@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpcompose
-from dpcompose.commands.output import rendered
+from dpcompose.commands.writing.output import rendered
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import CHECKERS, RENDERERS
 from dpcompose.render.help.code_text import codes

@@ -27,10 +27,10 @@ from dpcompose.errors import Diagnostic, Span
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.planning.edits import edits
 from dpcompose.planning.fitting import fit
-from dpcompose.planning.releases import Release
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Sum, TotalAsked, add_up
 from dpcompose.planning.savings import NoBound, savings_of
 from dpcompose.planning.scaling import Unscalable
-from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
 from dpcompose.render.exports import entry_findings
 from dpcompose.render.json import render

@@ -64,7 +64,7 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "pydantic": [("spec",)],
     "pydantic_core": [("spec",)],
     "yaml": [("source", "events"), ("checker",)],
-    "rich": [("render",), ("commands", "progress")],
+    "rich": [("render",), ("commands", "writing", "progress")],
     "pygls": [("commands", "editor")],
     "lsprotocol": [("commands", "editor")],
     "mpmath": [("curves",)],

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
 
-from dpcompose.commands.bounds import Most, TooMuch
 from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.inputs import STANDARD_INPUT, Complaints, Input, NoFile, Unreadable
-from dpcompose.commands.output import deliver, refuse_overwrite, style_for
+from dpcompose.commands.parallel.bounds import Most, TooMuch
 from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints, Input, NoFile, Unreadable
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import deliver, refuse_overwrite, style_for
 from dpcompose.errors import Diagnostic, InvalidSpec
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import Sum, TotalAsked, add_up
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.audit import of_population, says_something
 from dpcompose.policy.settings import Settings
 from dpcompose.render.json.plan_documents import total_json

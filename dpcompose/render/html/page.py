@@ -17,7 +17,7 @@ from dpcompose.core.theorem import Theorem
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.handbook import whole_book
 from dpcompose.places import version
-from dpcompose.planning.totals import Sum, Total
+from dpcompose.planning.ledger.totals import Sum, Total
 from dpcompose.render.html.templates import environment
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence

@@ -9,8 +9,8 @@ from dpcompose.curves.rounding import chance
 from dpcompose.planning.comparison import Change, Invalid
 from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
+from dpcompose.planning.ledger.totals import Sum
 from dpcompose.planning.savings import Savings
-from dpcompose.planning.totals import Sum
 from dpcompose.render.json import dumped
 from dpcompose.render.json.schemas import CHANGES, FIT, SAVINGS, TOTALS
 from dpcompose.report import LeftOut

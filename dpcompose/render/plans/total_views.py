@@ -9,8 +9,8 @@ from fractions import Fraction
 from rich.text import Text
 
 from dpcompose.core.notions.notion import SIGNS, Notion
-from dpcompose.planning.rewrites import RecordCheck
-from dpcompose.planning.totals import Sum, Total
+from dpcompose.planning.ledger.rewrites import RecordCheck
+from dpcompose.planning.ledger.totals import Sum, Total
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import (
     Frame,

@@ -16,10 +16,16 @@ from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import select
 from dpcompose.errors import Diagnostic, Span, printable
-from dpcompose.planning.merging import Merged, MergedSolver, drawn_apart, merge, name_assumptions
-from dpcompose.planning.releases import Release, by_protection, disagreement, protected
-from dpcompose.planning.remaining import Remaining, remaining_if_fixed, remaining_of_filters
-from dpcompose.planning.rewrites import RecordCheck
+from dpcompose.planning.ledger.merging import (
+    Merged,
+    MergedSolver,
+    drawn_apart,
+    merge,
+    name_assumptions,
+)
+from dpcompose.planning.ledger.releases import Release, by_protection, disagreement, protected
+from dpcompose.planning.ledger.remaining import Remaining, remaining_if_fixed, remaining_of_filters
+from dpcompose.planning.ledger.rewrites import RecordCheck
 from dpcompose.report import At, Bound, FilterRecord, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import CertifiedRelease, certify

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dpcompose.commands.bounds import TooMuch
 from dpcompose.commands.exits import ExitCode, complain, complain_of
+from dpcompose.commands.parallel.bounds import TooMuch
 from dpcompose.errors import Diagnostic, InvalidSpec
 from dpcompose.places import strays
 from dpcompose.policy.settings import BadSettings

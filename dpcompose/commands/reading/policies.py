@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.inputs import STANDARD_INPUT, NoFile, Unreadable, name_of_file, read
-from dpcompose.commands.output import print_out
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, NoFile, Unreadable, name_of_file, read
+from dpcompose.commands.writing.output import print_out
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION

@@ -14,8 +14,8 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from dpcompose.commands.bounds import Most, TooMuch, within
-from dpcompose.commands.inputs import (
+from dpcompose.commands.parallel.bounds import Most, TooMuch, within
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
     NoFile,
     Unreadable,

@@ -20,7 +20,7 @@ from dpcompose.core.model.problem import BlockClass, Dataset, Partition, Problem
 from dpcompose.core.model.tree import Place
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.solver import Solver
-from dpcompose.planning.releases import Release
+from dpcompose.planning.ledger.releases import Release
 from dpcompose.report.wording import listing
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Path, quoted
-from dpcompose.planning.releases import Release, amounts, goal_of, protected
+from dpcompose.planning.ledger.releases import Release, amounts, goal_of, protected
 from dpcompose.report.declared_assumptions import Vouched, claims, difference, is_new
 from dpcompose.report.verdict import implies
 from dpcompose.resolve import Resolved

@@ -111,7 +111,7 @@ def deliver_all(
         for _, piece in pieces:
             _print(piece)
         return
-    from dpcompose.commands.replace import Unwritable, replaced
+    from dpcompose.commands.writing.replace import Unwritable, replaced
 
     unread: SystemExit | None = None  # nobody reads standard output any more: the files go on
     try:

@@ -10,7 +10,7 @@ from dpcompose.core.model.problem import Mechanism, Statement
 from dpcompose.core.notions.guarantee import Budget, Guarantee
 from dpcompose.core.notions.notion import CONVERTS, Notion, at_distance, convert, convert_over_steps
 from dpcompose.curves.rounding import sqrt_down
-from dpcompose.planning.merging import Merged, MergedSolver
+from dpcompose.planning.ledger.merging import Merged, MergedSolver
 from dpcompose.planning.scaling import largest
 from dpcompose.report.certify import certify
 from dpcompose.report.ledger import Counted
