@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
-from dpcompose.curves.rounding import chance
-from dpcompose.report import At, Bound, Report, relation_words
-from dpcompose.report.wording import number
+from dpcompose.planning.what_if import epsilon_at
+from dpcompose.report import Bound, Report, relation_words
 
 Direction = Literal["same", "decreased", "increased", "incomparable"]
 #: Numbers at a δ are found by search: a smaller relative difference counts as unchanged.
@@ -34,7 +33,7 @@ def alone(report: Report, gone: bool = False) -> tuple[NumberChange, ...]:
     """Returns the numbers of a spec that is new, each as an increase from nothing, or of one that
     is `gone`, as a decrease to nothing."""
     named = [] if report.bound is None else named_parameters(report.bound)
-    numbers = [*named, *((_at_name(at), at.value) for at in report.at_delta)]
+    numbers = [*named, *((epsilon_at(at.given), at.value) for at in report.at_delta)]
     if gone:
         return tuple(NumberChange(name, value, None, "decreased") for name, value in numbers)
     return tuple(NumberChange(name, None, value, "increased") for name, value in numbers)
@@ -167,11 +166,6 @@ def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(
     return "increased" if new > old else "decreased"
 
 
-def _at_name(at: At) -> str:
-    """Returns the name of the number at a δ: `ε at δ = 1e-6`."""
-    return f"ε at δ = {chance(number(at.given))}"
-
-
 def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:
     """Yields the changes of the ε's at the δ's that both reports have."""
     before = {at.given: at for at in old.at_delta}
@@ -179,4 +173,4 @@ def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:
         was = before.get(at.given)
         if was is not None:
             way = _way(was.value, at.value, NEARLY)
-            yield NumberChange(_at_name(at), was.value, at.value, way)
+            yield NumberChange(epsilon_at(at.given), was.value, at.value, way)

@@ -11,6 +11,7 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.comparison import Change, Invalid
 from dpcompose.planning.edits import Edit
 from dpcompose.planning.number_changes import NumberChange
+from dpcompose.planning.what_if import epsilon_at
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import (
     Headline,
@@ -30,7 +31,6 @@ from dpcompose.render.words.headlines import (
     requested_number,
     verdict_words,
 )
-from dpcompose.render.words.numbers import given_text
 from dpcompose.report import LeftOut, Report, Share
 from dpcompose.report.wording import number
 
@@ -141,7 +141,7 @@ def lead(change: Change) -> NumberChange | None:
     """
     report = change.new or change.old
     asked = None if report is None else requested_number(report)
-    name = "" if asked is None else f"ε at {given_text(asked)}"
+    name = "" if asked is None else epsilon_at(asked.given)
     moved = [each for each in change.numbers if each.direction == change.direction]
     return next((each for each in moved if each.name == name), moved[0] if moved else None)
 
