@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
@@ -14,13 +15,16 @@ from contracts import checked
 from typer.testing import CliRunner, Result
 
 from dpcompose.cli import app
+from dpcompose.pipeline import analyze
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
+from dpcompose.planning.what_if import epsilon_at
 from dpcompose.policy import settings_files
 from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.inline import code, plain
 from dpcompose.render.plans import diff_views
 from dpcompose.render.plans.diff_views import headline, markdown
+from dpcompose.render.words.headlines import requested_number
 
 BASE = """\
 dpcompose: 1
@@ -344,6 +348,22 @@ def test_other_events_are_told_to_machines(tmp_path: Path) -> None:
 
 
 # --- budgets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", ["1e-7", "1/3000000"])
+def test_the_number_at_the_delta_of_the_budget_leads(tmp_path: Path, delta: str) -> None:
+    """Whatever other δ the spec asks for before, and however many digits it has."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    one = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"
+    one += "  - {name: a, reads: r, notion: zcdp, rho: 1/10}\nreport: {delta: 1e-5}\n"
+    one += f"budget: {{epsilon: 9, delta: {delta}}}\n"
+    old.write_text(one)
+    new.write_text(one.replace("1/10", "1/5"))
+    report = analyze(new.read_bytes(), str(new))
+    first = requested_number(report)
+    assert first is not None and first.given == Fraction(delta)
+    head = run(str(old), str(new)).stdout.splitlines()[0]
+    assert f"{epsilon_at(Fraction(delta))}  " in head, head
 
 
 def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:

@@ -90,9 +90,12 @@ def requested_number(report: Report) -> At | None:
     """Returns the number at the budget's δ, else the first number at a chosen δ or ε; None without
     any."""
     verdict = report.verdict
-    if verdict is not None and verdict.at is not None and not verdict.of_adversary:
-        return verdict.at
     found = [each for each in (*report.at_delta, *report.at_epsilon) if each.value is not None]
+    if verdict is not None and not verdict.of_adversary:
+        if verdict.at is not None:
+            return verdict.at
+        own = dict(verdict.limit.parameters).get("delta")
+        found.sort(key=lambda each: each.wanted != "delta" or each.given != own)
     return found[0] if found else None
 
 
