@@ -25,7 +25,7 @@ from dpcompose.render.parts.console import (
 from dpcompose.render.parts.diagnostics import Findings
 from dpcompose.render.parts.inline import markdown_of
 from dpcompose.render.text.panel import record_rows, spent
-from dpcompose.render.words.headlines import budget_text, spending
+from dpcompose.render.words.headlines import budget_text, number_of_budget, spending
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
@@ -168,11 +168,7 @@ def _panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
 def _first_number(total: Total) -> At | None:
     """Returns the ε at the δ of the budget, else at the first chosen δ; None where the bound leads,
     as it does where it is the budget itself."""
-    if total.record is not None:
-        return None
-    if total.verdict is not None and total.verdict.at is not None:
-        return total.verdict.at
-    return next((at for at in total.at_delta if at.value is not None), None)
+    return None if total.record is not None else number_of_budget(total.verdict, total.at_delta)
 
 
 def _checked(checked: RecordCheck) -> str:

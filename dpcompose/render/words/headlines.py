@@ -89,8 +89,13 @@ def neighbours(report: Report) -> str:
 def requested_number(report: Report) -> At | None:
     """Returns the number at the budget's δ, else the first number at a chosen δ or ε; None without
     any."""
-    verdict = report.verdict
-    found = [each for each in (*report.at_delta, *report.at_epsilon) if each.value is not None]
+    return number_of_budget(report.verdict, (*report.at_delta, *report.at_epsilon))
+
+
+def number_of_budget(verdict: Verdict | None, numbers: Iterable[At]) -> At | None:
+    """Returns the number at the δ of the budget that a verdict is on, else the first finite one of
+    `numbers`; None without any."""
+    found = [each for each in numbers if each.value is not None]
     if verdict is not None and not verdict.of_adversary:
         if verdict.at is not None:
             return verdict.at
