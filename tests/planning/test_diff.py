@@ -362,7 +362,7 @@ def test_the_number_at_the_delta_of_the_budget_leads(tmp_path: Path, delta: str)
     report = analyze(new.read_bytes(), str(new))
     first = requested_number(report)
     assert first is not None and first.given == Fraction(delta)
-    head = run(str(old), str(new)).stdout.splitlines()[0]
+    head = run(str(old), str(new), "--width", "300").stdout.splitlines()[0]
     assert f"{epsilon_at(Fraction(delta))}  " in head, head
 
 
