@@ -276,7 +276,7 @@ def test_afterwards_everything_is_as_it_was() -> None:
 def test_models_are_built_before_memory_is_short() -> None:
     """Where memory ends while pydantic builds a model, it ends the process."""
     code = (
-        "from dpcompose.commands.bounds import Most, within\n"
+        "from dpcompose.commands.parallel.bounds import Most, within\n"
         "from dpcompose.spec.model import models\n"
         "with within(Most(None, 1000)):\n"
         "    print(all(each.__pydantic_complete__ for each in models()))"
