@@ -100,7 +100,10 @@ def test_a_new_file(repository: Path) -> None:
     listed.write_text("specs/rides.yaml\n")
     assert "▲" in run("--against", "first", "--files-from", str(listed)).stdout
     shown = run("--against", "first", "--allow-new", "--format", "markdown", "specs/new.yaml")
-    assert shown.exit_code == 0 and "**increased**" in shown.stdout
+    assert (
+        shown.exit_code == 0
+        and "### ▲ <code>specs/new.yaml</code>: new spec: ε = 1.7 " in shown.stdout
+    )
 
 
 @needs_git

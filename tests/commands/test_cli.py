@@ -25,12 +25,13 @@ from typer.testing import Result
 
 import dpcompose
 from dpcompose.cli import options
+from dpcompose.commands.choices import Color
 from dpcompose.commands.explain import identifiers
-from dpcompose.commands.output import Color, Look, style_for
-from dpcompose.commands.outputs import Format
 from dpcompose.commands.run import Run as Options
+from dpcompose.commands.writing.output import Look, style_for
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.render.code_text import codes
+from dpcompose.render import Format
+from dpcompose.render.help.code_text import codes
 from dpcompose.report import Report, Verdict
 
 Run = Callable[..., Result]
@@ -493,7 +494,10 @@ def test_every_option_sets_a_field_of_the_run() -> None:
         (["--version"], {"rich", "pydantic", "yaml", "mpmath", "dpcompose.core.theorems"}),
         (["explain", "IV.13"], {"mpmath", "numpy", "dpcompose.core.search"}),
         (["analyze", "--quiet", "-"], {"rich", "mpmath", "jsonschema", "dpcompose.render.json"}),
-        (["analyze", "-"], {"rich.markdown", "dpcompose.handbook", "dpcompose.render.code_text"}),
+        (
+            ["analyze", "-"],
+            {"rich.markdown", "dpcompose.handbook", "dpcompose.render.help.code_text"},
+        ),
     ],
 )
 def test_cold_start_imports_nothing_it_does_not_need(

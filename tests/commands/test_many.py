@@ -18,10 +18,10 @@ import pytest
 from command import run
 from typer.testing import Result
 
-from dpcompose.commands.gather import Gathering, Once
-from dpcompose.commands.inputs import NoFile
 from dpcompose.commands.parallel import pool
-from dpcompose.commands.progress import Progress, waiting_stream
+from dpcompose.commands.reading.gather import Gathering, Once
+from dpcompose.commands.reading.inputs import NoFile
+from dpcompose.commands.writing.progress import Progress, waiting_stream
 
 SPEC = """dpcompose: 1
 protect: unbounded
@@ -324,8 +324,8 @@ def test_a_bar_is_for_a_person_who_waits(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
-    monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PAUSE", 0.0)
     terminal = Terminal()
     progress = Progress(terminal, 4)
     progress.step()
@@ -416,8 +416,8 @@ def test_an_ended_reader_ends_the_processes(many: Path, folder: Path) -> None:
 
 
 def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
-    monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.01)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PAUSE", 0.01)
     terminal = Terminal()
     with Progress(terminal, says="fitting", unit="scales tried") as waiting:
         waiting.step()

@@ -17,7 +17,7 @@ import pytest
 from command import run
 from conftest import LIBRARY
 
-from dpcompose.commands.outputs import Format
+from dpcompose.render import Format
 
 pytestmark = pytest.mark.slow
 

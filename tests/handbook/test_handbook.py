@@ -15,7 +15,7 @@ from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
 from dpcompose.handbook import CodeEntry, code_entries, full_spec, whole_book
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
-from dpcompose.render.code_text import codes, in_markdown, in_text, rule, silenced
+from dpcompose.render.help.code_text import codes, in_markdown, in_text, rule, silenced
 
 #: Codes that cannot come alone, with what comes beside them: the faults that are listed, and what
 #: the warning is a warning of.

@@ -20,11 +20,11 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.notion import Notion
 from dpcompose.handbook import Topic, full_spec, printed_examples, topics, topics_of, whole_book
-from dpcompose.render.code_text import codes
-from dpcompose.render.language_pages import example_page, language_page, word_page
+from dpcompose.render.help.code_text import codes
+from dpcompose.render.help.language_pages import example_page, language_page, word_page
+from dpcompose.render.help.pages import code_page, theorem_page, theorem_table
 from dpcompose.render.layout import Style
-from dpcompose.render.pages import code_page, theorem_page, theorem_table
-from dpcompose.render.theorem_text import matching
+from dpcompose.render.words.theorem_text import matching
 from dpcompose.spec import json_schema
 from dpcompose.spec.vocabulary import WordSort, vocabulary
 

@@ -16,8 +16,8 @@ from volume import seeds
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import Total, TotalAsked, add_up
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Total, TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 

@@ -15,9 +15,9 @@ from volume import seeds
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import InvalidSpec
-from dpcompose.planning.releases import Release
-from dpcompose.planning.rewrites import less, since
-from dpcompose.planning.totals import TotalAsked, add_up
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.rewrites import less, since
+from dpcompose.planning.ledger.totals import TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 

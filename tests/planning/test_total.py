@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from typer.testing import Result
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import Total, TotalAsked, add_up
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Total, TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
 
@@ -364,7 +365,18 @@ def test_what_is_printed(folder: Path) -> None:
     assert document["without_population"] == ["unnamed.yaml"]
     assert document["totals"][0]["guarantee"]["exact"] == {"epsilon": "3/2"}
     shown = run("other.yaml", "--format", "markdown").stdout
-    assert "| <code>&#124;x&#124;</code> | 1 | ε = 3 |" in shown
+    assert "### <code>population &#124;x&#124;</code>: ε = 3 pure DP in 1 release\n" in shown
+
+
+def test_the_number_at_the_delta_of_the_budget_leads(folder: Path) -> None:
+    Path("z.yaml").write_text(
+        f"{HEAD}datasets: {{r: {{}}}}\nmechanisms:\n"
+        "  - {name: a, reads: r, notion: zcdp, rho: 1/10}\n"
+    )
+    call = ("z.yaml", "--fixed", PLANNED, "--epsilon", "4", "--delta", "1e-7")
+    shown = run(*call, "--at-delta", "1e-5").stdout
+    assert re.search(r"bound +ε ≤ 2.34836 at δ = 1e-7 ", shown)
+    assert re.search(r"At a chosen δ  ─+\nδ = 1e-5  ε ≤ 1.91424 by", shown)
 
 
 def test_populations_are_code_in_markdown(folder: Path) -> None:
@@ -372,8 +384,8 @@ def test_populations_are_code_in_markdown(folder: Path) -> None:
         wards("1", "1", "1").replace("population: p", "population: '@all'")
     )
     shown = run("loud.yaml", "--format", "markdown").stdout
-    assert "| <code>&#64;all</code> | 1 | ε = 1 |" in shown
-    assert "**population <code>&#64;all</code>**: ε = 1 in 1 release" in shown
+    assert "### <code>population &#64;all</code>: ε = 1 pure DP in 1 release\n" in shown
+    assert "| <code>loud.yaml</code> | ε = 1 |" in shown
     assert "@" not in shown
 
 

@@ -20,7 +20,7 @@ from conftest import LIBRARY
 from volume import thinned
 
 from dpcompose import analyze
-from dpcompose.render.page import page
+from dpcompose.render.html.page import page
 from dpcompose.report import Report
 
 SPECS = Path(__file__).parents[2] / "specs"

@@ -13,9 +13,9 @@ from volume import thinned
 from dpcompose import analyze
 from dpcompose.cli import app
 from dpcompose.errors import width
-from dpcompose.render.console import printed
 from dpcompose.render.layout import Style
-from dpcompose.render.plot import plots
+from dpcompose.render.parts.console import printed
+from dpcompose.render.text.plot import plots
 from dpcompose.report import Report
 
 

@@ -18,10 +18,10 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import printable
 from dpcompose.pipeline import analyze
 from dpcompose.render import CHECKERS, RENDERERS
-from dpcompose.render.headlines import headline, in_few_words, is_bounded
-from dpcompose.render.label import SIZE, assumed, hits
 from dpcompose.render.layout import Style
-from dpcompose.render.svg import text_width
+from dpcompose.render.pictures.label import SIZE, hits
+from dpcompose.render.pictures.svg import text_width
+from dpcompose.render.words.headlines import assumed, headline, in_few_words, is_bounded
 from dpcompose.report import Report, Risk
 
 SVG = "{http://www.w3.org/2000/svg}"

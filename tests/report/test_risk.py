@@ -17,8 +17,8 @@ from typer.testing import Result
 
 import dpcompose
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
-from dpcompose.render.result_schema import RISK
-from dpcompose.render.risk_text import in_words, odds
+from dpcompose.render.json.result_schema import RISK
+from dpcompose.render.text.risk_text import in_words, odds
 from dpcompose.report import Report
 from dpcompose.report.verdict import implies
 

@@ -16,7 +16,7 @@ from oracle.generate import random_spec
 from wide import wide_spec
 
 import dpcompose
-from dpcompose.commands.outputs import SchemaOf
+from dpcompose.commands.choices import SchemaOf
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.report import Report

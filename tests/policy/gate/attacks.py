@@ -18,7 +18,7 @@ import pytest
 
 from dpcompose import places
 from dpcompose.cli import app
-from dpcompose.commands.output import guard
+from dpcompose.commands.writing.output import guard
 from dpcompose.policy import settings_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
