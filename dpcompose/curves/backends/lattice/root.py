@@ -10,10 +10,6 @@ from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
 
 #: Relative distance at which the search ends.
 _ENOUGH = 2e-12
-#: The first step to the sure side, relatively; it grows when it was not enough.
-_BUMP = 2e-13
-#: Steps towards a root that bring δ no nearer, after which the end of the law is looked at.
-_STALLS, _NEARER = 4, 0.9
 
 
 def epsilon_of(
@@ -23,53 +19,33 @@ def epsilon_of(
     is found.
 
     `curve`: gives ln δ at an ε; `guess`: where to start; `end`: an ε above every loss that has a
-    noticeable chance. Newton's method kept in a bracket; ln δ is concave or nearly so, and in a
-    lattice δ is linear in e^ε between two losses.
+    noticeable chance. Newton's method within a bracket, which is halved where a step leaves it or
+    is not half as long as the one before.
     """
-    low, high = 0.0, most
-    sure = False
+    low, high, before = 0.0, math.inf, math.inf
     at = min(max(guess, 0.0), most)
-    bump = _BUMP
-    stalls, before = 0, (at, math.inf)
-    for _ in range(80):
+    for _ in range(120):
         value = curve(at)
         excess = value.log_upper - log_delta
         if excess <= 0:
-            high, sure = at, True
+            high = at
         else:
             low = at
-            nearer = stalls < _STALLS and excess <= _NEARER * before[1]
-            stalls = 0 if nearer else stalls + 1
-            if not sure and stalls == _STALLS:
-                # What is uncertain about the law may be more than δ at every ε.
-                last = max(at, min(end, most))
-                if curve(last).log_upper > log_delta:
-                    return None
-                high, sure = last, True
-        if stalls < _STALLS:
-            step = _step(excess, value.slope)
-        else:
-            # The slope is that of δ without its uncertainty: the last two places tell it better.
-            moved, gained = at - before[0], before[1] - excess
-            step = 1.001 * excess * moved / gained if gained * moved > 0 else math.nan
-        before = (at, excess)
-        if sure and (high - low <= _ENOUGH * high or (at == high and -step <= _ENOUGH * high)):
+        step = _step(excess, value.slope)
+        if high - low <= _ENOUGH * low or (at == high and -step <= _ENOUGH * high):
             break
-        target = at + step
-        if abs(step) <= 1e-9 * at:
-            # Near the end: a little more, so as to land on the sure side.
-            target += bump * at
-            bump *= 4
-        if not low < target < high and low == 0:
-            if curve(0.0).log_upper <= log_delta:
-                return 0.0
-            low = 1e-290
-        if not low < target < high:
-            target = (low + high) / 2 if high < math.inf else 2 * at + 1e-300
+        # A little further than to the root, so that the bracket closes from both sides.
+        target = at + step + math.copysign(_ENOUGH / 4 * at, step)
+        if low == 0 < at and target <= 0 and curve(0.0).log_upper <= log_delta:
+            return 0.0
+        if not low < target < min(high, most) or abs(step) > before / 2:
+            far = end if at < end else 2 * at
+            target = min(far, most) if high == math.inf else (low + high) / 2
         if target in (low, high):
             break
+        before = abs(target - at)
         at = target
-    return high if sure else None
+    return high if high < math.inf else None
 
 
 def _step(excess: float, slope: float) -> float:
