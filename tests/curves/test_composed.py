@@ -27,7 +27,7 @@ from dpcompose.curves.backends.closed_forms.gaussian_profile import (
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
 from dpcompose.curves.backends.lattice.fewer_losses import (
-    MOST_RESPONSES,
+    MOST_IN_ALL,
     is_merged,
     merged,
     rounded,
@@ -301,9 +301,9 @@ def test_very_many_losses_become_fewer_that_dominate() -> None:
     third = Response(F(1, 3))
     up = rounded(third, 4)
     assert isinstance(up, Response) and F(1, 3) <= up.epsilon <= F(1, 3) * F(9, 8)
-    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(MOST_RESPONSES + 1)]
+    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(MOST_IN_ALL + 1)]
     found = merged(many)
-    assert is_merged(many) and len(found) <= MOST_RESPONSES
+    assert is_merged(many) and len(found) <= MOST_IN_ALL
     assert sum(count for _, count in found) == len(many)
     before = sum(part.epsilon for part, _ in many)
     after = sum(part.epsilon * count for part, count in found if isinstance(part, Response))

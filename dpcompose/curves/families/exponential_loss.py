@@ -44,7 +44,8 @@ class BoundedRange(MechanismLoss):
         """
         from dpcompose.curves.backends.lattice.discrete import response
         from dpcompose.curves.backends.lattice.masses import bounded
-        from dpcompose.curves.backends.lattice.slope import WIDE, slope
+        from dpcompose.curves.backends.lattice.settings import WIDE
+        from dpcompose.curves.backends.lattice.slope import slope
         from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE or self.epsilon < _TINY:

@@ -42,7 +42,8 @@ class LaplaceLoss(MechanismLoss):
     def masses(self, step: Fraction) -> Masses:
         from dpcompose.curves.backends.lattice.discrete import response
         from dpcompose.curves.backends.lattice.masses import Masses, bounded, split
-        from dpcompose.curves.backends.lattice.slope import WIDE, slope
+        from dpcompose.curves.backends.lattice.settings import WIDE
+        from dpcompose.curves.backends.lattice.slope import slope
         from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE:

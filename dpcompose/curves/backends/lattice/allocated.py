@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import NORMAL_TAIL, Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.normal import BLOCK
 from dpcompose.curves.backends.lattice.profiles import greatest
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
+from dpcompose.curves.backends.lattice.settings import LEAST, NORMAL_TAIL
 from dpcompose.curves.curve import Allocated
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
@@ -36,8 +37,8 @@ _PLACES, _FEW_PLACES = 1200, 160
 _FINE = 400
 #: Places lie as densely as this power of the mass there, and a share of them evenly.
 _POWER, _EVEN, _CELLS = 0.125, 0.1, 4000
-#: Beyond this mass a law is cut; products too small for doubles are less than that one in all.
-_CUT, _UNDERFLOW = 1e-24, 1e-100
+#: Beyond this mass a law is cut.
+_CUT = 1e-24
 #: What roundings change relatively, at most: each value by some 10 for each of 40 sums, and before
 #: by those of a logarithm up to 400; the chances of t numbers by t times the roundings of a block.
 _OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * BLOCK * EPS
@@ -75,8 +76,8 @@ def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
     rise = 1 + steps * _OFF_CHANCE
     chances = sums.chances * rise
     if added:
-        return scatter(_OFF_VALUE - losses, chances[1:], step, float(chances[0]) + _UNDERFLOW)
-    told = sums.told / steps * rise + _UNDERFLOW
+        return scatter(_OFF_VALUE - losses, chances[1:], step, float(chances[0]) + LEAST)
+    told = sums.told / steps * rise + LEAST
     return scatter(_OFF_VALUE + losses, chances[1:] * sums.values[1:] / steps, step, told)
 
 

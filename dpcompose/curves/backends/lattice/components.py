@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -53,7 +53,7 @@ class Ensemble:
 
     `twice`: 2ε of each response in units of `unit`, with its count; `gaussian`: μ² of the Gaussian;
     `eps` and `num`: ε and count of the responses as doubles; `atoms`: the possible losses of all
-    laws; `known`: the moments computed so far, by tilt.
+    laws.
     """
 
     unit: Fraction
@@ -64,7 +64,6 @@ class Ensemble:
     dense: tuple[tuple[Masses, int], ...]
     mu2: float
     atoms: Atoms
-    known: dict[tuple[float, bool], Moments] = field(default_factory=dict)
 
     def greatest(self) -> Fraction:
         """Returns the sum of all ε of the responses, exactly."""
@@ -147,13 +146,6 @@ def _trimmed(law: Masses) -> Masses:
 def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
     """Returns K(θ), K'(θ) and K''(θ) of all parts together at θ = `theta`; `gaussian`: whether the
     Gaussian counts."""
-    key = theta, gaussian
-    if key not in parts.known:
-        parts.known[key] = _moments(parts, theta, gaussian)
-    return parts.known[key]
-
-
-def _moments(parts: Ensemble, theta: float, gaussian: bool) -> Moments:
     total = mean = variance = 0.0
     if len(parts.eps):
         low = lower_chance(parts.eps, theta)
@@ -215,7 +207,7 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
     first = max(least, 1e-3 / math.sqrt(start.variance + start.mean**2))
 
     def theta(place: int) -> float:
-        return first * 2.0 ** (place / 64)
+        return float(first * 2.0 ** (place / 64))
 
     def is_enough(place: int) -> bool:
         now = moments(parts, theta(place))
@@ -223,7 +215,8 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
         shrunk = theta(place) * (greatest - now.mean) < 0.05
         return shrunk or not excess(theta(place), now) > 0
 
-    return theta(bisect_left(range(64 * 100), True, key=is_enough))
+    place: int = bisect_left(range(64 * 100), True, key=is_enough)
+    return theta(place)
 
 
 def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
@@ -245,7 +238,7 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
         def grows(i: int) -> bool:
             return bound(sign * tries[i]) <= bound(sign * tries[i + 1])
 
-        return tries[bisect_left(range(len(tries) - 1), True, key=grows)]
+        return float(tries[bisect_left(range(len(tries) - 1), True, key=grows)])
 
     return least(1.0), least(-1.0)
 

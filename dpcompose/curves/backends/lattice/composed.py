@@ -17,7 +17,8 @@ import numpy as np
 from dpcompose.curves.backends.lattice.components import Ensemble, ensemble, moments, tilt_for_delta
 from dpcompose.curves.backends.lattice.lattice import lattice_law
 from dpcompose.curves.backends.lattice.law import Law
-from dpcompose.curves.backends.lattice.masses import TAIL, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
+from dpcompose.curves.backends.lattice.settings import TAIL
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import ZERO
 
@@ -42,6 +43,7 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
             continue
         p, start, end = _untilted(law), _first(law, step), law
         if not theta:
+            # What lies below the first law's window, where no other law holds either.
             first, missing = start, law.missing
         best = np.concatenate([best, np.ones(max(start + len(p) - first - len(best), 0))])
         inside = slice(max(start - first, 0), start - first + len(p))
@@ -56,7 +58,6 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
         best, beyond = best[: greatest + 1 - first], 0.0
     high = len(best) - int(np.searchsorted(np.cumsum(best[::-1]), TAIL))
     best = best[: max(high, 1)]
-    # What lies below the first window.
     best[0] += missing
     return Masses(step, first, best, min(end.infinite + beyond + 2 * TAIL, 1.0))
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.masses import (
-    TAIL,
     Floats,
     Masses,
     bounded,
@@ -19,14 +18,10 @@ from dpcompose.curves.backends.lattice.masses import (
     scatter,
     split,
 )
+from dpcompose.curves.backends.lattice.settings import LEAST
 from dpcompose.curves.rounding.doubles import EPS
 
 MAX_SHIFT = 1 << 60
-LOG_TAIL = Fraction(math.ceil(-math.log(TAIL)))
-#: So many stated points are put on a grid by exact arithmetic.
-MOST_EXACT = 100
-#: Bounds within which products with the number of values stay ordinary floats.
-_MANY_VALUES, _LEAST = 10**300, 1e-307
 
 
 def response(epsilon: Fraction, step: Fraction) -> Masses:
@@ -41,10 +36,10 @@ def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
 
     In terms of e^(-ε), so that nothing overflows; the profile falls as `k` grows.
     """
-    others = float(min(k, _MANY_VALUES) - 1)
+    others = float(min(k, 1 / LEAST) - 1)
     small = math.exp(-bounded(epsilon, 1000.0))
-    if small < _LEAST:
-        return gather(split(epsilon, 1.0, step), step, others * _LEAST)
+    if small < LEAST:
+        return gather(split(epsilon, 1.0, step), step, others * LEAST)
     total = (1 + others * small) * (1 - 8 * EPS)
     entries = split(epsilon, 1 / total, step) + split(-epsilon, small / total, step)
     if k > 2:
@@ -56,9 +51,6 @@ def stated(points: tuple[tuple[Fraction, Fraction], ...], step: Fraction) -> Mas
     """Returns the privacy loss distribution that dominates every mechanism which is (ε, δ)-DP for
     each pair of `points`."""
     found, infinite = atoms(points)
-    if len(found) > MOST_EXACT:
-        losses, chances = zip(*found, strict=True)
-        return scatter(np.array(list(map(float, losses))), np.array(chances), step, infinite)
     entries = [entry for loss, p in found for entry in split(loss, p, step)]
     return gather(entries or [(0, 0.0)], step, infinite)
 

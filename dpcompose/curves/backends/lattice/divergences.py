@@ -12,21 +12,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import (
-    MAX_POINTS,
-    TAIL,
-    Floats,
-    Masses,
-    bounded,
-    spread,
-)
+from dpcompose.curves.backends.lattice.masses import Floats, Masses, bounded, spread
 from dpcompose.curves.backends.lattice.profiles import from_profile
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS
+from dpcompose.curves.backends.lattice.settings import FEW, MAX_POINTS, MOST_POINTS, TAIL
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import FURTHEST, float_up
 
-#: Orders less 1 that are looked at, and how many of them per piece of the curve.
-_LEAST, _MOST, _COUNT = 1e-12, 1e12, 4000
+#: The least and the greatest order less 1 that are looked at.
+_LEAST, _MOST = 1e-12, 1e12
 
 
 def divergence(
@@ -40,12 +33,12 @@ def divergence(
     for i, (start, value) in enumerate(corners):
         if i + 1 < len(corners):
             end, high = corners[i + 1]
-            s = np.geomspace(max(start, _LEAST), end, _COUNT) if end > _LEAST else np.array([end])
+            s = np.geomspace(max(start, _LEAST), end, 2 * FEW) if end > _LEAST else np.array([end])
             slopes.append(np.full(len(s), (high - value) / (end - start)))
         elif points:
             break
         else:
-            s = np.geomspace(1e-6, 1e6, 2 * _COUNT) / math.sqrt(rough)
+            s = np.geomspace(1e-6, 1e6, 4 * FEW) / math.sqrt(rough)
             slopes.append(np.zeros(len(s)))
         orders.append(s)
     if not orders or rho > FURTHEST:

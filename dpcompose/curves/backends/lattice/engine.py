@@ -17,18 +17,13 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_delta,
     tilt_for_epsilon,
 )
-from dpcompose.curves.backends.lattice.lattice import NATS, lattice_law, window
+from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
+from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
+from dpcompose.curves.backends.lattice.settings import MAX_POINTS, NATS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
-
-#: The exact grid of the stated fractions is taken up to this many points.
-EXACT_POINTS = MAX_POINTS // 2
-#: How much a pessimistic grid may add to an ε, relatively, by the spread of what it splits.
-TOLERANCE = 1e-7
-#: Denominators beyond this many bits are rounded, upwards, before anything else.
-_MOST_BITS = 400
+from dpcompose.curves.rounding.exact import MAX_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +232,7 @@ def _law(
     span = top - bottom
     common = common_step(responses)
     points = span / float_of(common) if common is not None else math.inf
-    if common is not None and points <= EXACT_POINTS and _fits(responses, common):
+    if common is not None and points <= MAX_POINTS // 2 and _fits(responses, common):
         parts = ensemble(responses, (), gaussian, common)
         return lattice_law(parts, theta, common, at, shifts), None
     # Splitting adds to the variance at most step²/4 for each lesser loss; ε grows by (1+θ)/2 of
@@ -273,7 +268,7 @@ def common_step(responses: Responses) -> Fraction | None:
     for epsilon in responses:
         twice = 2 * epsilon
         bottom = math.lcm(bottom, twice.denominator)
-        if bottom.bit_length() > _MOST_BITS:
+        if bottom.bit_length() > MAX_BITS:
             return None
     for epsilon in responses:
         twice = 2 * epsilon

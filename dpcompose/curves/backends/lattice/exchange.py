@@ -31,18 +31,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, MOST_LOG, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, base_grid, both_orders
+from dpcompose.curves.backends.lattice.settings import FEW, LEAST, MAX_POINTS, MOST_LOG, WIDE
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.curve import Curve, PoissonReplaceOne
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
 
-#: The curve is known at all of the first grid points, then at so many for each factor e.
-_DENSE, _PER_FACTOR = 4096, 2048
-#: And those of what is below the sample at so many for each standard deviation.
-_FINE = 2048
 #: ln(1/s) is tried up to so many standard deviations of the loss of one end, so many for each.
 _DEVIATIONS, _PER_DEVIATION = 10, 4
 #: And so many t inside of (0, 1).
@@ -56,7 +53,7 @@ class BaseProfile:
     tables."""
 
     def __init__(self, base: Curve, base_law: BaseLaw) -> None:
-        self.step = base_grid(base, max(composed_scale(base) / _FINE, 1e-290))
+        self.step = base_grid(base, max(composed_scale(base) / FEW, LEAST))
         laws = [base_law(base, self.step, side) for side in both_orders(base, "removed")]
         whole = max(2, *(law.first + len(law.p) for law in laws))
         size = min(whole, MAX_POINTS)
@@ -86,7 +83,7 @@ class BaseProfile:
         place = np.floor(losses / width)
         index = np.minimum(place, last).astype(np.int64)
         before, after = self.heights[index], self.heights[index + 1]
-        if width > 30:
+        if width > WIDE:
             return np.where(place > last, self.infinite, before)
         inside = np.clip(losses - index * width - 8 * EPS * (1 + losses), 0.0, width)
         whole = math.expm1(width)
@@ -133,11 +130,11 @@ def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
 
 def knots(end: int) -> NDArray[np.int64]:
     """Returns whole numbers from 0 to `end`: all of the first ones, then ever fewer."""
-    near = np.arange(min(_DENSE, end) + 1)
-    if end <= _DENSE:
+    near = np.arange(min(2 * FEW, end) + 1)
+    if end <= 2 * FEW:
         return near
-    many = math.ceil(_PER_FACTOR * math.log(end / _DENSE)) + 1
-    far = np.geomspace(_DENSE, end, many)[1:-1].astype(np.int64)
+    many = math.ceil(FEW * math.log(end / 2 * FEW)) + 1
+    far = np.geomspace(2 * FEW, end, many)[1:-1].astype(np.int64)
     return np.unique(np.concatenate([near, far, [end]]))
 
 

@@ -10,11 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from dpcompose.curves.rounding.doubles import WORKING_DIGITS
 from dpcompose.curves.rounding.exact import FURTHEST
 
 Pairs = tuple[tuple[Fraction, Fraction], ...]
-
-_DIGITS = 34
 
 
 @lru_cache(maxsize=256)  # a law is put on several grids
@@ -26,7 +25,7 @@ def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
     the tables. So it lies below the least convex curve through (0, 1) and the points given, on both
     sides of y = 1; where that curve bends lie the losses, each bend being a Q-chance.
     """
-    digits = _DIGITS + _lost(points)
+    digits = WORKING_DIGITS + _lost(points)
     if points[-1][0] < FURTHEST:  # many times faster
         with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
             return _atoms(points, lambda x: Decimal(x.numerator) / x.denominator, Decimal.exp)

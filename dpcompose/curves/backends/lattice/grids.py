@@ -16,8 +16,6 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_epsilon,
 )
 from dpcompose.curves.backends.lattice.engine import (
-    EXACT_POINTS,
-    TOLERANCE,
     Result,
     Shared,
     common_step,
@@ -27,8 +25,16 @@ from dpcompose.curves.backends.lattice.engine import (
     rough_ensemble,
 )
 from dpcompose.curves.backends.lattice.lattice import window
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, far, natural_step, scale
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.settings import (
+    FEW,
+    FINE,
+    LEAST,
+    MAX_POINTS,
+    MOST_POINTS,
+    TOLERANCE,
+)
+from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
 from dpcompose.curves.curve import (
     BEST,
     SHARED,
@@ -46,10 +52,6 @@ from dpcompose.curves.rounding.doubles import float_of
 
 #: Steps within the deviation of the least loss.
 _FINE = 32
-#: No law has more points than this on a coarse grid, about.
-_COARSE_POINTS = 1 << 15
-#: The longest law has more than this where the answer there is the one that is asked for.
-_ROUGH_POINTS = 1 << 11
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
 #: So many grids are kept of parts of which many questions are asked.
@@ -205,12 +207,12 @@ class Grid:
         """Returns the laws on the coarse grid with their ensemble, without looking at what is
         kept."""
         step = self.natural
-        if step is None or 40 * self.spread / float_of(step) > 1 << 15:
+        if step is None or 40 * self.spread / float_of(step) > 2 * FINE:
             longest = max(far(part) for part, _ in self.asked.others)
-            fine = max(self.least / 16, self.spread / (1 << 14), longest / _COARSE_POINTS, 1e-290)
+            fine = max(self.least / 16, self.spread / FINE, longest / (2 * FINE), LEAST)
             step = dyadic(Fraction(fine))
         laws = self._coarse_on(step)
-        short = _ROUGH_POINTS // max(len(law.p) for law, _ in laws)
+        short = FEW // max(len(law.p) for law, _ in laws)
         if self.asked.effort.rough and step != self.natural and short > 1:
             # Bounded losses end sooner than others of their deviation.
             laws = self._coarse_on(step / 2 ** short.bit_length())
@@ -228,7 +230,7 @@ class Grid:
             return _exact(method.answer(rough.dense, rough, self.shared))
         bottom, top = window(rough, theta)
         span = max(top - bottom, self.least)
-        if natural is not None and span / float_of(natural) <= EXACT_POINTS:
+        if natural is not None and span / float_of(natural) <= MAX_POINTS // 2:
             return _exact(method.answer(self._on(natural), rough, self.shared))
         here = moments(rough, theta)
         center = max(here.mean, 1e-3 * self.spread)

@@ -17,10 +17,11 @@ import numpy as np
 from dpcompose.curves.backends.closed_forms.alone import MOST_STEPS
 from dpcompose.curves.backends.lattice.discrete import stated
 from dpcompose.curves.backends.lattice.exchange import curve_of
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses, spread
+from dpcompose.curves.backends.lattice.masses import Masses, spread
 from dpcompose.curves.backends.lattice.powers import Power, law_above, path, symmetric
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
-from dpcompose.curves.backends.lattice.sampled_laws import FINE, BaseLaw, both_orders
+from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, both_orders
+from dpcompose.curves.backends.lattice.settings import FINE, MAX_POINTS
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.curve import Grouped
 from dpcompose.curves.rounding.doubles import EPS

@@ -15,11 +15,8 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
+from dpcompose.curves.backends.lattice.settings import NATS
 from dpcompose.curves.rounding.doubles import UNIT, float_of
-
-#: Losses whose weight is below e^-_FADED are counted as twice that in all, with tilted chance at
-#: most 1.
-_FADED = 60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +26,8 @@ class Law:
 
     The chance of a loss under P is p·e^(log_mass - theta·x). Errors: `log_error` of log_mass,
     relative of every mass; `noise` bounds the root of the sum of the squared errors of `p`;
-    `missing` the tilted chance of losses above the last; `slack` the absolute error of x.
+    `missing` the tilted chance of losses above the last, and that of losses below the first, each
+    of which counts as one above; `slack` the absolute error of x.
     `infinite`: the chance, untilted, of an infinite loss. `gaussian`: μ² of a Gaussian that is
     still to be added.
     """
@@ -73,7 +71,7 @@ def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
         start = int(np.searchsorted(law.x, at - slack, side="right"))
         stop = len(law.x)
         if law.theta > 0:
-            stop = int(np.searchsorted(law.x, at + _FADED / law.theta, side="right"))
+            stop = int(np.searchsorted(law.x, at + NATS / law.theta, side="right"))
         y = np.maximum(law.x[start:stop] - at + slack, 0.0)
         fade = np.exp(-law.theta * y)
         weights = -np.expm1(-y) * fade
@@ -96,7 +94,7 @@ def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
     else:
         extra, lower = loss * total, dot(low_weights, p)
     error = law.log_error + 4 * UNIT * (abs(law.log_mass) + law.theta * abs(at))
-    missing = law.missing + 2 * math.exp(-_FADED)
+    missing = law.missing + 2 * math.exp(-NATS)
     upper = _log(total + noise + extra + missing, scale + error, law.infinite)
     low = _log(lower - noise - extra - missing, scale - error, 0.0)
     if math.isnan(total + noise + extra + missing + scale + error + law.infinite):

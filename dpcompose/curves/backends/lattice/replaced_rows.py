@@ -31,10 +31,11 @@ from functools import lru_cache
 import numpy as np
 
 from dpcompose.curves.backends.lattice.exchange import curve_of, knots
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, MOST_LOG, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.powers import Power, shared_levels, symmetric
 from dpcompose.curves.backends.lattice.profiles import from_profile
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw
+from dpcompose.curves.backends.lattice.settings import MAX_POINTS, MOST_LOG
 from dpcompose.curves.curve import ReplacedRows
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up

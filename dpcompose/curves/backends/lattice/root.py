@@ -7,9 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
-
-#: Relative distance at which the search ends.
-_ENOUGH = 2e-12
+from dpcompose.curves.backends.lattice.settings import ENOUGH
 
 
 def epsilon_of(
@@ -32,10 +30,10 @@ def epsilon_of(
         else:
             low = at
         step = _step(excess, value.slope)
-        if high - low <= _ENOUGH * low or (at == high and -step <= _ENOUGH * high):
+        if high - low <= ENOUGH * low or (at == high and -step <= ENOUGH * high):
             break
         # A little further than to the root, so that the bracket closes from both sides.
-        target = at + step + math.copysign(_ENOUGH / 4 * at, step)
+        target = at + step + math.copysign(ENOUGH / 4 * at, step)
         if low == 0 < at and target <= 0 and curve(0.0).log_upper <= log_delta:
             return 0.0
         if not low < target < min(high, most) or abs(step) > before / 2:

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.profiles import SUM, greatest, mirrored
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
+from dpcompose.curves.backends.lattice.settings import FINE, MAX_POINTS, MOST_POINTS
 from dpcompose.curves.backends.lattice.sizes import (
-    MOST_POINTS,
     composed_far,
     composed_scale,
     natural_step,
@@ -22,8 +22,6 @@ from dpcompose.curves.curve import Curve, MixtureOfDraws, Sampled, leans
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import ZERO, float_up
 
-#: Grid points per standard deviation beyond which a base needs no more.
-FINE = 1 << 14
 #: The law of what is read through a sample, on a grid, with the tables in one order.
 BaseLaw = Callable[[Curve, Fraction, str], Masses]
 

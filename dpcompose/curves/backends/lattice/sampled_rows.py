@@ -39,9 +39,10 @@ from functools import cache, lru_cache
 import numpy as np
 
 from dpcompose.curves.backends.lattice.exchange import curve_of
-from dpcompose.curves.backends.lattice.masses import TAIL, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.powers import Power, law_above, mixed, path, symmetric
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw
+from dpcompose.curves.backends.lattice.settings import TAIL
 from dpcompose.curves.curve import PoissonGroup
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up

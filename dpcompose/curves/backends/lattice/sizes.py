@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from dpcompose.curves.backends.lattice.settings import MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -27,11 +28,6 @@ from dpcompose.curves.curve import (
 
 #: A standard deviation that no bounded loss of one mechanism exceeds by much, however large it is.
 WIDEST = 1.7
-#: A normal law goes no further than so many standard deviations.
-_DEVIATIONS = 17.0
-#: About the most points of a natural grid, and of a law of which there are many, or which is slow
-#: to make.
-MOST_POINTS = 1 << 17
 #: Nor is one that several parts share, so many times finer than that of one.
 _MOST_FINER = 1 << 10
 
@@ -135,15 +131,15 @@ def far(part: Part) -> float:
         case Maximum(options):
             return max(map(composed_far, options))
         case _:
-            return _DEVIATIONS * min(scale(part), 1e100)
+            return NORMAL_TAIL * min(scale(part), 1e100)
     deviation = min(deviation, 1e100)
-    most = _DEVIATIONS * deviation + deviation**2 / 2
+    most = NORMAL_TAIL * deviation + deviation**2 / 2
     return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
 
 
 def composed_far(composition: Curve) -> float:
     """Returns for a composition what `far` does for a part."""
-    most = _DEVIATIONS * min(composed_scale(composition), 1e100)
+    most = NORMAL_TAIL * min(composed_scale(composition), 1e100)
     return max([most, *(far(part) for part, _ in composition.parts)])
 
 

@@ -7,13 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, TAIL, Masses
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.settings import LOG_TAIL, MAX_POINTS
 from dpcompose.curves.rounding.doubles import EPS
-
-#: The density falls as e^(l/2) below its greatest loss: less than TAIL is further below than this.
-_REACH = -2 * math.log(TAIL)
-#: On a grid this wide nothing is lost by the two ends of the range alone.
-WIDE = 64
 
 
 def slope(top: Fraction, height: float, step: Fraction) -> Masses:
@@ -26,7 +22,8 @@ def slope(top: Fraction, height: float, step: Fraction) -> Masses:
     """
     last, lowest = math.floor(top / step), math.floor(-top / step)
     width = float(step)
-    first = max(lowest, last - min(MAX_POINTS, math.ceil(_REACH / width) + 1))
+    # The density falls as e^(l/2) below the greatest loss.
+    first = max(lowest, last - min(MAX_POINTS, math.ceil(2 * LOG_TAIL / width) + 1))
     over = top - last * step
     below = np.arange(last - first, -1, -1, dtype=np.float64) * width + float(over)
     density = height * np.exp(-below / 2) * (1 + (below + 64) * EPS)
