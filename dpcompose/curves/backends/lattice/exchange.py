@@ -29,12 +29,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
+from dpcompose.curves.backends.lattice.powers import Power, knots, symmetric
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, base_grid, both_orders
-from dpcompose.curves.backends.lattice.settings import FEW, LEAST, MAX_POINTS, MOST_LOG, WIDE
+from dpcompose.curves.backends.lattice.settings import FEW, LEAST, MAX_POINTS, MOST_LOG
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.curve import Curve, PoissonReplaceOne
 from dpcompose.curves.rounding.doubles import EPS
@@ -44,59 +44,21 @@ from dpcompose.curves.rounding.exact import float_up
 _DEVIATIONS, _PER_DEVIATION = 10, 4
 #: And so many t inside of (0, 1).
 _SHARES = 15
-#: All of these are tried at so many places of the curve, then at every so many-th.
-_ALL, _APART = 1024, 16
-
-
-class BaseProfile:
-    """An upper bound of the privacy profile of a composition at any real ε, for both orders of the
-    tables."""
-
-    def __init__(self, base: Curve, base_law: BaseLaw) -> None:
-        self.step = base_grid(base, max(composed_scale(base) / FEW, LEAST))
-        laws = [base_law(base, self.step, side) for side in both_orders(base, "removed")]
-        whole = max(2, *(law.first + len(law.p) for law in laws))
-        size = min(whole, MAX_POINTS)
-        self.heights = np.maximum.reduce([upward(law, size) for law in laws])
-        # Of a longer curve only what it comes down to is known beyond.
-        beyond = max(law.infinite for law in laws)
-        self.infinite = beyond if size == whole else float(self.heights[-1])
-        self.heights = np.append(self.heights, self.infinite)
-        self.top = size * float(self.step)
-
-    def at(self, losses: Floats) -> Floats:
-        """Returns δ at each of these ε (`losses`), which may be below 0; each is right but for a
-        few roundings."""
-        size = np.abs(np.maximum(losses, -MOST_LOG))
-        near = np.maximum(size - 16 * EPS * (1 + size), 0.0)
-        found = self._above(near)
-        # δ(-ε) = 1 - e^(-ε)(1 - δ(ε)), a sum of two terms that are not negative.
-        below = -np.expm1(-(size * (1 + 4 * EPS) + 16 * EPS)) + np.exp(-near) * found
-        result: Floats = np.where(losses >= 0, found, below) * (1 + 32 * EPS)
-        return result
-
-    def _above(self, losses: Floats) -> Floats:
-        """Returns δ at each of these ε: between two grid points of the curve by the chord, which is
-        linear in e^ε."""
-        width = float(self.step)
-        last = len(self.heights) - 2
-        place = np.floor(losses / width)
-        index = np.minimum(place, last).astype(np.int64)
-        before, after = self.heights[index], self.heights[index + 1]
-        if width > WIDE:
-            return np.where(place > last, self.infinite, before)
-        inside = np.clip(losses - index * width - 8 * EPS * (1 + losses), 0.0, width)
-        whole = math.expm1(width)
-        share = np.expm1(inside) / whole
-        rest = np.exp(inside) * np.expm1(width - inside) / whole
-        result: Floats = np.where(place > last, self.infinite, rest * before + share * after)
-        return result
+#: All of these are tried at the first places of the curve, then at every so many-th.
+_APART = 16
 
 
 @lru_cache(maxsize=128)  # one question is answered on several grids
-def curve_of(base: Curve, base_law: BaseLaw) -> BaseProfile:
-    """Returns the privacy profile of what is read through a sample, made once for all grids."""
-    return BaseProfile(base, base_law)
+def curve_of(base: Curve, base_law: BaseLaw) -> Power:
+    """Returns the curve of what is read through a sample, for both orders of the tables, made once
+    for all grids."""
+    step = base_grid(base, max(composed_scale(base) / FEW, LEAST))
+    laws = [base_law(base, step, side) for side in both_orders(base, "removed")]
+    whole = max(2, *(law.first + len(law.p) for law in laws))
+    heights = np.maximum.reduce([upward(law, min(whole, MAX_POINTS)) for law in laws])
+    # Of a longer curve only what it comes down to is known beyond.
+    end = max(law.infinite for law in laws) if whole <= MAX_POINTS else heights[-1]
+    return symmetric(float(step), np.append(heights, end))
 
 
 def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Masses:
@@ -117,7 +79,7 @@ def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Mas
     return from_profile(step, heights, at)
 
 
-def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
+def _ends(q: float, once: Power, both: Power | None) -> list[float]:
     """Returns the ε from which on the bound with s = 0, that with t = 0, and that with s = e^(-top)
     no longer fall; `q`: the rate, `once`: δ₁, `both`: δ₂."""
     ends = [] if both is None else [both.top]
@@ -128,18 +90,8 @@ def _ends(q: float, once: BaseProfile, both: BaseProfile | None) -> list[float]:
     return ends or [2 * once.top]
 
 
-def knots(end: int) -> NDArray[np.int64]:
-    """Returns whole numbers from 0 to `end`: all of the first ones, then ever fewer."""
-    near = np.arange(min(2 * FEW, end) + 1)
-    if end <= 2 * FEW:
-        return near
-    many = math.ceil(FEW * math.log(end / 2 * FEW)) + 1
-    far = np.geomspace(2 * FEW, end, many)[1:-1].astype(np.int64)
-    return np.unique(np.concatenate([near, far, [end]]))
-
-
 def _bound(
-    rate: Fraction, losses: Floats, once: BaseProfile, both: BaseProfile | None, deviation: float
+    rate: Fraction, losses: Floats, once: Power, both: Power | None, deviation: float
 ) -> Floats:
     """Returns the least of the bounds above at each ε ≥ 0 of `losses`, ascending.
 
@@ -187,7 +139,7 @@ def _least_of(
     `bound`: gives the bound with an index below `tries`, at losses and the values `away` that
     belong to them.
     """
-    near = min(_ALL, len(losses))
+    near = min(FEW, len(losses))
     some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
     table = [bound(index, losses[some], away[some]) for index in range(tries)]
     if near < len(losses):
@@ -199,7 +151,7 @@ def _least_of(
     return least
 
 
-def _crossings(once: BaseProfile, deviation: float) -> Floats:
+def _crossings(once: Power, deviation: float) -> Floats:
     """Returns the values of ln(1/s) to try, up to some times `deviation`, about the size of a
     loss."""
     some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)

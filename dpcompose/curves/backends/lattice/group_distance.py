@@ -18,7 +18,7 @@ from dpcompose.curves.backends.closed_forms.alone import MOST_STEPS
 from dpcompose.curves.backends.lattice.discrete import stated
 from dpcompose.curves.backends.lattice.exchange import curve_of
 from dpcompose.curves.backends.lattice.masses import Masses, spread
-from dpcompose.curves.backends.lattice.powers import Power, law_above, path, symmetric
+from dpcompose.curves.backends.lattice.powers import Power, law_above, path
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw, both_orders
 from dpcompose.curves.backends.lattice.settings import FINE, MAX_POINTS
@@ -47,9 +47,7 @@ def delta_of_steps(part: Grouped, epsilon: float, base_law: BaseLaw) -> float:
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _power(part: Grouped, base_law: BaseLaw) -> Power:
     """Returns the power function of a test between the two tables at the ends of the path."""
-    curve = curve_of(part.base, base_law)
-    once = symmetric(float(curve.step), curve.heights)
-    found = once
+    found = once = curve_of(part.base, base_law)
     for bit in bin(part.steps)[3:]:
         found = path(found, found)
         if bit == "1":

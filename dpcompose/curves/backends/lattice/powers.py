@@ -25,10 +25,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.exchange import knots
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import Profile, from_profile, from_profiles
-from dpcompose.curves.backends.lattice.settings import FINE, LEAST, MAX_POINTS, MOST_LOG, WIDE
+from dpcompose.curves.backends.lattice.settings import FEW, FINE, LEAST, MAX_POINTS, MOST_LOG, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 
 #: Logarithms of weights that are not next to nothing are known to this.
@@ -118,7 +117,7 @@ def _cleared(levels: Floats) -> Floats:
 def symmetric(width: float, heights: Floats) -> Power:
     """Returns the power function of a profile that holds for both orders of the tables; `heights`:
     its δ at the ε 0, width, 2·width, …."""
-    keep = _thinned(len(heights))
+    keep = knots(len(heights) - 1)
     losses = keep.astype(np.float64) * width
     return symmetric_at(losses, np.append(heights[keep[:-1]], heights[-1]))
 
@@ -162,13 +161,13 @@ def law_above(
     return from_profiles(step, profile(powers), profile(other))
 
 
-def _thinned(size: int) -> NDArray[np.int64]:
-    """Returns some of the indices below `size`: all of the first, then ever fewer."""
-    near = np.arange(min(size, FINE // 4))
-    if size <= len(near):
-        return near
-    far = np.geomspace(len(near), size - 1, FINE // 4).astype(np.int64)
-    return np.unique(np.concatenate([near, far]))
+def knots(end: int) -> NDArray[np.int64]:
+    """Returns whole numbers from 0 to `end`: all of the first ones, then ever fewer, so many for
+    each factor e."""
+    first = min(2 * FEW, end)
+    many = math.ceil(FEW * math.log(max(end, 1) / max(first, 1))) + 2
+    far = np.geomspace(max(first, 1), max(end, 1), many).astype(np.int64)
+    return np.unique(np.concatenate([np.arange(first + 1), far[1:-1], [end]]))
 
 
 def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:

@@ -30,9 +30,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.exchange import curve_of, knots
+from dpcompose.curves.backends.lattice.exchange import curve_of
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
-from dpcompose.curves.backends.lattice.powers import Power, shared_levels, symmetric
+from dpcompose.curves.backends.lattice.powers import Power, knots, shared_levels
 from dpcompose.curves.backends.lattice.profiles import from_profile
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw
 from dpcompose.curves.backends.lattice.settings import MAX_POINTS, MOST_LOG
@@ -56,8 +56,7 @@ def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Mass
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def _bound_of_part(part: ReplacedRows, base_law: BaseLaw) -> _Bound:
-    curves = [curve_of(each, base_law) for each in part.once]
-    once = [symmetric(float(each.step), each.heights) for each in curves]
+    once = [curve_of(each, base_law) for each in part.once]
     return _Bound([float_up(each) for each in part.chances], once)
 
 

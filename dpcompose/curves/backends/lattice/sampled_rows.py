@@ -40,7 +40,7 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.exchange import curve_of
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
-from dpcompose.curves.backends.lattice.powers import Power, law_above, mixed, path, symmetric
+from dpcompose.curves.backends.lattice.powers import Power, law_above, mixed, path
 from dpcompose.curves.backends.lattice.sampled_laws import BaseLaw
 from dpcompose.curves.backends.lattice.settings import TAIL
 from dpcompose.curves.curve import PoissonGroup
@@ -83,8 +83,7 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> list[Power]:
     @cache
     def curve(n: int) -> Power:
         """Returns the power function of `n` rows more in the sample."""
-        known = curve_of(part.once[n], base_law)
-        return symmetric(float(known.step), known.heights)
+        return curve_of(part.once[n], base_law)
 
     def mixture(rows: int) -> Power:
         """Returns the power function of a table with `rows` rows more, of which a random number is
