@@ -362,8 +362,8 @@ def _delta_of_few(
         if single.steps > alone.MOST_STEPS:
             return alone.grouped_delta(single, epsilon, delta_at)
         # numpy is needed here.
-        from dpcompose.curves.backends.lattice.group_distance import delta_of_steps
         from dpcompose.curves.backends.lattice.loss_distribution import base_law
+        from dpcompose.curves.backends.lattice.several_rows import delta_of_steps
 
         below = math.nextafter(float_of(epsilon), 0.0)
         curve = Certified(Fraction(delta_of_steps(single, below, base_law)), None, False)

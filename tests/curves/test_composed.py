@@ -33,9 +33,8 @@ from dpcompose.curves.backends.lattice.fewer_losses import (
     rounded,
 )
 from dpcompose.curves.backends.lattice.lattice import lattice_law
-from dpcompose.curves.backends.lattice.law import Law, delta_of
+from dpcompose.curves.backends.lattice.law import Law, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.loss_distribution import masses
-from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
 from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     gap,

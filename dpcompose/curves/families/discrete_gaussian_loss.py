@@ -28,14 +28,14 @@ class DiscreteGaussianLoss(MechanismLoss):
     def masses(self, step: Fraction) -> Masses:
         """Returns the privacy loss distribution: the loss is (s²-2s·n)/(2·variance) at each whole
         n, with s the shift; the one of its ρ where these are too many."""
-        from dpcompose.curves.backends.lattice.divergences import divergence
+        from dpcompose.curves.backends.lattice.closed_laws import divergence
 
         return self._atom_masses(step) or divergence((), self.rho(), step)
 
     def _atom_masses(self, step: Fraction) -> Masses | None:
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.discrete import MAX_SHIFT, on_lattice
+        from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice
         from dpcompose.curves.backends.lattice.settings import MAX_POINTS, NORMAL_TAIL
         from dpcompose.curves.rounding.doubles import EPS
 

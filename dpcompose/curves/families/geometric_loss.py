@@ -58,7 +58,7 @@ class GeometricLoss(MechanismLoss):
         -s/scale."""
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.discrete import MAX_SHIFT, on_lattice, response
+        from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice, response
         from dpcompose.curves.backends.lattice.settings import LOG_TAIL, MAX_POINTS
         from dpcompose.curves.rounding.doubles import EPS
 

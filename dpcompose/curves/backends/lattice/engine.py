@@ -18,9 +18,8 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_epsilon,
 )
 from dpcompose.curves.backends.lattice.lattice import lattice_law, window
-from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
+from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.settings import MAX_POINTS, NATS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 from dpcompose.curves.rounding.exact import MAX_BITS
