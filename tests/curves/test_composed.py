@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
@@ -32,9 +34,10 @@ from dpcompose.curves.backends.lattice.fewer_losses import (
     merged,
     rounded,
 )
-from dpcompose.curves.backends.lattice.lattice import lattice_law
+from dpcompose.curves.backends.lattice.lattice import composed, lattice_law
 from dpcompose.curves.backends.lattice.law import Law, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.loss_distribution import masses
+from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     gap,
@@ -162,6 +165,72 @@ def test_a_law_on_a_lattice_gives_the_deltas_of_its_sum() -> None:
     assert least is not None and least == pytest.approx(true_epsilon(0.1, 30, 1e-3), rel=1e-6)
     under = lower_epsilon(law, wanted, least)
     assert under is not None and under <= true_epsilon(0.1, 30, 1e-3) <= least
+
+
+def sums(parts: Sequence[tuple[dict[int, mpf], int]]) -> dict[int, mpf]:
+    """The chance of each sum of independent losses, as whole numbers, in 60 digits."""
+    found = {0: mpf(1)}
+    for law, count in parts:
+        for _ in range(count):
+            longer: dict[int, mpf] = {}
+            for here, chance in found.items():
+                for more, share in law.items():
+                    longer[here + more] = longer.get(here + more, mpf(0)) + chance * share
+            found = longer
+    return found
+
+
+def in_places(places: int, step: F) -> dict[int, mpf]:
+    """The chances of a response with ε = places·step."""
+    rise = mp.exp(places * mpf(step.numerator) / step.denominator)
+    return {places: rise / (1 + rise), -places: 1 / (1 + rise)}
+
+
+@pytest.mark.parametrize(("delta", "theta"), [("1e-3", 0.0), ("1e-3", 2.0), ("1e-12", 6.0)])
+def test_unlike_parts_in_one_transform_are_what_mpmath_adds_up(delta: str, theta: float) -> None:
+    step = F(1, 16)
+    responses = {F(3, 16): 7, F(1, 2): 3, F(11, 16): 2}
+    law = Masses(step, -4, np.array([0.125, 0.0, 0.125, 0.25, 0.0, 0.0, 0.5]), 0.0)
+    with mp.workdps(60):
+        dense = {law.first + i: mpf(float(p)) for i, p in enumerate(law.p)}
+        parts = [(in_places(int(e / step), step), n) for e, n in responses.items()]
+        every = sums([*parts, (dense, 5)])
+        width = mpf(1) / 16
+
+        def log_true(epsilon: float) -> float:
+            above = [(k * width, p) for k, p in every.items() if k * width > epsilon]
+            return float(mp.log(sum(p * -mp.expm1(epsilon - loss) for loss, p in above)))
+
+        parts_of = components.ensemble(responses, ((law, 5),), F(0), step)
+        found = lattice_law(parts_of, theta, step, F(1))
+        assert found is not None
+        for epsilon in (0.3, 1.0, 1.77, 2.5):
+            bound = delta_of(found, F(epsilon))
+            assert bound.log_lower <= log_true(epsilon) <= bound.log_upper
+        wanted = math.log(float(delta))
+        least = epsilon_of(lambda at: delta_of(found, F(at)), wanted, 1.0, 60.0, found.end())
+        if least is not None:
+            assert log_true(least) <= wanted
+
+
+def test_a_sum_says_what_is_below_its_window() -> None:
+    step, count = F(1, 4), 400
+    with mp.workdps(60):
+        one = in_places(1, step)
+        law = Masses(step, -1, np.array([float(one[-1]), 0.0, float(one[1])]), 0.0)
+        found = composed(((law, count),))
+        low = mpf(float(law.p[0]))
+        high = mpf(float(law.p[2]))
+        chance = {
+            2 * k - count: mp.binomial(count, k) * high**k * low ** (count - k)
+            for k in range(count + 1)
+        }
+        assert found.first > -count
+        assert mpf(float(found.p[0])) >= sum(p for k, p in chance.items() if k <= found.first)
+        for i, p in enumerate(found.p):
+            assert mpf(float(p)) >= chance.get(found.first + i, mpf(0))
+        beyond = sum(p for k, p in chance.items() if k >= found.first + len(found.p))
+        assert found.infinite >= beyond
 
 
 def test_a_law_by_hand() -> None:
