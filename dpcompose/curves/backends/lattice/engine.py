@@ -10,7 +10,6 @@ from functools import lru_cache, partial
 
 from dpcompose.curves.backends.lattice.components import (
     Ensemble,
-    chernoff,
     ensemble,
     lower_chance,
     moments,
@@ -20,7 +19,7 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.settings import MAX_POINTS, NATS, TOLERANCE
+from dpcompose.curves.backends.lattice.settings import MAX_POINTS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 from dpcompose.curves.rounding.exact import MAX_BITS
 
@@ -77,32 +76,21 @@ def least_epsilon(
     """
     rough = rough or rough_ensemble(responses, laws, gaussian)
     theta = tilt_for_delta(rough, log_delta)
-    best: Result | None = None
-    for _ in range(3):
-        theta = theta if shared is None else _rung(rough, theta)
-        center = min(max(moments(rough, theta).mean, 0.0), most)
+    theta = theta if shared is None else _rung(rough, theta)
+    center = min(max(moments(rough, theta).mean, 0.0), most)
 
-        def made(tilt: float = theta, at: float = center) -> Tilted:
-            return _law(rough, responses, laws, gaussian, tilt, at)
+    def made() -> Tilted:
+        return _law(rough, responses, laws, gaussian, theta, center)
 
-        step = laws[0][0].step if laws else Fraction(0)
-        law, grid = made() if shared is None else shared.get((step, theta, center), made)
-        if law is None:
-            break
-        epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
-        if epsilon is None:
-            break
-        if best is None or epsilon < best.upper:
-            lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
-            best = Result(epsilon, lower, grid)
-        there = moments(rough, theta)
-        if abs(epsilon - there.mean) <= 2 * math.sqrt(there.variance):
-            break
-        again = tilt_for_epsilon(rough, epsilon)
-        if (again if shared is None else _rung(rough, again)) == theta:
-            break
-        theta = again
-    return best
+    step = laws[0][0].step if laws else Fraction(0)
+    law, grid = made() if shared is None else shared.get((step, theta, center), made)
+    if law is None:
+        return None
+    epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
+    if epsilon is None:
+        return None
+    lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
+    return Result(epsilon, lower, grid)
 
 
 def _curve(law: Law, epsilon: float) -> LogDelta:
@@ -222,18 +210,17 @@ def _law(
     """Returns the composed law tilted by `theta` around the loss `center`, and the width of its
     grid if that is pessimistic, None if it is exact; (None, …) where no grid is fine enough."""
     at = Fraction(center)
-    shifts = chernoff(rough, theta, NATS)
     if laws:
         step = laws[0][0].step
         parts = ensemble(responses, laws, gaussian, unit_on(responses, step))
-        return lattice_law(parts, theta, step, at, shifts), step
-    bottom, top = window(rough, theta, shifts)
+        return lattice_law(parts, theta, step, at), step
+    bottom, top = window(rough, theta)
     span = top - bottom
     common = common_step(responses)
     points = span / float_of(common) if common is not None else math.inf
     if common is not None and points <= MAX_POINTS // 2 and _fits(responses, common):
         parts = ensemble(responses, (), gaussian, common)
-        return lattice_law(parts, theta, common, at, shifts), None
+        return lattice_law(parts, theta, common, at), None
     # Splitting adds to the variance at most step²/4 for each lesser loss; ε grows by (1+θ)/2 of
     # what is added.
     moved = float((rough.num * lower_chance(rough.eps, theta)).sum())
@@ -243,7 +230,7 @@ def _law(
     if units >= 1 << 61:
         return None, None
     step = units * rough.unit
-    return lattice_law(rough, theta, step, at, shifts), step
+    return lattice_law(rough, theta, step, at), step
 
 
 def unit_on(responses: Responses, step: Fraction) -> Fraction:
