@@ -132,7 +132,8 @@ def test_cumulants_of_a_whole_by_hand() -> None:
 
 def test_chernoff_leaves_as_little_as_it_says() -> None:
     parts = components.ensemble({F(1): 40}, (), F(0), F(1))
-    low, high = components.reach(parts, 0.0, 20.0)
+    above, below = components.chernoff(parts, 0.0, 20.0)
+    low, high = components.reach(parts, 0.0, 20.0, (above, below))
     p = math.e / (1 + math.e)
     outside = sum(binom.pmf(m, 40, 1 - p) for m in range(41) if not low <= 40 - 2 * m <= high)
     assert outside <= 2 * math.exp(-20)

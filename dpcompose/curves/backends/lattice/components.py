@@ -219,30 +219,42 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
     return theta(place)
 
 
-def reach(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
-    """Returns the losses (without the Gaussian) below and above which the tilted law has at most
-    e^-nats.
-
-    The tilted chance above t is at most e^(K(θ+s) - K(θ) - s·t) for every s ≥ 0, and below t
-    likewise (Chernoff's bound). Of some s the best is taken.
-    """
+def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
+    """Returns two numbers s at which Chernoff's bound shows that the tilted law has at most e^-nats
+    above a loss, and below one, that is as near the mean as this bound allows."""
     here = moments(parts, theta, gaussian=False)
     spread = math.sqrt(here.variance)
     if spread == 0:
-        return here.mean, here.mean
+        return 1.0, 1.0
     tries = [2.0 ** (i / 2) * math.sqrt(2 * nats) / spread for i in range(-10, 9)]
 
     def bound(s: float) -> float:
-        moved = moments(parts, theta + s, gaussian=False).cumulant - here.cumulant
-        return float(moved + nats) / abs(s)
+        return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)
 
     def least(sign: float) -> float:
-        """Returns the least bound: as the cumulant is convex, bounds fall with the size of s and
-        then rise."""
+        """Returns the least of the tries from which on the bound grows: as the cumulant is convex,
+        it falls before."""
 
         def grows(i: int) -> bool:
             return bound(sign * tries[i]) <= bound(sign * tries[i + 1])
 
-        return bound(sign * tries[bisect_left(range(len(tries) - 1), True, key=grows)])
+        return float(tries[bisect_left(range(len(tries) - 1), True, key=grows)])
 
-    return -least(-1.0), least(1.0)
+    return least(1.0), least(-1.0)
+
+
+def reach(
+    parts: Ensemble, theta: float, nats: float, shifts: tuple[float, float]
+) -> tuple[float, float]:
+    """Returns the losses (without the Gaussian) below and above which the tilted law has at most
+    e^-nats.
+
+    `shifts`: the two s of `chernoff`. The tilted chance above t is at most e^(K(θ+s) - K(θ) - s·t)
+    for every s ≥ 0, and below t likewise.
+    """
+    here = moments(parts, theta, gaussian=False)
+    if here.variance == 0:
+        return here.mean, here.mean
+    up = moments(parts, theta + shifts[0], gaussian=False).cumulant - here.cumulant
+    down = moments(parts, theta - shifts[1], gaussian=False).cumulant - here.cumulant
+    return -(down + nats) / shifts[1], (up + nats) / shifts[0]

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 
 from dpcompose.curves.backends.lattice.components import (
     Ensemble,
+    chernoff,
     ensemble,
     lower_chance,
     moments,
@@ -19,7 +20,7 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.settings import MAX_POINTS, TOLERANCE
+from dpcompose.curves.backends.lattice.settings import KEPT, MAX_POINTS, NATS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 from dpcompose.curves.rounding.exact import MAX_BITS
 
@@ -41,15 +42,13 @@ class Shared:
     """The composed laws that were used last, to answer further questions; the key is the width of
     the grid, the tilt, and the loss around which the law was made."""
 
-    _MOST = 2
-
     def __init__(self) -> None:
         self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
 
     def get(self, key: tuple[Fraction, float, float], make: Callable[[], Tilted]) -> Tilted:
         """Returns the law kept under a key, or else what `make` returns, which is then kept."""
         if key not in self._kept:
-            if len(self._kept) == self._MOST:
+            if len(self._kept) == KEPT:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = make()
         return self._kept[key]
@@ -210,17 +209,18 @@ def _law(
     """Returns the composed law tilted by `theta` around the loss `center`, and the width of its
     grid if that is pessimistic, None if it is exact; (None, …) where no grid is fine enough."""
     at = Fraction(center)
+    shifts = chernoff(rough, theta, NATS)
     if laws:
         step = laws[0][0].step
         parts = ensemble(responses, laws, gaussian, unit_on(responses, step))
-        return lattice_law(parts, theta, step, at), step
-    bottom, top = window(rough, theta)
+        return lattice_law(parts, theta, step, at, shifts), step
+    bottom, top = window(rough, theta, shifts)
     span = top - bottom
     common = common_step(responses)
     points = span / float_of(common) if common is not None else math.inf
     if common is not None and points <= MAX_POINTS // 2 and _fits(responses, common):
         parts = ensemble(responses, (), gaussian, common)
-        return lattice_law(parts, theta, common, at), None
+        return lattice_law(parts, theta, common, at, shifts), None
     # Splitting adds to the variance at most step²/4 for each lesser loss; ε grows by (1+θ)/2 of
     # what is added.
     moved = float((rough.num * lower_chance(rough.eps, theta)).sum())
@@ -230,7 +230,7 @@ def _law(
     if units >= 1 << 61:
         return None, None
     step = units * rough.unit
-    return lattice_law(rough, theta, step, at), step
+    return lattice_law(rough, theta, step, at, shifts), step
 
 
 def unit_on(responses: Responses, step: Fraction) -> Fraction:

@@ -29,6 +29,7 @@ from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.settings import (
     FEW,
     FINE,
+    KEPT,
     LEAST,
     MAX_POINTS,
     MOST_POINTS,
@@ -54,8 +55,6 @@ from dpcompose.curves.rounding.doubles import float_of
 _FINE = 32
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
-#: So many grids are kept of parts of which many questions are asked.
-_KEPT = 4
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 Others = Sequence[tuple[Part, int]]
@@ -234,7 +233,7 @@ class Grid:
         """Returns the laws on one grid, kept where many questions are asked about the same
         parts."""
         if step not in self._fine:
-            if len(self._fine) == _KEPT:
+            if len(self._fine) == KEPT:
                 self._fine.clear()
             asked = self.asked
             self._fine[step] = tuple(

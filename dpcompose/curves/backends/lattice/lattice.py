@@ -26,6 +26,7 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.components import (
     Ensemble,
+    chernoff,
     ensemble,
     log_rest,
     lower_chance,
@@ -60,10 +61,16 @@ class Pieces:
     log_error: float
 
 
-def window(parts: Ensemble, theta: float) -> tuple[float, float]:
+def window(
+    parts: Ensemble, theta: float, shifts: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """Returns the lowest and highest loss, without the Gaussian, outside which the tilted law may
-    be left out."""
-    bottom, top = reach(parts, theta, NATS)
+    be left out.
+
+    `shifts`: the s of Chernoff's bound, if they are known from a coarser grid, whose window is then
+    nearly the same.
+    """
+    bottom, top = reach(parts, theta, NATS, shifts or chernoff(parts, theta, NATS))
     greatest = dot(parts.eps, parts.num)
     least = -greatest
     for law, count in parts.dense:
@@ -78,16 +85,18 @@ def lattice_law(
     theta: float,
     step: Fraction,
     at: Fraction,
+    shifts: tuple[float, float] | None = None,
 ) -> Law | None:
     """Returns the composition tilted by `theta` on a grid of `step`, precise for questions about
     losses near `at`; None if that grid would have too many points, or the tilt is too steep for it.
 
     `step` is a whole number of units. Each response keeps its greater loss; its lesser one lies a
     whole number of steps below, or is split over the two grid points around it, so that its chances
-    under P and Q are conserved: a dominating law (Doroshenko and others 2022).
+    under P and Q are conserved: a dominating law (Doroshenko and others 2022). `shifts`: as for
+    `window`.
     """
     width = float_of(step)
-    bottom, top = window(parts, theta)
+    bottom, top = window(parts, theta, shifts)
     if not (top - bottom) / width < MAX_POINTS - 8:
         return None
     if theta * width > 500 and (parts.twice % int(step / parts.unit)).any():

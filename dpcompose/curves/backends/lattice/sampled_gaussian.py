@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, bounded, gather, on_grid, split
-from dpcompose.curves.backends.lattice.normal import BLOCK
-from dpcompose.curves.backends.lattice.settings import LEAST, MAX_POINTS, NORMAL_TAIL, WIDE
+from dpcompose.curves.backends.lattice.settings import FINE, LEAST, MAX_POINTS, NORMAL_TAIL, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
@@ -132,8 +131,8 @@ def _integrate(
     """
     start = math.floor(_loss(mu, q, low) / width) - 1
     stop = math.ceil(_loss(mu, q, high) / width) + 1
-    for first in range(start, stop, BLOCK):
-        places = np.arange(first, min(first + BLOCK, stop) + 1, dtype=np.int64)
+    for first in range(start, stop, FINE):
+        places = np.arange(first, min(first + FINE, stop) + 1, dtype=np.int64)
         losses = places.astype(np.float64) * width
         edges = _edges(mu, q, losses, added)
         begin = np.clip(edges[:-1], low, high)

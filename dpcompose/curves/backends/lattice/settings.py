@@ -20,6 +20,10 @@ FINE = 1 << 14
 #: curve for each standard deviation of what is read through a sample.
 FEW = 1 << 11
 
+#: So many grids, and so many composed laws on each, are kept of parts of which many questions are
+#: asked.
+KEPT = 2
+
 #: Tails of less than about this mass are moved to infinity (above) or to the end (below).
 TAIL = 1e-65
 #: e^-LOG_TAIL is less than TAIL.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 from dpcompose.curves.backends.lattice.settings import MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
@@ -28,8 +27,6 @@ from dpcompose.curves.curve import (
 
 #: A standard deviation that no bounded loss of one mechanism exceeds by much, however large it is.
 WIDEST = 1.7
-#: Nor is one that several parts share, so many times finer than that of one.
-_MOST_FINER = 1 << 10
 
 
 def natural_step(part: Part) -> Fraction | None:
@@ -57,10 +54,9 @@ def _step_of_ways(ways: Sequence[Curve]) -> Fraction | None:
         return None
     top = math.lcm(*(each.denominator for each in steps))
     step = Fraction(math.gcd(*(int(each * top) for each in steps)), top)
-    return step if max(steps) < step * _MOST_FINER else None
+    return step if max(steps) < step * MOST_POINTS else None
 
 
-@lru_cache(maxsize=256)  # asked for by each grid
 def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction | None:
     """Returns the natural step of the losses that belong to some (ε, δ); None if there is none."""
     from dpcompose.curves.backends.lattice.from_points import atoms
@@ -160,7 +156,6 @@ def double_of(x: Fraction | int, most: float) -> float:
     return float(x) if x < most else most
 
 
-@lru_cache(maxsize=256)  # asked for by each grid
 def _sampled(q: float, mu: float) -> float:
     """Returns the standard deviation of ln(1+q(e^z-1)), the loss behind a sample of rate `q` whose
     inner loss z is normal with the deviation `mu`."""
