@@ -213,6 +213,26 @@ def test_unlike_parts_in_one_transform_are_what_mpmath_adds_up(delta: str, theta
             assert log_true(least) <= wanted
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_smooth_law_whose_frequencies_are_faint(count: int) -> None:
+    step = F(1, 16)
+    law = masses(Sampled(F(1), Curve((), F(1))), step)
+    parts = components.ensemble({}, ((law, count),), F(0), step)
+    with mp.workdps(40):
+        one = {law.first + i: mpf(float(p)) for i, p in enumerate(law.p) if p > 1e-30}
+        every = sums([(one, count)])
+        for epsilon in (F(0), F(1), F(5)):
+            theta = components.tilt_for_epsilon(parts, float(epsilon))
+            found = lattice_law(parts, theta, step, epsilon)
+            assert found is not None
+            above = [(k * mpf(1) / 16, p) for k, p in every.items() if F(k, 16) > epsilon]
+            true = sum(p * -mp.expm1(float(epsilon) - loss) for loss, p in above)
+            bound = delta_of(found, epsilon)
+            assert (
+                mp.exp(bound.log_lower) <= true <= mp.exp(bound.log_upper) <= true * (1 + mpf(1e-9))
+            )
+
+
 def test_a_sum_says_what_is_below_its_window() -> None:
     step, count = F(1, 4), 400
     with mp.workdps(60):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.settings import MOST_POINTS
 from dpcompose.curves.backends.lattice.sizes import double_of, even
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.backends.renyi.cumulants import NOTHING, Cumulant
 from dpcompose.curves.curve import Concentrated, MechanismLoss
 from dpcompose.curves.rounding.words import number
@@ -36,7 +36,7 @@ class DiscreteGaussianLoss(MechanismLoss):
         import numpy as np
 
         from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice
-        from dpcompose.curves.backends.lattice.settings import MAX_POINTS, NORMAL_TAIL
+        from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, NORMAL_TAIL
         from dpcompose.curves.rounding.doubles import EPS
 
         if self.variance > MAX_POINTS**2 or self.shift > MAX_SHIFT:

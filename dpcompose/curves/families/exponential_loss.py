@@ -44,7 +44,7 @@ class BoundedRange(MechanismLoss):
         """
         from dpcompose.curves.backends.lattice.closed_laws import response, slope
         from dpcompose.curves.backends.lattice.masses import bounded
-        from dpcompose.curves.backends.lattice.settings import WIDE
+        from dpcompose.curves.backends.lattice.tuning import WIDE
         from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE or self.epsilon < _TINY:

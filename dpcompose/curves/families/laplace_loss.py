@@ -42,7 +42,7 @@ class LaplaceLoss(MechanismLoss):
     def masses(self, step: Fraction) -> Masses:
         from dpcompose.curves.backends.lattice.closed_laws import response, slope
         from dpcompose.curves.backends.lattice.masses import Masses, bounded, split
-        from dpcompose.curves.backends.lattice.settings import WIDE
+        from dpcompose.curves.backends.lattice.tuning import WIDE
         from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE:

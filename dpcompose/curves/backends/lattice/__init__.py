@@ -1,4 +1,4 @@
-"""The lattice: privacy loss distributions on an even grid, composed, and their ε and δ.
+"""The lattice: privacy loss distributions on an even grid, convolved by a tilted transform.
 
 To be read in this order: `masses` is one loss on a grid, `loss_distribution` says which law each
 part of a composition has. Laws come from closed forms (`closed_laws`, with `from_points` for stated
@@ -7,5 +7,5 @@ of a δ(ε), `powers` mixes power functions; `samples` and `several_rows` use bo
 what is composed, with its tilts; `lattice` composes it by one Fourier transform; `law` answers for
 the composed loss. `grids` chooses the grid for a question, of the width that `sizes` suggests, and
 `engine` the tilt. `fewer_losses` puts very many different parts together, `normal` holds the normal
-tail, and `settings` every size and tail that could as well be another.
+tail, and `tuning` every size and tail that could as well be another.
 """

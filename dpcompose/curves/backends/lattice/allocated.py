@@ -21,7 +21,7 @@ import numpy as np
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.profiles import greatest
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
-from dpcompose.curves.backends.lattice.settings import FEW, FINE, LEAST, NORMAL_TAIL
+from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, NORMAL_TAIL
 from dpcompose.curves.curve import Allocated
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up

@@ -28,7 +28,7 @@ from dpcompose.curves.backends.lattice.masses import (
     spread,
 )
 from dpcompose.curves.backends.lattice.profiles import from_profile
-from dpcompose.curves.backends.lattice.settings import (
+from dpcompose.curves.backends.lattice.tuning import (
     FEW,
     LEAST,
     LOG_TAIL,

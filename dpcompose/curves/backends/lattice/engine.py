@@ -20,7 +20,7 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.settings import KEPT, MAX_POINTS, NATS, TOLERANCE
+from dpcompose.curves.backends.lattice.tuning import KEPT, MAX_POINTS, NATS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 from dpcompose.curves.rounding.exact import MAX_BITS
 

@@ -26,7 +26,8 @@ from dpcompose.curves.backends.lattice.engine import (
 )
 from dpcompose.curves.backends.lattice.lattice import window
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.settings import (
+from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
+from dpcompose.curves.backends.lattice.tuning import (
     FEW,
     FINE,
     KEPT,
@@ -35,7 +36,6 @@ from dpcompose.curves.backends.lattice.settings import (
     MOST_POINTS,
     TOLERANCE,
 )
-from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
 from dpcompose.curves.curve import (
     BEST,
     SHARED,

@@ -37,7 +37,7 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.law import Law
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.normal import dot
-from dpcompose.curves.backends.lattice.settings import MAX_POINTS, NATS, TAIL
+from dpcompose.curves.backends.lattice.tuning import LEAST, MAX_POINTS, NATS, TAIL
 from dpcompose.curves.rounding.doubles import EPS, UNIT, float_of
 from dpcompose.curves.rounding.exact import ZERO
 
@@ -221,7 +221,7 @@ class _Product:
     def multiply(self, value: Any, count: float, lost: Any = 0.0) -> None:
         """Multiplies by `count` copies of the characteristic function `value`, of the relative
         error `lost`, and leaves out the frequencies that have become faint."""
-        self.log += count * np.log(np.maximum(np.abs(value), 16 * UNIT))
+        self.log += count * np.log(np.maximum(np.abs(value), LEAST))
         turned = count * np.angle(value)
         self.phase += turned
         self.error += 4 * UNIT * (np.abs(turned) + np.abs(self.phase) + count) + count * lost
@@ -246,7 +246,11 @@ def _product(pieces: Pieces, points: int) -> tuple[_Product, float]:
         of.multiply(transform[of.k], spread[2])
     for i in np.argsort(-_variances_of(pieces)):
         value = _characteristic(pieces.steps[:, i], pieces.chances[:, i], of.k, points)
-        of.multiply(value, pieces.counts[i], 16 * UNIT / np.maximum(np.abs(value), 16 * UNIT))
+        # Known to 16 units. What is less counts as so much: that is off by up to three times
+        # itself, and e²-1 is more.
+        faint = np.abs(value) < 16 * UNIT
+        value[faint] = 16 * UNIT
+        of.multiply(value, pieces.counts[i], np.where(faint, 2.0, 16 * UNIT / np.abs(value)))
     return of, noise
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
-from dpcompose.curves.backends.lattice.settings import ENOUGH, NATS
+from dpcompose.curves.backends.lattice.tuning import ENOUGH, NATS
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.settings import MAX_POINTS, TAIL
+from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, TAIL
 from dpcompose.curves.rounding.doubles import EPS
 
 Floats: TypeAlias = NDArray[np.float64]

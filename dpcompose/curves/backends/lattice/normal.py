@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.settings import FINE
+from dpcompose.curves.backends.lattice.tuning import FINE
 
 #: Relative error allowed for `mills` and for what is made of it in a few steps; measured, `mills`
 #: itself is within 5e-16.

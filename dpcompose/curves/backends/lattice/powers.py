@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import Profile, from_profile, from_profiles
-from dpcompose.curves.backends.lattice.settings import FEW, FINE, LEAST, MAX_POINTS, MOST_LOG, WIDE
+from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, MAX_POINTS, MOST_LOG, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 
 #: Logarithms of weights that are not next to nothing are known to this.

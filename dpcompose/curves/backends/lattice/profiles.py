@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
-from dpcompose.curves.backends.lattice.settings import FEW, LOG_TAIL, MAX_POINTS, WIDE
+from dpcompose.curves.backends.lattice.tuning import FEW, LOG_TAIL, MAX_POINTS, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 
 #: What a pairwise sum of chances, each with its few roundings, may be off by.

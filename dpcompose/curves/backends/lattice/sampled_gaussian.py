@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, bounded, gather, on_grid, split
-from dpcompose.curves.backends.lattice.settings import FINE, LEAST, MAX_POINTS, NORMAL_TAIL, WIDE
+from dpcompose.curves.backends.lattice.tuning import FINE, LEAST, MAX_POINTS, NORMAL_TAIL, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 

@@ -35,19 +35,19 @@ from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.powers import Power, knots, symmetric
 from dpcompose.curves.backends.lattice.profiles import SUM, from_profile, greatest, mirrored, upward
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
-from dpcompose.curves.backends.lattice.settings import (
+from dpcompose.curves.backends.lattice.sizes import (
+    composed_far,
+    composed_scale,
+    natural_step,
+    scale,
+)
+from dpcompose.curves.backends.lattice.tuning import (
     FEW,
     FINE,
     LEAST,
     MAX_POINTS,
     MOST_LOG,
     MOST_POINTS,
-)
-from dpcompose.curves.backends.lattice.sizes import (
-    composed_far,
-    composed_scale,
-    natural_step,
-    scale,
 )
 from dpcompose.curves.curve import Curve, MixtureOfDraws, PoissonReplaceOne, Sampled, leans
 from dpcompose.curves.rounding.doubles import EPS

@@ -82,8 +82,8 @@ from dpcompose.curves.backends.lattice.powers import (
 )
 from dpcompose.curves.backends.lattice.profiles import from_profile, upward
 from dpcompose.curves.backends.lattice.samples import BaseLaw, both_orders, curve_of
-from dpcompose.curves.backends.lattice.settings import FINE, MAX_POINTS, MOST_LOG, TAIL
 from dpcompose.curves.backends.lattice.sizes import composed_scale
+from dpcompose.curves.backends.lattice.tuning import FINE, MAX_POINTS, MOST_LOG, TAIL
 from dpcompose.curves.curve import Grouped, PoissonGroup, ReplacedRows
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up

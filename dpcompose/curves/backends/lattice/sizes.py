@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.curves.backends.lattice.settings import MOST_POINTS, NORMAL_TAIL
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
