@@ -33,6 +33,7 @@ from dpcompose.curves.backends.lattice.tuning import (
     LEAST,
     LOG_TAIL,
     MAX_POINTS,
+    MOST_LOG,
     MOST_POINTS,
     TAIL,
 )
@@ -55,9 +56,9 @@ def kary_response(k: int, epsilon: Fraction, step: Fraction) -> Masses:
     In terms of e^(-ε), so that nothing overflows; the profile falls as `k` grows.
     """
     others = float(min(k, 1 / LEAST) - 1)
-    small = math.exp(-bounded(epsilon, 1000.0))
-    if small < LEAST:
-        return gather(split(epsilon, 1.0, step), step, others * LEAST)
+    if epsilon > MOST_LOG:
+        return gather(split(epsilon, 1.0, step), step, others * math.exp(-MOST_LOG))
+    small = math.exp(-float(epsilon))
     total = (1 + others * small) * (1 - 8 * EPS)
     entries = split(epsilon, 1 / total, step) + split(-epsilon, small / total, step)
     if k > 2:

@@ -20,7 +20,7 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.tuning import KEPT, MAX_POINTS, NATS, TOLERANCE
+from dpcompose.curves.backends.lattice.tuning import KEPT, LEAST, MAX_POINTS, NATS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 from dpcompose.curves.rounding.exact import MAX_BITS
 
@@ -259,4 +259,5 @@ def common_step(responses: Responses) -> Fraction | None:
     for epsilon in responses:
         twice = 2 * epsilon
         top = math.gcd(top, twice.numerator * (bottom // twice.denominator))
-    return Fraction(top, bottom) if top else None
+    common = Fraction(top, bottom)
+    return common if common > LEAST else None
