@@ -157,12 +157,13 @@ def _memory(megabytes: int | None) -> Iterator[None]:
     import resource
 
     from dpcompose.curves import preload
-    from dpcompose.spec.model import Spec
+    from dpcompose.spec.model import models
 
     # What numpy's threads and the models of the language take is not the spec's; and where memory
     # ends while models are built, pydantic ends the process.
     preload()
-    Spec.model_rebuild()
+    for model in models():
+        model.model_rebuild()
     with open(_SIZES, encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     before, highest = resource.getrlimit(resource.RLIMIT_AS)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # what reads specs is imported by the commands that do
     from dpcompose.commands.repository.revision import Past
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Run:
     """The options of a call, each as it was given; those that a command lacks have their defaults.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from operator import attrgetter
 
@@ -80,7 +80,7 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
         slow = _slow(solver)
         for name in names[:_MOST_ALONE]:
             others = {each for each in mechanisms if each != name}
-            value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST_SLOW)
+            value = _epsilon(solver, others, delta, slow and len(names) > _MOST_SLOW)
             if value is not None:
                 found.append((name, min(value, total)))
     found.sort(key=lambda each: (-each[1], each[0]))
@@ -121,7 +121,7 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
         return tuple(shares)
     told = []
     for each in shares[:_MOST]:
-        value = _epsilon(problem.without({each.mechanism}), at.given)
+        value = _epsilon(solver, {each.mechanism}, at.given)
         told.append(each if value is None else each._replace(without=min(value, at.value)))
     return (*told, *shares[_MOST:])
 
@@ -140,13 +140,16 @@ def _slow(solver: Solver) -> bool:
     return unlike > _MOST
 
 
-def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
-    """Returns the least ε of a problem at a δ, or None where none is known.
+def _epsilon(
+    solver: Solver, without: Collection[str], delta: Fraction, roughly: bool = False
+) -> Fraction | None:
+    """Returns the least ε of a problem at a δ without the mechanisms of some names, or None where
+    none is known.
 
     `roughly`: tries only the routes that take little time.
     """
     point = Point(delta=delta)
-    patterned = Solver(problem).patterns()
+    patterned = Solver(solver.problem.without(without), solver).patterns()
     if not patterned:
         return None
     if not roughly:

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from command import git
 from planning.test_diff import BASE, run
 from typer.testing import Result
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-
-
-def git(*arguments: str) -> None:
-    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -273,6 +273,18 @@ def test_afterwards_everything_is_as_it_was() -> None:
     bytearray(2**26)
 
 
+def test_models_are_built_before_memory_is_short() -> None:
+    """Where memory ends while pydantic builds a model, it ends the process."""
+    code = (
+        "from dpcompose.commands.bounds import Most, within\n"
+        "from dpcompose.spec.model import models\n"
+        "with within(Most(None, 1000)):\n"
+        "    print(all(each.__pydantic_complete__ for each in models()))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "True\n"
+
+
 def test_a_shortage_without_a_limit_is_no_fault_of_the_spec() -> None:
     with pytest.raises(MemoryError), within(Most(seconds=1000)):
         raise MemoryError

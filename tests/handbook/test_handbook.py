@@ -78,12 +78,6 @@ def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) ->
     return {code: level for code, level in found.items() if code.startswith("DPC")}
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_every_code_has_an_entry() -> None:
     assert set(code_entries()) == set(codes())
 

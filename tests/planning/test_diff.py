@@ -7,15 +7,14 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import command
 import jsonschema
 import pytest
 from conftest import LIBRARY, Golden
 from contracts import checked
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
-from dpcompose.policy import settings_files
 from dpcompose.render import diff_json, diff_text
 from dpcompose.render.diff_text import headline
 from dpcompose.render.inline import code, plain
@@ -44,11 +43,7 @@ SARIF = jsonschema.Draft7Validator(
 
 
 def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
-    settings_files._nearest.cache_clear()
-    result = CliRunner(env=environment).invoke(app, ["diff", *arguments], input=stdin)
-    if "json" in arguments and result.stdout:
-        checked("diff", result.stdout)
-    return result
+    return command.run("diff", *arguments, stdin=stdin, **environment)
 
 
 def changed(old: str, new: str, terms: SameTerms | None = None) -> Change:
@@ -394,16 +389,15 @@ adversary: {hypotheses: none-vs-uniform}
 
 
 @pytest.fixture
-def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pair(home: Path) -> Path:
     """A folder with `old.yaml`, and `new.yaml` with a root and a partition more."""
-    monkeypatch.chdir(tmp_path)
     Path("old.yaml").write_text(BASE)
     Path("new.yaml").write_text(
         BASE.replace("protect:", "roots: disjoint\nprotect:").replace(
             "mechanisms:", "  city: {from: rides, partition: {by: value, blocks: 9}}\nmechanisms:"
         )
     )
-    return tmp_path
+    return home
 
 
 def new_codes(result: Result) -> list[tuple[str, str, int]]:
@@ -469,8 +463,7 @@ def test_bad_settings_stop_a_comparison(pair: Path) -> None:
     (pair / "dpcompose.toml").write_text("fail-on = 1")
     result = run("old.yaml", "new.yaml")
     assert (result.exit_code, result.stdout) == (2, "")
-    settings_files._nearest.cache_clear()
-    assert result.stderr == CliRunner().invoke(app, ["analyze", "-q", "new.yaml"]).stderr
+    assert result.stderr == command.run("analyze", "-q", "new.yaml").stderr
     assert run("old.yaml", "new.yaml", "--isolated").exit_code == 0
     (pair / "dpcompose.toml").unlink()
     result = run("old.yaml", "new.yaml", DPCOMPOSE_FAIL_ON="never")

@@ -6,18 +6,16 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import command
 import pytest
 from conftest import LIBRARY, Golden
-from contracts import checked
 from oracle.generate import random_spec, random_user_spec
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.planning.releases import Release
 from dpcompose.planning.totals import Total, TotalAsked, add_up
-from dpcompose.policy import settings_files
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
 
@@ -300,17 +298,12 @@ def run(
     *arguments: str, stdin: str | None = None, along: bool = False, **environment: str
 ) -> Result:
     """The command, of releases that were planned together unless parameters come `along`."""
-    settings_files._nearest.cache_clear()
-    call = ["total", *arguments, *([] if along else ["--fixed", PLANNED])]
-    result = CliRunner(env=environment).invoke(app, call, input=stdin)
-    if "json" in arguments and result.stdout:
-        checked("total", result.stdout)
-    return result
+    planned = [] if along else ["--fixed", PLANNED]
+    return command.run("total", *arguments, *planned, stdin=stdin, **environment)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(home: Path) -> Path:
     specs = {
         "a": wards("1", "0.5", "0.5"),
         "b": wards("0.5", "1", "0.7"),
@@ -322,7 +315,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, text in specs.items():
         Path(f"{name}.yaml").write_text(text)
-    return tmp_path
+    return home
 
 
 def test_folders_and_streams(folder: Path) -> None:
@@ -455,8 +448,7 @@ def test_bad_settings_stop_a_sum(folder: Path) -> None:
         result = run("a.yaml", "b.yaml")
         assert (result.exit_code, result.stdout) == (2, "")
         said, last = result.stderr.splitlines()
-        settings_files._nearest.cache_clear()
-        assert [said] == CliRunner().invoke(app, ["analyze", "-q", "a.yaml"]).stderr.splitlines()
+        assert [said] == command.run("analyze", "-q", "a.yaml").stderr.splitlines()
         assert "nothing was added up" in last
         assert run("a.yaml", "b.yaml", "--isolated").exit_code == 0
     Path("dpcompose.toml").unlink()

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import pytest
+from command import git
 from contracts import checked
 from tables import tables
 
-from .reviewer import OVERLAPPING, SPEC, changes, commit, git, run, write
+from .reviewer import OVERLAPPING, SPEC, changes, commit, run, write
+
+pytestmark = pytest.mark.usefixtures("home")
 
 TABLES = tables(__file__)
 
 EVENTS = "increase,new-assumption,budget-raised,population-changed,removed-spec,settings-changed"
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def events(old: str, new: str) -> list[str]:

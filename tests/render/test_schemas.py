@@ -14,13 +14,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from command import run
 from conftest import LIBRARY
 from contracts import SCHEMAS, checked, validator
 from handmade import REPORTS
-from typer.testing import CliRunner, Result
 
 import dpcompose
-from dpcompose.cli import app
 from dpcompose.commands.outputs import SchemaOf
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, Span
@@ -311,10 +310,6 @@ def test_unknown_keys_are_for_later_versions() -> None:
 
 
 # --- the command ---------------------------------------------------------------------------------
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.mark.parametrize("of", sorted(SCHEMAS))

@@ -146,6 +146,7 @@ def test_texts_between_commas_are_names_only_where_all_are() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_each_time(tmp_path: Path, site: dict[str, str]) -> None:
     (tmp_path / "s" / "codes").mkdir(parents=True)
     (tmp_path / "s" / "codes" / "DPC101.html").write_text("old")

@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 from conftest import LIBRARY
 from handmade import CHOSEN, REPORTS, TRAP
+from volume import thinned
 
 import dpcompose
 from dpcompose.curves.rounding import decimal_up
@@ -62,7 +63,7 @@ def words(svg: str) -> list[str]:
 # --- the number ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES))
 def test_the_number_is_that_of_the_headline(name: str) -> None:
     report = example(name)
     number = in_few_words(report)

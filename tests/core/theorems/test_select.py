@@ -177,6 +177,9 @@ def test_roles_find_one_entry_each() -> None:
                 assert others == [entry.id]
     with pytest.raises(LookupError, match="no theorem for group privacy"):
         in_role(Role.GROUP, Notion.RDP)
+    assert in_role(Role.JOINT).id == "joint-l1"
+    assert in_role(Role.KEPT).id == "kept-columns"
+    assert BOOK["kept-columns"].specialises == ("IV.10",)
 
 
 # --- production runs every bound that it is said to run ------------------------------------------

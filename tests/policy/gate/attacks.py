@@ -25,6 +25,11 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 Done = subprocess.CompletedProcess[str]
 
+FORMATS = (
+    *("text", "concise", "csv", "json", "jsonl", "sarif", "github", "junit", "markdown"),
+    *("statement", "label", "badge", "registry"),
+)
+
 
 def spec(epsilon: object = 1, title: str = "Trips", budget: object = 2) -> str:
     """A spec that costs `epsilon`."""

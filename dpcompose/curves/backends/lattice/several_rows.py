@@ -69,7 +69,6 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from dpcompose.curves.backends.closed_forms.alone import MOST_STEPS
 from dpcompose.curves.backends.lattice.closed_laws import stated
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, spread
 from dpcompose.curves.backends.lattice.powers import (
@@ -141,6 +140,8 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> list[Power]:
     return found
 
 
+#: More steps are not followed one by one.
+MOST_STEPS = 1024
 #: What is found for a table a little nearer, by this of a, holds whatever was rounded.
 _NEARER = 1e-11
 
