@@ -379,7 +379,7 @@ def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | No
 
 def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
     """Returns the least δ at ε by loss distributions on a grid, as `_epsilon_on_grid`."""
-    from dpcompose.curves.backends.lattice import group_distance
+    from dpcompose.curves.backends.lattice import several_rows
     from dpcompose.curves.backends.lattice.engine import (
         least_log_delta,
         rough_ensemble,
@@ -390,13 +390,13 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
 
     if isinstance(only := question.only, Grouped):
-        far = only.steps > group_distance.MOST_STEPS
+        far = only.steps > several_rows.MOST_STEPS
         by_formula = group_delta(only, epsilon, delta_at) if far or is_plain(only.base) else None
         if far:
             return by_formula
         # By the lines of its power function themselves.
         below = math.nextafter(float_of(epsilon), 0.0)
-        delta = Fraction(group_distance.delta_of_steps(only, below, base_law))
+        delta = Fraction(several_rows.delta_of_steps(only, below, base_law))
         return _least(Certified(delta, None, False), by_formula)
     curve, rounded = _fewer(question.curve)
     responses, others = _split(curve)

@@ -217,7 +217,7 @@ class PoissonReplaceOne:
     """A composition behind a secret Poisson sample of rate `rate`, for one row replaced.
 
     `once`: the curve at the sample for one row there or not there; `both`: for one row replaced by
-    the other, None where nothing is known. `backends.lattice.exchange` has the formulas.
+    the other, None where nothing is known. `backends.lattice.samples` has the formulas.
     """
 
     rate: Fraction
@@ -234,7 +234,7 @@ class PoissonGroup:
     `replaced` of the rows are replaced, and the others are in one of the two tables: `one_sided`,
     all in the same one, which is the first where `side` is "removed", the second where "added".
     `both`: the curves for one row replaced in the sample, two, …, where they are known too.
-    `backends.lattice.sampled_rows` has the formulas.
+    `backends.lattice.several_rows` has the formulas.
     """
 
     rate: Fraction
@@ -309,7 +309,7 @@ class ReplacedRows:
     """A composition behind a sample of fixed, public size, for several rows replaced at once.
 
     `chances`: that none of the rows is drawn, one, …; `once`: the curves for one row replaced in
-    the sample, two, …. `backends.lattice.replaced_rows` has the formulas.
+    the sample, two, …. `backends.lattice.several_rows` has the formulas.
     """
 
     chances: tuple[Fraction, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -24,15 +25,15 @@ from dpcompose.curves.backends.closed_forms.gaussian_profile import (
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
 from dpcompose.curves.backends.lattice.fewer_losses import (
-    MOST_RESPONSES,
+    MOST_IN_ALL,
     is_merged,
     merged,
     rounded,
 )
-from dpcompose.curves.backends.lattice.lattice import lattice_law
-from dpcompose.curves.backends.lattice.law import Law, delta_of
+from dpcompose.curves.backends.lattice.lattice import composed, lattice_law
+from dpcompose.curves.backends.lattice.law import Law, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.loss_distribution import masses
-from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
+from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     gap,
@@ -120,7 +121,7 @@ def test_cumulants_of_a_whole_by_hand() -> None:
         second = (k(theta + 1e-3) - 2 * k(theta) + k(theta - 1e-3)) / 1e-6
         assert found.variance == pytest.approx(second, rel=1e-3)
     theta = components.tilt_for_epsilon(parts, 3.0)
-    assert components.moments(parts, theta).mean == pytest.approx(3.0, abs=1e-4)
+    assert components.moments(parts, theta).mean == pytest.approx(3.0, abs=0.01)
     assert components.tilt_for_delta(parts, math.log(1e-6)) > components.tilt_for_delta(
         parts, math.log(1e-2)
     )
@@ -161,6 +162,92 @@ def test_a_law_on_a_lattice_gives_the_deltas_of_its_sum() -> None:
     assert least is not None and least == pytest.approx(true_epsilon(0.1, 30, 1e-3), rel=1e-6)
     under = lower_epsilon(law, wanted, least)
     assert under is not None and under <= true_epsilon(0.1, 30, 1e-3) <= least
+
+
+def sums(parts: Sequence[tuple[dict[int, mpf], int]]) -> dict[int, mpf]:
+    """The chance of each sum of independent losses, as whole numbers, in 60 digits."""
+    found = {0: mpf(1)}
+    for law, count in parts:
+        for _ in range(count):
+            longer: dict[int, mpf] = {}
+            for here, chance in found.items():
+                for more, share in law.items():
+                    longer[here + more] = longer.get(here + more, mpf(0)) + chance * share
+            found = longer
+    return found
+
+
+def in_places(places: int, step: F) -> dict[int, mpf]:
+    """The chances of a response with ε = places·step."""
+    rise = mp.exp(places * mpf(step.numerator) / step.denominator)
+    return {places: rise / (1 + rise), -places: 1 / (1 + rise)}
+
+
+@pytest.mark.parametrize(("delta", "theta"), [("1e-3", 0.0), ("1e-3", 2.0), ("1e-12", 6.0)])
+def test_unlike_parts_in_one_transform_are_what_mpmath_adds_up(delta: str, theta: float) -> None:
+    step = F(1, 16)
+    responses = {F(3, 16): 7, F(1, 2): 3, F(11, 16): 2}
+    law = Masses(step, -4, np.array([0.125, 0.0, 0.125, 0.25, 0.0, 0.0, 0.5]), 0.0)
+    with mp.workdps(60):
+        dense = {law.first + i: mpf(float(p)) for i, p in enumerate(law.p)}
+        parts = [(in_places(int(e / step), step), n) for e, n in responses.items()]
+        every = sums([*parts, (dense, 5)])
+        width = mpf(1) / 16
+
+        def log_true(epsilon: float) -> float:
+            above = [(k * width, p) for k, p in every.items() if k * width > epsilon]
+            return float(mp.log(sum(p * -mp.expm1(epsilon - loss) for loss, p in above)))
+
+        parts_of = components.ensemble(responses, ((law, 5),), F(0), step)
+        found = lattice_law(parts_of, theta, step, F(1))
+        assert found is not None
+        for epsilon in (0.3, 1.0, 1.77, 2.5):
+            bound = delta_of(found, F(epsilon))
+            assert bound.log_lower <= log_true(epsilon) <= bound.log_upper
+        wanted = math.log(float(delta))
+        least = epsilon_of(lambda at: delta_of(found, F(at)), wanted, 1.0, 60.0, found.end())
+        if least is not None:
+            assert log_true(least) <= wanted
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_smooth_law_whose_frequencies_are_faint(count: int) -> None:
+    step = F(1, 16)
+    law = masses(Sampled(F(1), Curve((), F(1))), step)
+    parts = components.ensemble({}, ((law, count),), F(0), step)
+    with mp.workdps(40):
+        one = {law.first + i: mpf(float(p)) for i, p in enumerate(law.p) if p > 1e-30}
+        every = sums([(one, count)])
+        for epsilon in (F(0), F(1), F(5)):
+            theta = components.tilt_for_epsilon(parts, float(epsilon))
+            found = lattice_law(parts, theta, step, epsilon)
+            assert found is not None
+            above = [(k * mpf(1) / 16, p) for k, p in every.items() if F(k, 16) > epsilon]
+            true = sum(p * -mp.expm1(float(epsilon) - loss) for loss, p in above)
+            bound = delta_of(found, epsilon)
+            assert (
+                mp.exp(bound.log_lower) <= true <= mp.exp(bound.log_upper) <= true * (1 + mpf(1e-9))
+            )
+
+
+def test_a_sum_says_what_is_below_its_window() -> None:
+    step, count = F(1, 4), 400
+    with mp.workdps(60):
+        one = in_places(1, step)
+        law = Masses(step, -1, np.array([float(one[-1]), 0.0, float(one[1])]), 0.0)
+        found = composed(((law, count),))
+        low = mpf(float(law.p[0]))
+        high = mpf(float(law.p[2]))
+        chance = {
+            2 * k - count: mp.binomial(count, k) * high**k * low ** (count - k)
+            for k in range(count + 1)
+        }
+        assert found.first > -count
+        assert mpf(float(found.p[0])) >= sum(p for k, p in chance.items() if k <= found.first)
+        for i, p in enumerate(found.p):
+            assert mpf(float(p)) >= chance.get(found.first + i, mpf(0))
+        beyond = sum(p for k, p in chance.items() if k >= found.first + len(found.p))
+        assert found.infinite >= beyond
 
 
 def test_a_law_by_hand() -> None:
@@ -324,9 +411,9 @@ def test_very_many_losses_become_fewer_that_dominate() -> None:
     third = Response(F(1, 3))
     up = rounded(third, 4)
     assert isinstance(up, Response) and F(1, 3) <= up.epsilon <= F(1, 3) * F(9, 8)
-    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(MOST_RESPONSES + 1)]
+    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(MOST_IN_ALL + 1)]
     found = merged(many)
-    assert is_merged(many) and len(found) <= MOST_RESPONSES
+    assert is_merged(many) and len(found) <= MOST_IN_ALL
     assert sum(count for _, count in found) == len(many)
     before = sum(part.epsilon for part, _ in many)
     after = sum(part.epsilon * count for part, count in found if isinstance(part, Response))

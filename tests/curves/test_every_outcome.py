@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpcompose.curves.answers import delta_at, epsilon_at
-from dpcompose.curves.backends.lattice.composed import composed
+from dpcompose.curves.backends.lattice.lattice import composed
 from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.curve import (

@@ -14,15 +14,15 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpcompose.curves.backends.lattice import discrete, divergences, group_distance, sampled_laws
+from dpcompose.curves.backends.lattice import closed_laws, samples, several_rows
 from dpcompose.curves.backends.lattice import profiles as curves
-from dpcompose.curves.backends.lattice.exchange import exchanged
+from dpcompose.curves.backends.lattice.closed_laws import slope
 from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.law import Law, delta_of
 from dpcompose.curves.backends.lattice.loss_distribution import base_law
 from dpcompose.curves.backends.lattice.masses import Masses, profile
 from dpcompose.curves.backends.lattice.sampled_gaussian import revealing, sampled_gaussian
-from dpcompose.curves.backends.lattice.slope import slope
+from dpcompose.curves.backends.lattice.samples import exchanged
 from dpcompose.curves.curve import (
     Curve,
     Grouped,
@@ -64,17 +64,19 @@ def inner(epsilon: float, rate: float) -> float:
 
 @pytest.mark.parametrize("step", [F(1), F(1, 7)])
 def test_randomized_response(step: Fraction) -> None:
-    covers(discrete.response(F(1), step), response(1), 1e-12 if step == 1 else 0.03)
+    covers(closed_laws.response(F(1), step), response(1), 1e-12 if step == 1 else 0.03)
 
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_randomized_response_over_several_values(k: int) -> None:
     whole = math.e + k - 1
-    covers(discrete.kary_response(k, F(1), F(1)), lambda e: (math.e - math.exp(e)) / whole, 1e-12)
+    covers(
+        closed_laws.kary_response(k, F(1), F(1)), lambda e: (math.e - math.exp(e)) / whole, 1e-12
+    )
 
 
 def test_one_stated_pair_is_the_worst_mechanism_with_it() -> None:
-    law = discrete.stated(((F(1), F(1, 100)),), F(1, 64))
+    law = closed_laws.stated(((F(1), F(1, 100)),), F(1, 64))
     covers(law, lambda e: 0.01 + 0.99 * response(1)(e), 1e-9)
     found, infinite = atoms(((F(1), F(1, 100)),))
     assert 0.01 <= infinite <= 0.01 + 1e-12
@@ -84,7 +86,7 @@ def test_one_stated_pair_is_the_worst_mechanism_with_it() -> None:
 
 def test_two_stated_pairs_hold_both() -> None:
     points = ((F(0), F(3, 10)), (F(1), F(1, 100)))
-    law = discrete.stated(points, F(1, 64))
+    law = closed_laws.stated(points, F(1, 64))
     for epsilon, delta in points:
         assert profile(law, float(epsilon)) == pytest.approx(float(delta), abs=1e-9)
     # Convex in e^ε between them: below the chord, and not below the truth of one pair alone.
@@ -95,8 +97,8 @@ def test_two_stated_pairs_hold_both() -> None:
 def test_atoms_off_the_grid_are_split_upwards() -> None:
     """A loss of 1/2 and of -1/2 on a grid of 1/3: the curve of the chord above it."""
     p = np.array([1.0, math.e**0.5]) / (1 + math.e**0.5)
-    on = discrete.on_lattice(np.array([-1, 1]), F(1, 2), p, F(1, 2))
-    off = discrete.on_lattice(np.array([-1, 1]), F(1, 2), p, F(1, 3))
+    on = closed_laws.on_lattice(np.array([-1, 1]), F(1, 2), p, F(1, 2))
+    off = closed_laws.on_lattice(np.array([-1, 1]), F(1, 2), p, F(1, 3))
     covers(on, response(0.5), 1e-12)
     covers(off, response(0.5), 0.1)
 
@@ -151,7 +153,7 @@ def test_a_sample_that_tells_everything() -> None:
 def test_concentrated_dp_is_above_gaussian_noise_and_below_its_bound() -> None:
     """N(0, 1) and N(μ, 1) are ρ-zCDP with ρ = μ²/2, which is (ρ + 2√(ρ·ln(1/δ)), δ)-DP."""
     rho = 0.125
-    law = divergences.divergence((), F(1, 8), F(1, 200))
+    law = closed_laws.divergence((), F(1, 8), F(1, 200))
     for epsilon in EPSILONS:
         assert profile(law, epsilon) >= gaussian(0.5)(epsilon)
     for delta in (1e-2, 1e-4):
@@ -163,7 +165,7 @@ def test_concentrated_dp_is_above_gaussian_noise_and_below_its_bound() -> None:
 
 
 def test_a_law_and_its_curve_are_one() -> None:
-    law = discrete.response(F(1), F(1, 10))
+    law = closed_laws.response(F(1), F(1, 10))
     points = curves.curve(law)
     losses = law.losses()
     for at in (0, len(losses) // 2, len(losses) - 2):
@@ -174,7 +176,10 @@ def test_a_law_and_its_curve_are_one() -> None:
 
 
 def test_the_greatest_of_two_laws_is_above_both() -> None:
-    one, other = discrete.response(F(1), F(1, 10)), discrete.stated(((F(0), F(1, 5)),), F(1, 10))
+    one, other = (
+        closed_laws.response(F(1), F(1, 10)),
+        closed_laws.stated(((F(0), F(1, 5)),), F(1, 10)),
+    )
     found = curves.greatest(one, other)
     for epsilon in EPSILONS:
         worst = max(profile(one, epsilon), profile(other, epsilon))
@@ -192,29 +197,25 @@ def test_a_mirrored_law_is_the_same_in_both_orders() -> None:
 @pytest.mark.parametrize("rate", [F(1, 2), F(1, 10)])
 def test_a_sampled_response_by_its_formula(rate: Fraction) -> None:
     q = float(rate)
-    removed = sampled_laws.sampled(
-        Sampled(rate, BASE, side="removed"), F(1, 500), "removed", base_law
-    )
+    removed = samples.sampled(Sampled(rate, BASE, side="removed"), F(1, 500), "removed", base_law)
     covers(removed, lambda e: q * response(1)(inner(e, q)), 2e-3)
-    drawn = sampled_laws.law_of_draws(
-        MixtureOfDraws(((rate, BASE),)), F(1, 500), "removed", base_law
-    )
+    drawn = samples.law_of_draws(MixtureOfDraws(((rate, BASE),)), F(1, 500), "removed", base_law)
     covers(drawn, lambda e: q * response(1)(e), 2e-3)
 
 
 def test_group_privacy_of_a_curve_by_its_formula() -> None:
     """(nε, δ(ε)·(e^nε - 1)/(e^ε - 1)), the least over ε for each."""
-    law = group_distance.grouped(Grouped(BASE, 3), F(1, 200), "removed", base_law)
+    law = several_rows.grouped(Grouped(BASE, 3), F(1, 200), "removed", base_law)
     for epsilon in (0.5, 1.0, 2.0, 2.9):
         third = epsilon / 3
         bound = response(1)(third) * math.expm1(epsilon) / math.expm1(third)
         assert profile(law, epsilon) <= min(1.0, bound) + 5e-3
     # Geometric noise moved by three steps is 1-DP at each.
     assert profile(law, 0.0) >= 1 - 2 * math.exp(-2) / (1 + math.exp(-1)) - 1e-9
-    assert sampled_laws.both_orders(BASE, "removed") == ("removed",)
+    assert samples.both_orders(BASE, "removed") == ("removed",)
     skewed = Curve(((Sampled(F(1, 2), BASE, side="removed"), 1),))
-    assert set(sampled_laws.both_orders(skewed, "added")) == {"added", "removed"}
-    assert sampled_laws.base_grid(BASE, 0.013) > 0
+    assert set(samples.both_orders(skewed, "added")) == {"added", "removed"}
+    assert samples.base_grid(BASE, 0.013) > 0
 
 
 def test_a_replaced_row_through_a_sample_by_enumeration() -> None:

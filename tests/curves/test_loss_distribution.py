@@ -15,7 +15,7 @@ import pytest
 from mpmath import mp, mpf
 from reference import curves, lattice
 
-from dpcompose.curves.backends.lattice.composed import composed
+from dpcompose.curves.backends.lattice.lattice import composed
 from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import Masses, profile
 from dpcompose.curves.backends.lattice.sizes import natural_step, scale

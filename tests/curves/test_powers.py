@@ -11,7 +11,7 @@ import pytest
 from dpcompose.curves.backends.lattice.loss_distribution import base_law
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.backends.lattice.powers import Power, mixed, path, symmetric
-from dpcompose.curves.backends.lattice.sampled_rows import sampled_rows
+from dpcompose.curves.backends.lattice.several_rows import sampled_rows
 from dpcompose.curves.curve import Curve, PoissonGroup, Response
 
 F = Fraction

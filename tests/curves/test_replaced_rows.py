@@ -15,7 +15,7 @@ from dpcompose.curves.answers import delta_at
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
 from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
 from dpcompose.curves.backends.lattice.masses import profile
-from dpcompose.curves.backends.lattice.replaced_rows import replaced_rows
+from dpcompose.curves.backends.lattice.several_rows import replaced_rows
 from dpcompose.curves.curve import Curve, ReplacedRows, Response
 
 F = Fraction

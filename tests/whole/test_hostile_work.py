@@ -16,8 +16,8 @@ from dpcompose.core.model.problem import Dataset
 from dpcompose.core.model.tree import lay_out
 from dpcompose.core.partitions import allocation
 from dpcompose.curves.answers import epsilon_at
-from dpcompose.curves.backends.lattice import fewer_losses, from_points, lattice
-from dpcompose.curves.curve import Curve, Part, Response, Sampled
+from dpcompose.curves.backends.lattice import fewer_losses, from_points
+from dpcompose.curves.curve import Curve, Part, Sampled
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.curves.families.exponential_loss import BoundedRange
 from dpcompose.curves.families.geometric_loss import GeometricLoss
@@ -125,7 +125,7 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
     number, most = (6, 4) if kind in ("sample", "skellam") else (24, 8)
     parts = tuple((KINDS[kind](k), 1) for k in range(number))
     exact = epsilon_at(Curve(parts), DELTA)
-    for name in ("MOST_IN_ALL", "MOST", "MOST_SAMPLES"):
+    for name in ("MOST_IN_ALL", "_MOST_OF_A_KIND"):
         monkeypatch.setattr(fewer_losses, name, most)
     assert fewer_losses.is_merged(parts) and len(fewer_losses.merged(parts)) <= most
     rounded = epsilon_at(Curve(parts), DELTA)
@@ -157,30 +157,11 @@ def test_the_report_says_that_losses_were_rounded(
 ) -> None:
     says = "that is very many different losses: their parameters are rounded up to fewer"
     assert fewer_losses.MOST_IN_ALL == 2048
-    for name in ("MOST_IN_ALL", "MOST"):
+    for name in ("MOST_IN_ALL", "_MOST_OF_A_KIND"):
         monkeypatch.setattr(fewer_losses, name, most)
     for number, rounded in ((min(most, 30), False), (most + 1, True)):
         report = analyze(spec(laplaces(number)))
         assert any(each.startswith(says) for each in report.at_delta[0].chain) == rounded
-
-
-@pytest.mark.parametrize("count", [1, 7])
-def test_laws_summed_at_few_frequencies_give_what_their_transforms_give(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts: list[tuple[Part, int]] = [(LaplaceLoss(Fraction(k + 30, 700)), count) for k in range(20)]
-    parts += [(BoundedRange(Fraction(k + 3, 70)), 1) for k in range(10)]
-    parts += [(Response(Fraction(1, k + 2)), 3) for k in range(10)]
-    composition = Curve(tuple(parts), Fraction(1, 100))
-    found = []
-    for turns in (0, 10**9):
-        monkeypatch.setattr(lattice, "_TURNS", turns)
-        found.append(epsilon_at(composition, DELTA))
-    assert found[0] is not None and found[1] is not None
-    assert abs(found[0].upper - found[1].upper) <= found[1].upper * Fraction(1, 10**9)
-
-
-# --- many numbers asked for ----------------------------------------------------------------------
 
 
 def test_many_deltas_share_their_work_and_stay_above_the_truth() -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, double_of, even
+from dpcompose.curves.backends.lattice.sizes import double_of, even
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.backends.renyi.cumulants import NOTHING, Cumulant
 from dpcompose.curves.curve import Concentrated, MechanismLoss
 from dpcompose.curves.rounding.words import number
@@ -27,15 +28,15 @@ class DiscreteGaussianLoss(MechanismLoss):
     def masses(self, step: Fraction) -> Masses:
         """Returns the privacy loss distribution: the loss is (s²-2s·n)/(2·variance) at each whole
         n, with s the shift; the one of its ρ where these are too many."""
-        from dpcompose.curves.backends.lattice.divergences import divergence
+        from dpcompose.curves.backends.lattice.closed_laws import divergence
 
         return self._atom_masses(step) or divergence((), self.rho(), step)
 
     def _atom_masses(self, step: Fraction) -> Masses | None:
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.discrete import MAX_SHIFT, on_lattice
-        from dpcompose.curves.backends.lattice.masses import MAX_POINTS, NORMAL_TAIL
+        from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice
+        from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, NORMAL_TAIL
         from dpcompose.curves.rounding.doubles import EPS
 
         if self.variance > MAX_POINTS**2 or self.shift > MAX_SHIFT:

@@ -38,9 +38,9 @@ class BoundedRange(MechanismLoss):
         the two exponentials agree, t = (η+ε')/2. Minus its slope in e^ε' is the Q-mass above, so
         that the loss has the P-density e^(-(η-l)/2)/(2(1-e^(-η))) on [-η, η].
         """
-        from dpcompose.curves.backends.lattice.discrete import response
+        from dpcompose.curves.backends.lattice.closed_laws import response, slope
         from dpcompose.curves.backends.lattice.masses import bounded
-        from dpcompose.curves.backends.lattice.slope import WIDE, slope
+        from dpcompose.curves.backends.lattice.tuning import WIDE
         from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE:

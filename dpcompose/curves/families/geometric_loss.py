@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, WIDEST, double_of, even
+from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of, even
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.backends.renyi.cumulants import (
     Cumulant,
     gap,
@@ -57,13 +58,8 @@ class GeometricLoss(MechanismLoss):
         -s/scale."""
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.discrete import (
-            LOG_TAIL,
-            MAX_SHIFT,
-            on_lattice,
-            response,
-        )
-        from dpcompose.curves.backends.lattice.masses import MAX_POINTS
+        from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice, response
+        from dpcompose.curves.backends.lattice.tuning import LOG_TAIL, MAX_POINTS
         from dpcompose.curves.rounding.doubles import EPS
 
         # Far down, atoms of little mass are raised to the last one that is listed.

@@ -40,9 +40,9 @@ class LaplaceLoss(MechanismLoss):
     shift: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        from dpcompose.curves.backends.lattice.discrete import response
+        from dpcompose.curves.backends.lattice.closed_laws import response, slope
         from dpcompose.curves.backends.lattice.masses import Masses, bounded, split
-        from dpcompose.curves.backends.lattice.slope import WIDE, slope
+        from dpcompose.curves.backends.lattice.tuning import WIDE
         from dpcompose.curves.rounding.doubles import EPS
 
         if step > WIDE:

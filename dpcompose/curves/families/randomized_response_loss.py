@@ -45,7 +45,7 @@ class KaryResponse(MechanismLoss):
     epsilon: Fraction
 
     def masses(self, step: Fraction) -> Masses:
-        from dpcompose.curves.backends.lattice.discrete import kary_response
+        from dpcompose.curves.backends.lattice.closed_laws import kary_response
 
         return kary_response(self.k, self.epsilon, step)
 

@@ -56,7 +56,7 @@ class SkellamLoss(MechanismLoss):
     def masses(self, step: Fraction) -> Masses:
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.divergences import divergence
+        from dpcompose.curves.backends.lattice.closed_laws import divergence
         from dpcompose.curves.backends.lattice.masses import scatter
 
         if self.shift > _FARTHEST:

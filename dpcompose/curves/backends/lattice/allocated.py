@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import NORMAL_TAIL, Floats, Masses, scatter
-from dpcompose.curves.backends.lattice.normal import BLOCK
+from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.profiles import greatest
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
+from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, NORMAL_TAIL
 from dpcompose.curves.curve import Allocated
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
@@ -30,17 +30,15 @@ from dpcompose.curves.rounding.exact import float_up, sqrt_up
 _LEAST_MU, _MOST_MU = Fraction(1, 10**9), 12
 #: As if there were at most so many steps: with fewer, L is spread further.
 _MOST_STEPS = 10**6
-#: Places of the law of a sum, and of the coarse ones from which those places are chosen.
-_PLACES, _FEW_PLACES = 1200, 160
-#: Grid points of the logarithm of one number for each of its standard deviations.
-_FINE = 400
-#: Places lie as densely as this power of the mass there, and a share of them evenly.
-_POWER, _EVEN, _CELLS = 0.125, 0.1, 4000
-#: Beyond this mass a law is cut; products too small for doubles are less than that one in all.
-_CUT, _UNDERFLOW = 1e-24, 1e-100
+#: Places of the law of a sum; an eighth as many are enough for choosing them.
+_PLACES = 1200
+#: Places lie as densely as this power of the mass there.
+_POWER = 0.125
+#: Beyond this mass a law is cut.
+_CUT = 1e-24
 #: What roundings change relatively, at most: each value by some 10 for each of 40 sums, and before
 #: by those of a logarithm up to 400; the chances of t numbers by t times the roundings of a block.
-_OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * BLOCK * EPS
+_OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * FINE * EPS
 
 
 class _Ratios(NamedTuple):
@@ -75,8 +73,8 @@ def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
     rise = 1 + steps * _OFF_CHANCE
     chances = sums.chances * rise
     if added:
-        return scatter(_OFF_VALUE - losses, chances[1:], step, float(chances[0]) + _UNDERFLOW)
-    told = sums.told / steps * rise + _UNDERFLOW
+        return scatter(_OFF_VALUE - losses, chances[1:], step, float(chances[0]) + LEAST)
+    told = sums.told / steps * rise + LEAST
     return scatter(_OFF_VALUE + losses, chances[1:] * sums.values[1:] / steps, step, told)
 
 
@@ -98,7 +96,7 @@ def _added_up(gaussian: Fraction, steps: int) -> _Ratios:
 def _one_ratio(gaussian: Fraction) -> _Ratios:
     """Returns the law under Q of the likelihood ratio of one Gaussian with μ² = `gaussian`."""
     mu = float_up(sqrt_up(gaussian))
-    fine = sampled_gaussian(gaussian, Fraction(1), Fraction(mu / _FINE), False)
+    fine = sampled_gaussian(gaussian, Fraction(1), Fraction(4 * mu / FEW), False)
     # What lies below counts as 0, which only Q gives.
     below = math.erfc((NORMAL_TAIL - mu) / math.sqrt(2))
     values = np.append(0.0, np.exp(fine.losses()))
@@ -114,7 +112,7 @@ def _sum(one: _Ratios, other: _Ratios) -> _Ratios:
     about = np.add.outer(few[0].values, few[1].values).ravel()
     grid = _places(about, np.multiply.outer(few[0].chances, few[1].chances).ravel(), _PLACES)
     chances, told = np.zeros(len(grid)), one.told + other.told
-    rows = max(1, BLOCK // len(other.values))
+    rows = max(1, FINE // len(other.values))
     for start in range(0, len(one.values), rows):
         some = slice(start, start + rows)
         values = np.add.outer(one.values[some], other.values).ravel()
@@ -127,7 +125,7 @@ def _sum(one: _Ratios, other: _Ratios) -> _Ratios:
 
 def _coarse(law: _Ratios) -> _Ratios:
     """Returns about the same law on few grid points, for choosing a grid; it is no bound."""
-    grid = _places(law.values, law.chances, _FEW_PLACES)
+    grid = _places(law.values, law.chances, _PLACES // 8)
     return _Ratios(grid, _spread(law.values, law.chances, grid)[0], 0.0)
 
 
@@ -156,10 +154,9 @@ def _places(values: Floats, chances: Floats, number: int) -> Floats:
     first = max(int(np.searchsorted(np.cumsum(mass), _CUT)), int((values <= 0).sum()))
     last = len(values) - 1 - int(np.searchsorted(np.cumsum(mass[::-1]), _CUT))
     logs = np.log(values[first : last + 1])
-    held, edges = np.histogram(logs, _CELLS, weights=mass[first : last + 1])
+    held, edges = np.histogram(logs, _PLACES, weights=mass[first : last + 1])
     known = np.flatnonzero(held)
-    density = np.exp(_POWER * np.interp(np.arange(_CELLS), known, np.log(held[known])))
-    density = density / density.sum() + _EVEN / _CELLS
+    density = np.exp(_POWER * np.interp(np.arange(_PLACES), known, np.log(held[known])))
     share = np.append(0.0, np.cumsum(density))
     places = np.exp(np.interp(np.linspace(0, share[-1], number - 1), share, edges))
     return np.unique(np.append(0.0, places))

@@ -7,8 +7,9 @@ K(θ) = ln E e^(θL) under P; they add up under composition.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +18,6 @@ import numpy as np
 from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.normal import dot
 from dpcompose.curves.rounding.doubles import UNIT, float_of
-
-#: A tilt is looked for among so many between two powers of 2; the power that is the usual one.
-_CELLS, _USUAL = 1 << 14, 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +53,7 @@ class Ensemble:
 
     `twice`: 2ε of each response in units of `unit`, with its count; `gaussian`: μ² of the Gaussian;
     `eps` and `num`: ε and count of the responses as doubles; `atoms`: the possible losses of all
-    laws; `known`: the moments computed so far, by tilt.
+    laws.
     """
 
     unit: Fraction
@@ -66,7 +64,6 @@ class Ensemble:
     dense: tuple[tuple[Masses, int], ...]
     mu2: float
     atoms: Atoms
-    known: dict[tuple[float, bool], Moments] = field(default_factory=dict)
 
     def greatest(self) -> Fraction:
         """Returns the sum of all ε of the responses, exactly."""
@@ -149,13 +146,6 @@ def _trimmed(law: Masses) -> Masses:
 def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
     """Returns K(θ), K'(θ) and K''(θ) of all parts together at θ = `theta`; `gaussian`: whether the
     Gaussian counts."""
-    key = theta, gaussian
-    if key not in parts.known:
-        parts.known[key] = _moments(parts, theta, gaussian)
-    return parts.known[key]
-
-
-def _moments(parts: Ensemble, theta: float, gaussian: bool) -> Moments:
     total = mean = variance = 0.0
     if len(parts.eps):
         low = lower_chance(parts.eps, theta)
@@ -205,8 +195,8 @@ def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
 
 
 def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
-    """Returns the greatest tilt θ at which the falling function `excess` is above 0, to a few
-    digits; 0 if it never is."""
+    """Returns the least tilt θ, to one in a hundred, at which the falling function `excess` is no
+    longer above 0; 0 if it never is."""
     start = moments(parts, 0.0)
     if start.variance <= 0 or not excess(0.0, start) > 0:
         return 0.0
@@ -215,53 +205,18 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
         greatest = math.inf
     least = 1 / greatest if greatest > 0 else 0.0
     first = max(least, 1e-3 / math.sqrt(start.variance + start.mean**2))
-    values = {0.0: excess(0.0, start)}
 
-    def is_enough(power: int) -> bool:
-        theta = first * 2.0**power
-        now = moments(parts, theta)
-        values[theta] = excess(theta, now)
+    def theta(place: int) -> float:
+        return float(first * 2.0 ** (place / 64))
+
+    def is_enough(place: int) -> bool:
+        now = moments(parts, theta(place))
         # A law that has shrunk to its greatest loss gains nothing by a steeper tilt.
-        return theta * (greatest - now.mean) < 0.05 or not values[theta] > 0
+        shrunk = theta(place) * (greatest - now.mean) < 0.05
+        return shrunk or not excess(theta(place), now) > 0
 
-    power = _least_sufficient(is_enough, _USUAL, 100)
-    high = first * 2.0**power
-    low = high / 2 if power else 0.0
-    cell = (high - low) / _CELLS
-    left, right = 0, _CELLS
-    before, after = values.get(low, math.nan), values.get(high, math.nan)
-    while right - left > 1:
-        # The secant, and less of the value at an end that stays (Illinois).
-        share = before / (before - after) if before > 0 > after else 0.5
-        middle = min(max(left + int((right - left) * share), left + 1), right - 1)
-        value = excess(low + middle * cell, moments(parts, low + middle * cell))
-        if value > 0:
-            left, before, after = middle, value, after / 2
-        else:
-            right, after, before = middle, value, before / 2
-    return low + (left + 0.5) * cell
-
-
-def _least_sufficient(is_enough: Callable[[int], bool], guess: int, most: int) -> int:
-    """Returns the least whole number from 0 to `most` for which `is_enough` holds; it must hold for
-    `most`, and for every number above one for which it holds.
-
-    `guess`: where to start.
-    """
-    low, high, step, at = -1, most, 1, guess
-    while high - low > 1:
-        if is_enough(at):
-            high = at
-        else:
-            low = at
-        if low < 0:
-            at = max(high - step, 0)
-        elif high == most:
-            at = min(low + step, most - 1)
-        else:
-            at = (low + high) // 2
-        step *= 2
-    return high
+    place: int = bisect_left(range(64 * 100), True, key=is_enough)
+    return theta(place)
 
 
 def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
@@ -276,12 +231,16 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
     def bound(s: float) -> float:
         return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)
 
-    # As the cumulant is convex, either bound falls and then rises.
-    above = _least_sufficient(lambda i: bound(tries[i]) <= bound(tries[i + 1]), 10, len(tries) - 1)
-    below = _least_sufficient(
-        lambda i: bound(-tries[i]) <= bound(-tries[i + 1]), 10, len(tries) - 1
-    )
-    return tries[above], tries[below]
+    def least(sign: float) -> float:
+        """Returns the least of the tries from which on the bound grows: as the cumulant is convex,
+        it falls before."""
+
+        def grows(i: int) -> bool:
+            return bound(sign * tries[i]) <= bound(sign * tries[i + 1])
+
+        return float(tries[bisect_left(range(len(tries) - 1), True, key=grows)])
+
+    return least(1.0), least(-1.0)
 
 
 def reach(

@@ -17,18 +17,12 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_delta,
     tilt_for_epsilon,
 )
-from dpcompose.curves.backends.lattice.lattice import NATS, lattice_law, window
-from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
-from dpcompose.curves.backends.lattice.root import epsilon_of, lower_epsilon
+from dpcompose.curves.backends.lattice.lattice import lattice_law, window
+from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.tuning import KEPT, LEAST, MAX_POINTS, NATS, TOLERANCE
 from dpcompose.curves.rounding.doubles import UNIT, float_of
-
-#: The exact grid of the stated fractions is taken up to this many points.
-EXACT_POINTS = MAX_POINTS // 2
-#: How much a pessimistic grid may add to an ε, relatively, by the spread of what it splits.
-TOLERANCE = 1e-7
-#: Denominators beyond this many bits are rounded, upwards, before anything else.
-_MOST_BITS = 400
+from dpcompose.curves.rounding.exact import MAX_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +42,13 @@ class Shared:
     """The composed laws that were used last, to answer further questions; the key is the width of
     the grid, the tilt, and the loss around which the law was made."""
 
-    _MOST = 2
-
     def __init__(self) -> None:
         self._kept: dict[tuple[Fraction, float, float], Tilted] = {}
 
     def get(self, key: tuple[Fraction, float, float], make: Callable[[], Tilted]) -> Tilted:
         """Returns the law kept under a key, or else what `make` returns, which is then kept."""
         if key not in self._kept:
-            if len(self._kept) == self._MOST:
+            if len(self._kept) == KEPT:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = make()
         return self._kept[key]
@@ -83,32 +75,21 @@ def least_epsilon(
     """
     rough = rough or rough_ensemble(responses, laws, gaussian)
     theta = tilt_for_delta(rough, log_delta)
-    best: Result | None = None
-    for _ in range(3):
-        theta = theta if shared is None else _rung(rough, theta)
-        center = min(max(moments(rough, theta).mean, 0.0), most)
+    theta = theta if shared is None else _rung(rough, theta)
+    center = min(max(moments(rough, theta).mean, 0.0), most)
 
-        def made(tilt: float = theta, at: float = center) -> Tilted:
-            return _law(rough, responses, laws, gaussian, tilt, at)
+    def made() -> Tilted:
+        return _law(rough, responses, laws, gaussian, theta, center)
 
-        step = laws[0][0].step if laws else Fraction(0)
-        law, grid = made() if shared is None else shared.get((step, theta, center), made)
-        if law is None:
-            break
-        epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
-        if epsilon is None:
-            break
-        if best is None or epsilon < best.upper:
-            lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
-            best = Result(epsilon, lower, grid)
-        there = moments(rough, theta)
-        if abs(epsilon - there.mean) <= 2 * math.sqrt(there.variance):
-            break
-        again = tilt_for_epsilon(rough, epsilon)
-        if (again if shared is None else _rung(rough, again)) == theta:
-            break
-        theta = again
-    return best
+    step = laws[0][0].step if laws else Fraction(0)
+    law, grid = made() if shared is None else shared.get((step, theta, center), made)
+    if law is None:
+        return None
+    epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
+    if epsilon is None:
+        return None
+    lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
+    return Result(epsilon, lower, grid)
 
 
 def _curve(law: Law, epsilon: float) -> LogDelta:
@@ -237,7 +218,7 @@ def _law(
     span = top - bottom
     common = common_step(responses)
     points = span / float_of(common) if common is not None else math.inf
-    if common is not None and points <= EXACT_POINTS and _fits(responses, common):
+    if common is not None and points <= MAX_POINTS // 2 and _fits(responses, common):
         parts = ensemble(responses, (), gaussian, common)
         return lattice_law(parts, theta, common, at, shifts), None
     # Splitting adds to the variance at most step²/4 for each lesser loss; ε grows by (1+θ)/2 of
@@ -273,9 +254,10 @@ def common_step(responses: Responses) -> Fraction | None:
     for epsilon in responses:
         twice = 2 * epsilon
         bottom = math.lcm(bottom, twice.denominator)
-        if bottom.bit_length() > _MOST_BITS:
+        if bottom.bit_length() > MAX_BITS:
             return None
     for epsilon in responses:
         twice = 2 * epsilon
         top = math.gcd(top, twice.numerator * (bottom // twice.denominator))
-    return Fraction(top, bottom) if top else None
+    common = Fraction(top, bottom)
+    return common if common > LEAST else None

@@ -19,11 +19,12 @@ from dpcompose.curves.rounding.exact import ZERO, bits_up
 
 Parts = Sequence[tuple[Part, int]]
 
-#: So many different losses of all kinds are kept as they are, else so many of a kind; samples take
-#: longer, responses less.
-MOST_IN_ALL, MOST, MOST_SAMPLES, MOST_RESPONSES = 2048, 256, 128, 8192
-#: Significant bits that are kept, the most that leave few enough; of responses the first.
-_BITS = tuple(range(12, 1, -1))
+#: So many different losses of all kinds are kept as they are.
+MOST_IN_ALL = 2048
+#: Else so many of a kind, and never more samples, whose laws take longest.
+_MOST_OF_A_KIND = 128
+#: Significant bits that are kept of a parameter; fewer where these do not leave few enough.
+_BITS = 12
 
 
 def merged(parts: Parts) -> Parts:
@@ -45,20 +46,21 @@ def is_merged(parts: Parts) -> bool:
     """Returns whether `merged` would replace any of these parts, no two of which are equal."""
     kinds = Counter(type(part) for part, _ in parts)
     many = {kind for kind, n in kinds.items() if n > _most_of_kind(kind, len(parts))}
-    return any(type(part) in many and rounded(part, _BITS[0]) != part for part, _ in parts)
+    return any(type(part) in many and rounded(part, _BITS) != part for part, _ in parts)
 
 
 def _most_of_kind(kind: type, in_all: int) -> int:
     """Returns how many different parts of a kind are kept, of `in_all` parts."""
-    most = MOST_IN_ALL if in_all <= MOST_IN_ALL else MOST
-    return {Response: MOST_RESPONSES, Sampled: MOST_SAMPLES}.get(kind, most)
+    if kind is Response:
+        return MOST_IN_ALL
+    return _MOST_OF_A_KIND if kind is Sampled or in_all > MOST_IN_ALL else MOST_IN_ALL
 
 
 def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:
     """Returns fewer parts of one kind that dominate the given ones, by rounding parameters up: no
     more than `most` where few bits bring that about."""
     found: dict[Part, int] = {}
-    for bits in _BITS[:1] if kind is Response else _BITS:
+    for bits in range(_BITS, 1, -1):
         found = {}
         rho = ZERO
         for part, count in parts.items():
@@ -69,7 +71,8 @@ def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:
                     found[coarse] = found.get(coarse, 0) + count
         if rho:
             found[Concentrated(rho)] = 1
-        if len(found) <= most:
+        # Responses take little time, however many.
+        if len(found) <= most or kind is Response:
             break
     return found
 

@@ -3,18 +3,16 @@ exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from dpcompose.curves.rounding.doubles import WORKING_DIGITS
 from dpcompose.curves.rounding.exact import FURTHEST
 
 Pairs = tuple[tuple[Fraction, Fraction], ...]
-
-_DIGITS = 34
 
 
 @lru_cache(maxsize=256)  # a law is put on several grids
@@ -24,28 +22,23 @@ def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
 
     A profile is convex in y = e^ε, 1 at y = 0, and δ(-ε) = 1-e^(-ε)(1-δ(ε)) from the other order of
     the tables. So it lies below the least convex curve through (0, 1) and the points given, on both
-    sides of y = 1; where that curve bends lie the losses, each bend being a Q-chance.
+    sides of y = 1; where that curve bends lie the losses, each bend being a Q-chance. Points beyond
+    all decimal numbers are left out, which dominates.
     """
-    digits = _DIGITS + _lost(points)
-    if points[-1][0] < FURTHEST:  # many times faster
-        with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
-            return _atoms(points, lambda x: Decimal(x.numerator) / x.denominator, Decimal.exp)
-    from mpmath import mp
-
-    with mp.workdps(digits):
-        return _atoms(points, lambda x: mp.mpf(x.numerator) / x.denominator, mp.exp)
+    near = tuple(each for each in points if each[0] < FURTHEST)
+    if not near:
+        return (), 1.0
+    with localcontext(Context(prec=WORKING_DIGITS + _lost(near), Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        return _atoms(near)
 
 
-def _atoms(
-    points: Pairs, number: Callable[[Fraction], Any], exp: Callable[[Any], Any]
-) -> tuple[tuple[tuple[Fraction, float], ...], float]:
-    """Returns `atoms` in one kind of number; `number` makes it from a fraction, `exp` is its
-    exponential function."""
-    zero, one = number(Fraction(0)), number(Fraction(1))
-    least: dict[Fraction, Any] = {}
-    bends: dict[Fraction, Any] = {}
+def _atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
+    """Returns `atoms` of points that are not too far for decimal numbers."""
+    zero, one = Decimal(0), Decimal(1)
+    least: dict[Fraction, Decimal] = {}
+    bends: dict[Fraction, Decimal] = {}
     for epsilon, delta in points:
-        y, height = exp(number(epsilon)), number(delta)
+        y, height = _decimal(epsilon).exp(), _decimal(delta)
         mirrored = one - (one - height) / y
         for loss, bend, at_most in ((epsilon, y, height), (-epsilon, one / y, mirrored)):
             bends[loss] = bend
@@ -70,6 +63,10 @@ def _atoms(
         (loss, _up(y * (falls[i] - falls[i + 1]))) for i, (loss, y, _) in enumerate(curve[1:])
     )
     return found, _up(curve[-1][2])
+
+
+def _decimal(x: Fraction) -> Decimal:
+    return Decimal(x.numerator) / x.denominator
 
 
 def _lost(points: Pairs) -> int:

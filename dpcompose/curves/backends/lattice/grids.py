@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
 from dpcompose.curves.backends.lattice.components import (
@@ -16,8 +16,6 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_epsilon,
 )
 from dpcompose.curves.backends.lattice.engine import (
-    EXACT_POINTS,
-    TOLERANCE,
     Result,
     Shared,
     common_step,
@@ -27,8 +25,17 @@ from dpcompose.curves.backends.lattice.engine import (
     rough_ensemble,
 )
 from dpcompose.curves.backends.lattice.lattice import window
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
-from dpcompose.curves.backends.lattice.sizes import MOST_POINTS, far, natural_step, scale
+from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
+from dpcompose.curves.backends.lattice.tuning import (
+    FEW,
+    FINE,
+    KEPT,
+    LEAST,
+    MAX_POINTS,
+    MOST_POINTS,
+    TOLERANCE,
+)
 from dpcompose.curves.curve import (
     BEST,
     SHARED,
@@ -46,14 +53,8 @@ from dpcompose.curves.rounding.doubles import float_of
 
 #: Steps within the deviation of the least loss.
 _FINE = 32
-#: No law has more points than this on a coarse grid, about.
-_COARSE_POINTS = 1 << 15
-#: The longest law has more than this where the answer there is the one that is asked for.
-_ROUGH_POINTS = 1 << 11
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
-#: So many grids are kept of parts of which many questions are asked.
-_KEPT = 4
 Responses = Mapping[Fraction, int]
 Laws = tuple[tuple[Masses, int], ...]
 Others = Sequence[tuple[Part, int]]
@@ -110,27 +111,18 @@ def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
     """Returns the greater result of the two orders of the tables; an order whose bound on the
     coarse grid is below the result of the other is not put on a fine grid."""
     grids = [_grid(asked, side) for side in sides(asked.others, asked.effort.side)]
-    coarse = [grid.coarse() for grid in grids]
-    if len(grids) == 2 or asked.effort.rough:
-        answers = [
-            method.answer(laws, rough, grid.shared_coarse)
-            for grid, (laws, rough) in zip(grids, coarse, strict=True)
-        ]
-        if asked.effort.rough:
-            return max(answers, key=_upper)
-        bounds = [_upper(each) for each in answers]
-        if bounds[1] > bounds[0]:
-            grids, coarse, bounds = grids[::-1], coarse[::-1], bounds[::-1]
-    worst: Result | None = None
-    for i, (grid, (_, rough)) in enumerate(zip(grids, coarse, strict=True)):
-        if worst is not None and bounds[i] <= worst.upper:
-            break
-        found = grid.best(rough, method)
-        if found is None:
-            return None
-        if worst is None or found.upper > worst.upper:
-            worst = found
-    return worst
+    if len(grids) == 1 and not asked.effort.rough:
+        return grids[0].best(method)
+    answers = [(method.answer(*grid.coarse, grid.shared_coarse), grid) for grid in grids]
+    answers.sort(key=lambda pair: _upper(pair[0]), reverse=True)
+    if asked.effort.rough:
+        return answers[0][0]
+    (_, likely), (bound, other) = answers
+    worst = likely.best(method)
+    if worst is None or _upper(bound) <= worst.upper:
+        return worst
+    found = other.best(method)
+    return max(found, worst, key=_upper)
 
 
 def _upper(result: Result | None) -> float:
@@ -182,8 +174,6 @@ class Grid:
             + sum(count * min(float_of(e), 1.3) ** 2 for e, count in asked.responses.items())
             + float_of(asked.gaussian)
         )
-        largest = max((size for size, _ in sizes), default=0.0)
-        self.others = math.sqrt(max(self.spread**2 - largest**2, 0.0))
         # What adds next to nothing needs no grid of its own.
         seen = (size for size, count in sizes if count * size > _NOTHING * self.spread)
         self.least = min(seen, default=self.spread)
@@ -191,26 +181,19 @@ class Grid:
         shares = asked.effort.shared
         self.shared = Shared() if shares else None
         self.shared_coarse = Shared() if shares else None
-        self._coarse: tuple[Laws, Ensemble] | None = None
         self._fine: dict[Fraction, Laws] = {}
 
+    @cached_property
     def coarse(self) -> tuple[Laws, Ensemble]:
         """Returns the laws on the coarse grid with their ensemble: good for choosing the tilt, and
         a bound as well."""
-        if self._coarse is None:
-            self._coarse = self._made()
-        return self._coarse
-
-    def _made(self) -> tuple[Laws, Ensemble]:
-        """Returns the laws on the coarse grid with their ensemble, without looking at what is
-        kept."""
         step = self.natural
-        if step is None or 40 * self.spread / float_of(step) > 1 << 15:
+        if step is None or 40 * self.spread / float_of(step) > 2 * FINE:
             longest = max(far(part) for part, _ in self.asked.others)
-            fine = max(self.least / 16, self.spread / (1 << 14), longest / _COARSE_POINTS, 1e-290)
+            fine = max(self.least / 16, self.spread / FINE, longest / (2 * FINE), LEAST)
             step = dyadic(Fraction(fine))
         laws = self._coarse_on(step)
-        short = _ROUGH_POINTS // max(len(law.p) for law, _ in laws)
+        short = FEW // max(len(law.p) for law, _ in laws)
         if self.asked.effort.rough and step != self.natural and short > 1:
             # Bounded losses end sooner than others of their deviation.
             laws = self._coarse_on(step / 2 ** short.bit_length())
@@ -220,16 +203,18 @@ class Grid:
         of, others = self.asked.law_of, self.asked.others
         return tuple((_coarse_law(of, part, step, self.side), count) for part, count in others)
 
-    def best(self, rough: Ensemble, method: _Method) -> Result | None:
-        """Returns the result on a grid as fine as the tolerance asks, or as is possible; `rough`:
-        the ensemble on the coarse grid."""
+    def best(self, method: _Method) -> Result | None:
+        """Returns the result on a grid as fine as the tolerance asks, or as is possible."""
+        laws, rough = self.coarse
         natural, theta = self.natural, method.tilt(rough)
-        if natural is not None and rough.dense[0][0].step == natural:
-            return _exact(method.answer(rough.dense, rough, self.shared))
         bottom, top = window(rough, theta)
         span = max(top - bottom, self.least)
-        if natural is not None and span / float_of(natural) <= EXACT_POINTS:
-            return _exact(method.answer(self._on(natural), rough, self.shared))
+        if natural is not None:
+            if laws[0][0].step != natural and span / float_of(natural) <= MAX_POINTS // 2:
+                laws = self._on(natural)
+            if laws[0][0].step == natural:
+                found = method.answer(laws, rough, self.shared)
+                return None if found is None else replace(found, grid=None)
         here = moments(rough, theta)
         center = max(here.mean, 1e-3 * self.spread)
         pieces = sum(n for _, n in self.asked.others) + sum(self.asked.responses.values())
@@ -245,23 +230,16 @@ class Grid:
         return method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
 
     def _on(self, step: Fraction) -> Laws:
-        if self.shared is None:
-            return laws_on(self.asked, step, self.side)
+        """Returns the laws on one grid, kept where many questions are asked about the same
+        parts."""
         if step not in self._fine:
-            if len(self._fine) == _KEPT:
+            if len(self._fine) == KEPT:
                 self._fine.clear()
-            self._fine[step] = laws_on(self.asked, step, self.side)
+            asked = self.asked
+            self._fine[step] = tuple(
+                (asked.law_of(part, step, self.side), count) for part, count in asked.others
+            )
         return self._fine[step]
-
-
-def _exact(found: Result | None) -> Result | None:
-    return None if found is None else replace(found, grid=None)
-
-
-def laws_on(asked: GridQuestion, step: Fraction, side: str) -> Laws:
-    """Returns the distributions of the parts that are not responses, with counts, on one grid;
-    `side`: the order of the tables."""
-    return tuple((asked.law_of(part, step, side), count) for part, count in asked.others)
 
 
 def _natural(asked: GridQuestion) -> Fraction | None:

@@ -1,10 +1,16 @@
 """Composition on an even grid by one inverse Fourier transform of tilted laws.
 
-The characteristic function of the tilted composition is the product of those of its parts, each
-to the power of its count; one inverse transform over a window gives the tilted chances, whose
-largest are of the size of what decides δ. Every error is bounded: of the angles and powers for
-each frequency, of the transforms in the mean square (Higham 2002, Theorem 24.2), and of the losses
-above the window by Chernoff's bound. Losses below the window fold to places above, which is sound.
+The characteristic function of the tilted composition is the product of those of its parts, each to
+the power of its count; one inverse transform over a window gives the tilted chances, whose largest
+are of the size of what decides δ. Every error is bounded: of the angles and powers for each
+frequency, of the transforms in the mean square (Higham 2002, Theorem 24.2), and of the losses
+outside the window by Chernoff's bound. Losses below the window fold to places above: in one law
+that is sound, and the law says how much they may be for whoever takes only some of its places.
+
+A transform leaves an error of the size of the greatest chance on every place. So where a law is
+wanted that is right in relative terms far into the upper tail (`composed`), the parts are composed
+under several tilts, each of which makes another range of losses the bulk; each gives an upper bound
+at every place, and the least of them is taken.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,23 +27,19 @@ import numpy as np
 from dpcompose.curves.backends.lattice.components import (
     Ensemble,
     chernoff,
+    ensemble,
     log_rest,
     lower_chance,
+    moments,
     reach,
+    tilt_for_delta,
 )
 from dpcompose.curves.backends.lattice.law import Law
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses
-from dpcompose.curves.backends.lattice.normal import BLOCK, dot
-from dpcompose.curves.rounding.doubles import UNIT, float_of
-
-#: The tilted chance left out above the window is at most e^-NATS, and frequencies at which the
-#: characteristic function is below that count as 0.
-NATS = 40.0
-#: With more pairs of a frequency and a response, a sieve by blocks of frequencies goes first.
-_MANY = 1 << 20
-#: A law is summed at the frequencies that are left, in rows of so many places, where that takes
-#: less than its transform, each turn of an angle as long as so many points.
-_ROW, _TURNS = 64, 4
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
+from dpcompose.curves.backends.lattice.normal import dot
+from dpcompose.curves.backends.lattice.tuning import LEAST, MAX_POINTS, NATS, TAIL
+from dpcompose.curves.rounding.doubles import EPS, UNIT, float_of
+from dpcompose.curves.rounding.exact import ZERO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +67,8 @@ def window(
     """Returns the lowest and highest loss, without the Gaussian, outside which the tilted law may
     be left out.
 
-    `shifts`: the s of Chernoff's bound, if they are known from a coarser grid.
+    `shifts`: the s of Chernoff's bound, if they are known from a coarser grid, whose window is then
+    nearly the same.
     """
     bottom, top = reach(parts, theta, NATS, shifts or chernoff(parts, theta, NATS))
     greatest = dot(parts.eps, parts.num)
@@ -97,12 +101,11 @@ def lattice_law(
         return None
     if theta * width > 500 and (parts.twice % int(step / parts.unit)).any():
         return None
-    pieces = pieces_of(parts, theta, step)
+    pieces = _pieces_of(parts, theta, step)
     base = parts.greatest() + pieces.offset * step
     start = float_of(base)
     low = math.floor((bottom - start) / width) - 2
-    points = good_length(math.ceil((top - start) / width) + 3 - low)
-    missing = math.exp(1 - NATS)
+    points = _good_length(math.ceil((top - start) / width) + 3 - low)
     chances, noise = _invert(pieces, points)
     chances = np.roll(chances, -(low % points))
     center = min(max(math.floor((at - base) / step), low), low + points - 1)
@@ -116,14 +119,15 @@ def lattice_law(
         pieces.log_mass - shift,
         pieces.log_error + 4 * UNIT * abs(shift),
         noise,
-        missing,
-        infinite_of(parts.dense),
+        # Chernoff's bound, on either side, with room for its roundings.
+        math.exp(1 - NATS),
+        _infinite_of(parts.dense),
         4 * UNIT * max(abs(float(x[0])), abs(float(x[-1]))),
         parts.mu2,
     )
 
 
-def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
+def _infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
     """Returns the chance that any loss is infinite, rounded up: 1 less the chance that all are
     finite."""
     added = sum(count * law.infinite for law, count in laws)
@@ -139,14 +143,14 @@ def infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
     return min(added, math.exp(finite) * math.expm1(share) * (1 + (sums + 10) * 64 * UNIT))
 
 
-def good_length(points: int) -> int:
+def _good_length(points: int) -> int:
     """Returns the least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`, for a
     fast Fourier transform."""
     power = 1 << max(4, (points - 1).bit_length())
     return min(n for n in (power, power * 3 // 4, power * 5 // 8) if n >= points)
 
 
-def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
+def _pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
     """Returns the parts tilted by `theta` in whole steps of the grid."""
     units, width, unit = int(step / parts.unit), float_of(step), float_of(parts.unit)
     chance = lower_chance(parts.eps, theta)
@@ -191,134 +195,66 @@ def pieces_of(parts: Ensemble, theta: float, step: Fraction) -> Pieces:
 def _invert(pieces: Pieces, points: int) -> tuple[Any, float]:
     """Returns the tilted chances of the composition on the grid points 0, 1, … modulo `points`, and
     a bound of the Euclidean norm of their error."""
-    half = points // 2 + 1
-    transform = np.zeros(half, dtype=np.complex128)
-    # By variance, so that most frequencies are soon found faint.
-    order = np.argsort(-variances_of(pieces))
-    of, noise = _product(pieces.spreads, _bright(pieces, order, points), points)
-    squares = 0.0
-    for begin in range(0, len(of.k), 2 * BLOCK):
-        part = slice(begin, begin + 2 * BLOCK)
-        kept, log, phase = of.k[part], of.log[part], of.phase[part]
-        error = of.error[part] + 8 * UNIT
-        done = 0
-        while done < len(order) and len(kept):
-            # Of few frequencies, many responses at once.
-            block = order[done : done + max(1, 2 * BLOCK // len(kept))]
-            value = characteristic(pieces.steps[:, block], pieces.chances[:, block], kept, points)
-            number = pieces.counts[block][:, None]
-            size, angle = np.maximum(np.abs(value), 16 * UNIT), np.angle(value)
-            log = log + (number * np.log(size)).sum(axis=0)
-            turned = number * angle
-            phase = phase + turned.sum(axis=0)
-            turns = np.abs(turned).sum(axis=0)
-            error = error + 4 * UNIT * (len(block) * (turns + np.abs(phase)) + number.sum())
-            error = error + 16 * UNIT * (number / size).sum(axis=0)
-            done += len(block)
-            if done % 8 == 0 or len(block) > 1:
-                seen = log > -NATS
-                if not seen.all():
-                    kept, log, phase, error = kept[seen], log[seen], phase[seen], error[seen]
-        squares += write_product(Product(kept, log, phase, error), transform)
-    return inverse(transform, points, squares, noise)
-
-
-def write_product(product: Product, transform: Any) -> float:
-    """Writes a product into the array of the Fourier transform at its frequencies, and returns a
-    bound of Σ|error|² over these frequencies and their negatives."""
-    sizes = np.exp(product.log)
-    transform[product.k] = sizes * np.exp(1j * product.phase)
-    return 2 * dot(sizes**2, np.expm1(np.minimum(product.error, 300.0)) ** 2)
-
-
-def inverse(transform: Any, points: int, squares: float, noise: float) -> tuple[Any, float]:
-    """Returns the inverse Fourier transform, cut off at 0 from below, and a bound of the Euclidean
-    norm of its error.
-
-    `squares`: Σ|error|² of `transform`; `noise`: the norm of errors that were bounded on the grid
-    already.
-    """
+    of, noise = _product(pieces, points)
+    sizes = np.exp(of.log)
+    transform = np.zeros(points // 2 + 1, dtype=np.complex128)
+    transform[of.k] = sizes * np.exp(1j * of.phase)
+    # Each frequency but the ends stands for its negative as well.
+    squares = 2 * dot(sizes**2, np.expm1(np.minimum(of.error, 300.0)) ** 2)
     chances = np.maximum(np.fft.irfft(transform, points), 0.0)
     length = math.sqrt(dot(chances, chances))
     noise += math.sqrt(squares / points) + 2 * math.exp(-NATS)
     return chances, noise + 16 * UNIT * math.log2(points) * (length + noise)
 
 
-def _bright(pieces: Pieces, order: Any, points: int) -> Any:
-    """Returns the frequencies, out of those of a transform of the length `points`, at which the
-    responses' characteristic function may be above e^-NATS; at all others it counts as 0.
-
-    `order`: the responses, widest first. By blocks: within a block |φ_i| is at most its value in
-    the middle plus half the block's width times the mean distance of the atoms from the greatest.
-    """
-    half = points // 2 + 1
-    down = pieces.steps[0] - pieces.steps[1]
-    stride = int(0.1 * points / (math.pi * float(down.max(initial=1))))
-    if stride < 2 or len(order) * half < _MANY:
-        return np.arange(half, dtype=np.int64)
-    blocks = np.arange(-(-half // stride), dtype=np.int64)
-    log = np.zeros(len(blocks))
-    for done, i in enumerate(order):
-        if done % 8 == 0:
-            seen = log > -NATS
-            blocks, log = blocks[seen], log[seen]
-            # When few are left it is quicker to go on exactly.
-            if len(blocks) * 64 < half // stride:
-                break
-        turn = (blocks * stride + stride / 2) * (-2 * math.pi / points)
-        top, under, over = pieces.chances[:, i].tolist()
-        value = under * np.exp(1j * turn * -float(down[i]))
-        if over:
-            value += over * np.exp(1j * turn * (1 - float(down[i])))
-        away = math.pi * stride / points * float(down[i]) * (under + over)
-        size = np.minimum(np.abs(top + value) + away + 1e-6, 1.0)
-        log += float(pieces.counts[i]) * np.log(size)
-    inside = np.arange(stride, dtype=np.int64)
-    frequencies = (blocks[:, None] * stride + inside[None, :]).ravel()
-    return frequencies[frequencies < half]
-
-
 @dataclass(slots=True, eq=False)
-class Product:
+class _Product:
     """A product of characteristic functions at the frequencies `k`: the logarithm of its modulus,
-    its phase, and a bound of the error of its logarithm."""
+    its phase, and a bound of the error of its logarithm. At all other frequencies it is below
+    e^-NATS and counts as 0."""
 
     k: Any
     log: Any
     phase: Any
     error: Any
 
-
-def _product(
-    spreads: tuple[tuple[int, Any, int], ...], bright: Any, points: int
-) -> tuple[Product, float]:
-    """Returns the product of the laws' characteristic functions at those frequencies of `bright`
-    where it is not negligible, and the norm of the error of their transforms.
-
-    `spreads`: as in `Pieces`; the widest come first, so that few frequencies are soon left.
-    """
-    of = Product(bright, *(np.zeros(len(bright)) for _ in range(3)))
-    noise = 0.0
-    for spread in sorted(spreads, key=width_of, reverse=True):
-        first, chances, count = spread
-        if _TURNS * (_ROW + len(chances) // _ROW) * len(of.k) > points:
-            transform, lost = transform_of(*spread, points)
-            noise += lost
-            multiply(transform[of.k], count, of)
-        else:
-            power = _summed(first, chances, of.k, points)
-            # A rounding for each row and column, some for the angles; what is less counts as it.
-            lost = (_ROW + len(chances) / _ROW + 64) * UNIT
-            power[np.abs(power) < lost] = lost
-            multiply(power, count, of)
-            of.error += count * (3 * lost / np.abs(power))
-        seen = of.log > -NATS
+    def multiply(self, value: Any, count: float, lost: Any = 0.0) -> None:
+        """Multiplies by `count` copies of the characteristic function `value`, of the relative
+        error `lost`, and leaves out the frequencies that have become faint."""
+        self.log += count * np.log(np.maximum(np.abs(value), LEAST))
+        turned = count * np.angle(value)
+        self.phase += turned
+        self.error += 4 * UNIT * (np.abs(turned) + np.abs(self.phase) + count) + count * lost
+        seen = self.log > -NATS
         if not seen.all():
-            of = Product(of.k[seen], of.log[seen], of.phase[seen], of.error[seen])
+            self.k, self.log = self.k[seen], self.log[seen]
+            self.phase, self.error = self.phase[seen], self.error[seen]
+
+
+def _product(pieces: Pieces, points: int) -> tuple[_Product, float]:
+    """Returns the characteristic function of the composition for a transform of the length
+    `points`, and the norm of the errors of the laws' own transforms.
+
+    What varies most comes first, so that few frequencies are soon left.
+    """
+    k = np.arange(points // 2 + 1, dtype=np.int64)
+    of = _Product(k, np.zeros(len(k)), np.zeros(len(k)), np.full(len(k), 8 * UNIT))
+    noise = 0.0
+    for spread in sorted(pieces.spreads, key=_variance_of, reverse=True):
+        transform, lost = _transform_of(*spread, points)
+        noise += lost
+        of.multiply(transform[of.k], spread[2])
+    for i in np.argsort(-_variances_of(pieces)):
+        value = _characteristic(pieces.steps[:, i], pieces.chances[:, i], of.k, points)
+        # Known to 16 units. What is less counts as so much: that is off by up to three times
+        # itself, and e²-1 is more.
+        faint = np.abs(value) < 16 * UNIT
+        value[faint] = 16 * UNIT
+        of.multiply(value, pieces.counts[i], np.where(faint, 2.0, 16 * UNIT / np.abs(value)))
     return of, noise
 
 
-def width_of(spread: tuple[int, Any, int]) -> float:
+def _variance_of(spread: tuple[int, Any, int]) -> float:
     """Returns the variance of so many copies of a law, in steps²; `spread`: first place, chances,
     count."""
     _, chances, count = spread
@@ -327,51 +263,25 @@ def width_of(spread: tuple[int, Any, int]) -> float:
     return count * dot(chances, (places - mean) ** 2)
 
 
-def _summed(first: int, chances: Any, k: Any, points: int) -> Any:
-    """Returns Σ chance·e^(-2πi·k·place/points) at a few frequencies `k`, place = row·_ROW + column
-    + first."""
-    rows = -(-len(chances) // _ROW)
-    table = np.zeros(rows * _ROW)
-    table[: len(chances)] = chances
-    inner = table.reshape(rows, _ROW) @ _turns(np.arange(_ROW), k, points)
-    return (inner * _turns(first + _ROW * np.arange(rows), k, points)).sum(axis=0)
-
-
-def _turns(places: Any, k: Any, points: int) -> Any:
-    """Returns e^(-2πi·k·place/points), a row for each place and a column for each k; angles are
-    reduced in whole numbers."""
-    turn = places[:, None] % points * k[None, :] % points
-    turn -= points * (turn > points // 2)
-    return np.exp(1j * (turn * (-2 * math.pi / points)))
-
-
-def multiply(value: Any, count: float, of: Product) -> None:
-    """Multiplies the product `of` by `count` copies of the characteristic function `value`, in
-    place, and adds to its error."""
-    of.log += count * np.log(np.maximum(np.abs(value), 16 * UNIT))
-    turned = count * np.angle(value)
-    of.phase += turned
-    of.error += 4 * UNIT * (np.abs(turned) + np.abs(of.phase) + count)
-
-
-def characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
-    """Returns Σ chance·e^(-2πi·k·step/points), a row for each response and a column for each
-    frequency; angles are reduced in whole numbers."""
-    value = np.zeros((steps.shape[1], len(k)), dtype=np.complex128)
-    for step, chance in zip(steps % points, chances, strict=True):
-        if not chance.any():
-            continue
-        value += chance[:, None] * _turns(step, k, points)
-    return value
-
-
-def variances_of(pieces: Pieces) -> Any:
+def _variances_of(pieces: Pieces) -> Any:
     """Returns the variance of each response times its count, in steps²."""
     mean = (pieces.steps * pieces.chances).sum(axis=0)
     return pieces.counts * ((pieces.steps - mean) ** 2 * pieces.chances).sum(axis=0)
 
 
-def transform_of(first: int, chances: Any, count: int, points: int) -> tuple[Any, float]:
+def _characteristic(steps: Any, chances: Any, k: Any, points: int) -> Any:
+    """Returns Σ chance·e^(-2πi·k·step/points) of one response at the frequencies `k`; angles are
+    reduced in whole numbers."""
+    value = np.zeros(len(k), dtype=np.complex128)
+    for step, chance in zip((steps % points).tolist(), chances.tolist(), strict=True):
+        if chance:
+            turn = step * k % points
+            turn -= points * (turn > points // 2)
+            value += chance * np.exp(1j * (turn * (-2 * math.pi / points)))
+    return value
+
+
+def _transform_of(first: int, chances: Any, count: int, points: int) -> tuple[Any, float]:
     """Returns the Fourier transform of a law folded onto `points` places, and a bound of the norm
     of the error of its `count`-th power.
 
@@ -381,3 +291,81 @@ def transform_of(first: int, chances: Any, count: int, points: int) -> tuple[Any
     folded = np.bincount((first + np.arange(len(chances))) % points, chances, points)
     norm = math.sqrt(dot(folded, folded))
     return np.fft.rfft(folded), count * 16 * UNIT * math.log2(points) * norm
+
+
+#: The means of neighbouring tilts are no further apart than so many times their deviations in all.
+_APART = 2.5
+#: At most so many tilts are tried; between those that are too far apart Chernoff's bound is taken.
+_TILTS = 48
+
+
+def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
+    """Returns the distribution of the sum of independent privacy losses, each law as often as its
+    count, all on one grid; every chance is rounded up."""
+    step = laws[0][0].step
+    parts = ensemble({}, laws, ZERO, step)
+    best: Floats = np.ones(0)
+    first, missing, end = 0, 0.0, None
+    for theta in _tilts(parts, tilt_for_delta(parts, math.log(TAIL))):
+        law = lattice_law(parts, theta, step, Fraction(moments(parts, theta).mean))
+        if law is None and not theta:
+            return Masses(step, 0, np.zeros(1), 1.0)
+        if law is None:
+            continue
+        p, start, end = _untilted(law), _first(law, step), law
+        if not theta:
+            # What lies below the first law's window, where no other law holds either.
+            first, missing = start, law.missing
+        best = np.concatenate([best, np.ones(max(start + len(p) - first - len(best), 0))])
+        inside = slice(max(start - first, 0), start - first + len(p))
+        best[inside] = np.minimum(best[inside], p[max(first - start, 0) :])
+        x: Floats = law.x[0] + float(step) * np.arange(first - start, first - start + len(best))
+        best = np.minimum(best, _lifted(law, x))
+    assert end is not None
+    beyond = end.missing * math.exp(min(end.log_mass - end.theta * float(end.x[-1]), 0.0)) * 1.01
+    # Nothing is above the sum of the greatest losses, and next to nothing far below that.
+    greatest = sum(count * (law.first + len(law.p) - 1) for law, count in parts.dense)
+    if greatest < first + len(best):
+        best, beyond = best[: greatest + 1 - first], 0.0
+    high = len(best) - int(np.searchsorted(np.cumsum(best[::-1]), TAIL))
+    best = best[: max(high, 1)]
+    best[0] += missing
+    return Masses(step, first, best, min(end.infinite + beyond + 2 * TAIL, 1.0))
+
+
+def _tilts(parts: Ensemble, last: float) -> list[float]:
+    """Returns tilts from 0 to `last`, ascending, of which the tilted laws leave no gap between
+    them, as far as so many tilts can: the widest gap is halved first."""
+    found = [(theta, moments(parts, theta)) for theta in sorted({0.0, last})]
+    while len(found) < _TILTS:
+        gaps = [
+            (there.mean - here.mean)
+            / max(math.sqrt(here.variance) + math.sqrt(there.variance), 1e-300)
+            for (_, here), (_, there) in pairwise(found)
+        ]
+        widest = max(range(len(gaps)), key=gaps.__getitem__, default=None)
+        if widest is None or gaps[widest] <= _APART:
+            break
+        middle = (found[widest][0] + found[widest + 1][0]) / 2
+        found.insert(widest + 1, (middle, moments(parts, middle)))
+    return [theta for theta, _ in found]
+
+
+def _first(law: Law, step: Fraction) -> int:
+    """Returns the index on the grid of `step` at which a law begins."""
+    return int(law.ref / step) + round(float(law.x[0]) / float(step))
+
+
+def _untilted(law: Law) -> Floats:
+    """Returns the chances of the losses of a law without its tilt, rounded up."""
+    found: Floats = np.minimum((law.p + law.noise) * _lifted(law, law.x), 1.0)
+    return found
+
+
+def _lifted(law: Law, x: Floats) -> Floats:
+    """Returns at losses `x` the factor from tilted to untilted chances, rounded up."""
+    logs = law.log_mass - law.theta * x
+    error = law.log_error + 4 * EPS * (abs(law.log_mass) + law.theta * np.abs(x) + 4)
+    with np.errstate(over="ignore", under="ignore"):
+        found: Floats = np.exp(logs + error)
+    return found

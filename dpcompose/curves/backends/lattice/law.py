@@ -1,4 +1,5 @@
-"""A composed privacy loss as tilted masses, and the certified δ(ε) that it gives.
+"""A composed privacy loss as tilted masses, the certified δ(ε) that it gives, and the least ε at
+which that is at most some δ.
 
 With P-chances p(l), the tilted law is p~(l) = p(l)·e^(θl)/M(θ), which is centred where δ is
 decided when θ ≥ 0 is near the saddle point. δ(ε) = Σ_{l>ε} (1-e^(ε-l))·p(l) then becomes
@@ -8,6 +9,7 @@ M(θ)·e^(-θε)·Σ_{l>ε} (1-e^(-(l-ε)))·e^(-θ(l-ε))·p~(l): sums of posit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,11 +17,8 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
+from dpcompose.curves.backends.lattice.tuning import ENOUGH, NATS
 from dpcompose.curves.rounding.doubles import UNIT, float_of
-
-#: Losses whose weight is below e^-_FADED are counted as twice that in all, with tilted chance at
-#: most 1.
-_FADED = 60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +28,8 @@ class Law:
 
     The chance of a loss under P is p·e^(log_mass - theta·x). Errors: `log_error` of log_mass,
     relative of every mass; `noise` bounds the root of the sum of the squared errors of `p`;
-    `missing` the tilted chance of losses above the last; `slack` the absolute error of x.
+    `missing` the tilted chance of losses above the last, and that of losses below the first, each
+    of which counts as one above; `slack` the absolute error of x.
     `infinite`: the chance, untilted, of an infinite loss. `gaussian`: μ² of a Gaussian that is
     still to be added.
     """
@@ -73,7 +73,7 @@ def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
         start = int(np.searchsorted(law.x, at - slack, side="right"))
         stop = len(law.x)
         if law.theta > 0:
-            stop = int(np.searchsorted(law.x, at + _FADED / law.theta, side="right"))
+            stop = int(np.searchsorted(law.x, at + NATS / law.theta, side="right"))
         y = np.maximum(law.x[start:stop] - at + slack, 0.0)
         fade = np.exp(-law.theta * y)
         weights = -np.expm1(-y) * fade
@@ -96,7 +96,7 @@ def delta_of(law: Law, epsilon: Fraction) -> LogDelta:
     else:
         extra, lower = loss * total, dot(low_weights, p)
     error = law.log_error + 4 * UNIT * (abs(law.log_mass) + law.theta * abs(at))
-    missing = law.missing + 2 * math.exp(-_FADED)
+    missing = law.missing + 2 * math.exp(-NATS)
     upper = _log(total + noise + extra + missing, scale + error, law.infinite)
     low = _log(lower - noise - extra - missing, scale - error, 0.0)
     if math.isnan(total + noise + extra + missing + scale + error + law.infinite):
@@ -163,3 +163,60 @@ def _far(z: Any, y: Any, mu: float) -> Any:
     density = np.exp(-z * z / 2) * INV_ROOT
     above = density * mills(np.maximum(w, 0.0))
     return np.where(w >= 0, above, np.exp(np.minimum(y, 0.0)) * tail(np.minimum(w, 0.0)))
+
+
+def epsilon_of(
+    curve: Callable[[float], LogDelta], log_delta: float, guess: float, most: float, end: float
+) -> float | None:
+    """Returns an ε in [0, most] with δ(ε) ≤ e^log_delta for sure, close to the least; None if none
+    is found.
+
+    `curve`: gives ln δ at an ε; `guess`: where to start; `end`: an ε above every loss that has a
+    noticeable chance. Newton's method within a bracket, which is halved where a step leaves it or
+    is not half as long as the one before.
+    """
+    low, high, before = 0.0, math.inf, math.inf
+    at = min(max(guess, 0.0), most)
+    for _ in range(120):
+        value = curve(at)
+        excess = value.log_upper - log_delta
+        if excess <= 0:
+            high = at
+        else:
+            low = at
+        step = _step(excess, value.slope)
+        if high - low <= ENOUGH * low or (at == high and -step <= ENOUGH * high):
+            break
+        # A little further than to the root, so that the bracket closes from both sides.
+        target = at + step + math.copysign(ENOUGH / 4 * at, step)
+        if low == 0 < at and target <= 0 and curve(0.0).log_upper <= log_delta:
+            return 0.0
+        if not low < target < min(high, most) or abs(step) > before / 2:
+            far = end if at < end else 2 * at
+            target = min(far, most) if high == math.inf else (low + high) / 2
+        if target in (low, high):
+            break
+        before = abs(target - at)
+        at = target
+    return high if high < math.inf else None
+
+
+def _step(excess: float, slope: float) -> float:
+    """Returns Newton's step to the wanted ε: by ln δ from below the root, by δ as a function of e^ε
+    from above it. `excess`: ln δ above the wanted one, `slope`: as in `LogDelta`."""
+    if not 0 < slope < math.inf or abs(excess) == math.inf:
+        return math.nan
+    if excess > 0:
+        return excess / slope
+    fall = -math.expm1(min(-excess, 700.0)) / slope
+    return math.log1p(fall) if fall > -1 else math.nan
+
+
+def lower_epsilon(law: Law, log_delta: float, near: float) -> float | None:
+    """Returns an ε just below `near` at which δ is surely above e^log_delta; None if none is found
+    soon."""
+    for exponent in (-12, -11, -10, -9, -8, -7, -6):
+        at = near * (1 - 10.0**exponent)
+        if delta_of(law, Fraction(at)).log_lower > log_delta:
+            return at
+    return None

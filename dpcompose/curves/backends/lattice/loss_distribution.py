@@ -8,20 +8,16 @@ from functools import lru_cache
 import numpy as np
 
 from dpcompose.curves.backends.lattice import (
-    discrete,
-    divergences,
-    exchange,
-    group_distance,
-    replaced_rows,
-    sampled_laws,
-    sampled_rows,
+    closed_laws,
+    samples,
+    several_rows,
 )
 from dpcompose.curves.backends.lattice.allocated import allocated
-from dpcompose.curves.backends.lattice.composed import composed
+from dpcompose.curves.backends.lattice.lattice import composed
 from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.profiles import greatest, with_mirror_image
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
-from dpcompose.curves.backends.lattice.sampled_laws import both_orders
+from dpcompose.curves.backends.lattice.samples import both_orders
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -52,29 +48,29 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
     """
     match part:
         case Response(epsilon):
-            return discrete.response(epsilon, step)
+            return closed_laws.response(epsilon, step)
         case MechanismLoss():
             return part.masses(step)
         case Points(points):
-            return discrete.stated(points, step)
+            return closed_laws.stated(points, step)
         case Concentrated(rho):
-            return divergences.divergence((), rho, step)
+            return closed_laws.divergence((), rho, step)
         case Renyi(points, rho):
-            return divergences.divergence(points, rho, step)
+            return closed_laws.divergence(points, rho, step)
         case Sampled():
-            return sampled_laws.sampled(part, step, side, base_law)
+            return samples.sampled(part, step, side, base_law)
         case Allocated():
             return allocated(part, step, side)
         case MixtureOfDraws():
-            return sampled_laws.law_of_draws(part, step, side, base_law)
+            return samples.law_of_draws(part, step, side, base_law)
         case PoissonReplaceOne():
-            return exchange.exchanged(part, step, base_law)
+            return samples.exchanged(part, step, base_law)
         case PoissonGroup():
-            return sampled_rows.sampled_rows(part, step, side, base_law)
+            return several_rows.sampled_rows(part, step, side, base_law)
         case ReplacedRows():
-            return replaced_rows.replaced_rows(part, step, base_law)
+            return several_rows.replaced_rows(part, step, base_law)
         case Grouped():
-            return group_distance.grouped(part, step, side, base_law)
+            return several_rows.grouped(part, step, side, base_law)
         case Maximum(options):
             orders = [(each, order) for each in options for order in both_orders(each, side)]
             return greatest(*(_option(each, step, order) for each, order in orders))

@@ -16,18 +16,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, TAIL
 from dpcompose.curves.rounding.doubles import EPS
 
 Floats: TypeAlias = NDArray[np.float64]
-#: No law takes more grid points.
-MAX_POINTS = 1 << 22
-_NO_WEIGHT, _NEXT_TO_NONE = 1e-40, 1e-15
-#: Tails of less than about this mass are moved to infinity (above) or to the end (below).
-TAIL = 1e-65
-#: e to this is nearly all that a double holds, and e to minus this nothing.
-MOST_LOG = 700.0
-#: Standard deviations beyond which a normal law has about TAIL on either side.
-NORMAL_TAIL = 17.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,12 +107,12 @@ def _window(places: Floats, p: Floats) -> tuple[float, float, float]:
     if high - low < MAX_POINTS:
         return low, high, 0.0
     order = np.argsort(places)
-    weightless = int(np.searchsorted(np.cumsum(p[order]), _NO_WEIGHT))
+    weightless = int(np.searchsorted(np.cumsum(p[order]), TAIL))
     low = float(places[order[min(weightless, len(order) - 1)]])
     last = low + MAX_POINTS - 1
     if high > last:
         beyond = float(p[places > last].sum()) * (1 + 1e-9)
-        if beyond <= _NEXT_TO_NONE:
+        if beyond <= TAIL:
             return low, last, beyond
     return max(low, high - MAX_POINTS + 1), high, 0.0
 

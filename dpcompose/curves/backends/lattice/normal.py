@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from dpcompose.curves.backends.lattice.tuning import FINE
+
 #: Relative error allowed for `mills` and for what is made of it in a few steps; measured, `mills`
 #: itself is within 5e-16.
 MILLS_ERROR = 4e-15
-_PIVOT = 5.0
-#: So many values at a time stay in the processor's cache.
-BLOCK = 1 << 14
 # Chebyshev coefficients of (1+z)·R(z) in t = (z-5)/(z+5), from 30 digits; those left out are
 # below 1e-18 together. tests/curves/test_engine.py holds the series against mpmath.
 _SERIES = np.array(
@@ -54,10 +53,10 @@ def dot(a: Any, b: Any) -> float:
 def mills(z: Any) -> Any:
     """Returns (1-Φ(z))/φ(z) for an array of z ≥ 0."""
     found = np.empty_like(z)
-    for begin in range(0, len(z), BLOCK):
-        block = z[begin : begin + BLOCK]
-        t = (block - _PIVOT) / (block + _PIVOT)
-        found[begin : begin + BLOCK] = np.polynomial.chebyshev.chebval(t, _SERIES) / (1 + block)
+    for begin in range(0, len(z), FINE):
+        block = z[begin : begin + FINE]
+        t = (block - 5.0) / (block + 5.0)
+        found[begin : begin + FINE] = np.polynomial.chebyshev.chebval(t, _SERIES) / (1 + block)
     return found
 
 

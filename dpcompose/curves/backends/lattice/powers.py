@@ -25,21 +25,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.exchange import knots
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, MOST_LOG, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import Profile, from_profile, from_profiles
+from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, MAX_POINTS, MOST_LOG, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 
-#: So many lines are made of curves that have more in all.
-_MOST_LINES = 1 << 14
-#: No test has a smaller level, and no smaller number is used.
-_LEAST = 1e-290
 #: Logarithms of weights that are not next to nothing are known to this.
 _ROUNDED = 1e-13
 #: Lines nearer to each other than this are one.
 _NEAR = 1e-9
-#: So far beyond the last loss e^-ε is nothing to what is there.
-_BEYOND = 64.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +117,7 @@ def _cleared(levels: Floats) -> Floats:
 def symmetric(width: float, heights: Floats) -> Power:
     """Returns the power function of a profile that holds for both orders of the tables; `heights`:
     its δ at the ε 0, width, 2·width, …."""
-    keep = _thinned(len(heights))
+    keep = knots(len(heights) - 1)
     losses = keep.astype(np.float64) * width
     return symmetric_at(losses, np.append(heights[keep[:-1]], heights[-1]))
 
@@ -132,7 +126,7 @@ def symmetric_at(losses: Floats, heights: Floats) -> Power:
     """Returns the power function of a profile that holds for both orders of the tables; `heights`:
     its δ at each ε of `losses`, of which 0 is one."""
     # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
-    losses = np.append(losses, losses[-1] + _BEYOND)
+    losses = np.append(losses, losses[-1] + WIDE)
     high = np.minimum(np.append(heights, heights[-1]), 1.0)
     low = (-np.expm1(-losses) + np.exp(-losses) * high) * (1 + 8 * EPS)
     every = np.concatenate([-losses[:0:-1], losses])
@@ -167,13 +161,13 @@ def law_above(
     return from_profiles(step, profile(powers), profile(other))
 
 
-def _thinned(size: int) -> NDArray[np.int64]:
-    """Returns some of the indices below `size`: all of the first, then ever fewer."""
-    near = np.arange(min(size, _MOST_LINES // 4))
-    if size <= len(near):
-        return near
-    far = np.geomspace(len(near), size - 1, _MOST_LINES // 4).astype(np.int64)
-    return np.unique(np.concatenate([near, far]))
+def knots(end: int) -> NDArray[np.int64]:
+    """Returns whole numbers from 0 to `end`: all of the first ones, then ever fewer, so many for
+    each factor e."""
+    first = min(2 * FEW, end)
+    many = math.ceil(FEW * math.log(max(end, 1) / max(first, 1))) + 2
+    far = np.geomspace(max(first, 1), max(end, 1), many).astype(np.int64)
+    return np.unique(np.concatenate([np.arange(first + 1), far[1:-1], [end]]))
 
 
 def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
@@ -224,7 +218,7 @@ def _scaled(losses: Floats, values: Floats, slack: float) -> Floats:
     """Returns e^loss·value, rounded up, where the loss is known to `slack`."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         found = np.exp(losses) * values * (1 + 2 * slack + _roundings(losses) + 8 * EPS)
-    result: Floats = np.where(values > 0, np.maximum(found, _LEAST), 0.0)
+    result: Floats = np.where(values > 0, np.maximum(found, LEAST), 0.0)
     return result
 
 
@@ -238,9 +232,9 @@ def shared_levels(known: Sequence[Floats]) -> Floats:
     """Returns levels at which some of several curves bend, up to the middle, with both ends;
     `known`: the levels of each curve."""
     every: Floats = np.unique(np.concatenate([*known, [0.0, 0.5]]))
-    every = every[(every <= 0.5) & ((every >= _LEAST) | (every == 0))]
-    if len(every) > _MOST_LINES:
-        every = every[np.unique(np.linspace(0, len(every) - 1, _MOST_LINES).astype(np.int64))]
+    every = every[(every <= 0.5) & ((every >= LEAST) | (every == 0))]
+    if len(every) > FINE:
+        every = every[np.unique(np.linspace(0, len(every) - 1, FINE).astype(np.int64))]
     return every
 
 

@@ -14,18 +14,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.masses import MAX_POINTS, TAIL, Floats, Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
+from dpcompose.curves.backends.lattice.tuning import FEW, LOG_TAIL, MAX_POINTS, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 
-_BLOCK = 2048
-#: What is above some chord is left out in so many rounds, before corners are gone through singly.
-_ROUNDS = 8
-#: On a grid wider than this, e^(-step) is nothing.
-_WIDE = 100
 #: What a pairwise sum of chances, each with its few roundings, may be off by.
 SUM = 2000 * EPS
-#: Losses below minus this have less than TAIL.
-_LOWEST = -math.log(TAIL)
 
 
 def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = None) -> Masses:
@@ -83,8 +77,7 @@ def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: 
     those of `from_profile`, `width` is the step."""
     heights = np.minimum.accumulate(np.minimum(delta, 1.0))
     places = np.arange(len(heights)) if at is None else at
-    outer = _outer(heights, places, width)
-    corners = outer[_corners(heights[outer], places[outer], width, symmetric)]
+    corners = _corners(heights, places, width, symmetric)
     height, kept = heights[corners], places[corners]
     # fall: of the chord to the next corner, times e^x of the corner it starts from.
     gaps, drops = np.diff(kept) * width, height[:-1] - height[1:]
@@ -97,31 +90,13 @@ def _half(width: float, delta: Floats, at: NDArray[np.int64] | None, symmetric: 
     return _Half(p, infinite, int(kept[0]), float(height[0]), float(fall[0]))
 
 
-def _bends(heights: Floats, places: NDArray[np.int64], width: float, apart: int = 1) -> Floats:
+def _bends(heights: Floats, places: NDArray[np.int64], width: float) -> Floats:
     """Returns for each place but the ends by how much the chord before it falls steeper than the
-    chord after it; the chords go to the places `apart` before and after."""
-    inner = np.arange(1, len(heights) - 1)
-    before, after = np.maximum(inner - apart, 0), np.minimum(inner + apart, len(heights) - 1)
+    chord after it."""
+    gaps, falls = np.diff(places) * width, -np.diff(heights)
     with np.errstate(over="ignore"):
-        ahead = np.expm1((places[after] - places[inner]) * width)
-    behind = -np.expm1((places[before] - places[inner]) * width)
-    bends: Floats = (heights[before] - heights[inner]) / behind
-    bends -= (heights[inner] - heights[after]) / ahead
+        bends: Floats = falls[:-1] / -np.expm1(-gaps[:-1]) - falls[1:] / np.expm1(gaps[1:])
     return bends
-
-
-def _outer(heights: Floats, places: NDArray[np.int64], width: float) -> NDArray[np.int64]:
-    """Returns the indices of all places but those that some chords show to lie above the convex
-    curve; its corners are kept."""
-    kept = np.arange(len(heights))
-    for _ in range(_ROUNDS):
-        size = len(kept)
-        for power in range(len(kept).bit_length() // 2, -1, -1):
-            bends = _bends(heights[kept], places[kept], width, 4**power)
-            kept = np.delete(kept, 1 + np.flatnonzero(bends < 0))
-        if len(kept) == size:
-            break
-    return kept
 
 
 def _corners(
@@ -202,7 +177,7 @@ def mirrored(
     """
     width = float(step)
     other = positive if other is None else other
-    below = min(len(other) - 1, math.ceil(_LOWEST / width))
+    below = min(len(other) - 1, math.ceil(LOG_TAIL / width))
     losses = np.arange(1, len(other), dtype=np.float64) * width
     images = other[1:] * np.exp(-losses) * (1 + (4 + losses) * EPS)
     lower = images[:below].copy()
@@ -250,10 +225,10 @@ def curve(law: Masses) -> Floats:
     Sums of positive terms only, block by block, so that relative errors stay small.
     """
     width = float(law.step)
-    if width > _WIDE:
+    if width > WIDE:
         above = np.append(np.cumsum(law.p[:0:-1])[::-1], 0.0)
         return above * (1 + len(law.p) * EPS) + law.infinite
-    size = min(_BLOCK, int(300 / width))
+    size = min(FEW, int(300 / width))
     rise = np.exp(np.arange(size) * width)
     heights = np.empty(len(law.p))
     fall, height = 0.0, law.infinite

@@ -16,29 +16,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcompose.curves.backends.lattice.masses import (
-    MAX_POINTS,
-    NORMAL_TAIL,
-    Floats,
-    Masses,
-    bounded,
-    gather,
-    on_grid,
-    split,
-)
-from dpcompose.curves.backends.lattice.normal import BLOCK
+from dpcompose.curves.backends.lattice.masses import Floats, Masses, bounded, gather, on_grid, split
+from dpcompose.curves.backends.lattice.tuning import FINE, LEAST, MAX_POINTS, NORMAL_TAIL, WIDE
 from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
-#: Standard deviations beyond which outcomes are left out; the first that fits the grid is taken.
-_REACHES = (NORMAL_TAIL, 15.0, 13.0, 11.0, 9.0, 8.0, 7.0, 6.0)
-#: Beyond the greatest μ or step all is taken to be given away; smaller μ and q are raised.
-_MOST_MU, _MOST_STEP, _LEAST = 1e3, 64, 1e-100
+#: Beyond this μ all is taken to be given away.
+_MOST_MU = 1e3
 #: Widest pieces, in units of 1/max(1, μ), and Gauss-Legendre nodes for them. On the ellipse with
 #: half axis 0.5/max(1, μ) around a piece the normal density grows by less than e^9 and the share w
 #: by 1/width, so that the error of n nodes is below 2·e^9·width^(2n-1) of the integral: 10^-15.
-_NARROW, _FEW = 4e-3, 4
-_WIDE, _MANY = 0.1, 10
+_WIDEST, _NODES = 0.1, 10
 
 
 def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added: bool) -> Masses:
@@ -49,29 +37,24 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added
     The profile grows with μ and with q, so that these are rounded up.
     """
     mu, q = _raised(mu_squared, rate)
-    if mu > _MOST_MU or step > _MOST_STEP:
+    if mu > _MOST_MU or step > WIDE:
         return revealing(rate, step, added)
-    for reach in _REACHES:
-        ranges = _outcomes(mu, q, added, reach)
-        span = _loss(mu, q, ranges[-1][1]) - _loss(mu, q, ranges[0][0])
-        if span <= (MAX_POINTS - 8) * step:
-            break
-    else:
+    ranges = _outcomes(mu, q, added)
+    span = _loss(mu, q, ranges[-1][1]) - _loss(mu, q, ranges[0][0])
+    if span > (MAX_POINTS - 8) * step:
         return revealing(rate, step, added)
     pieces = [piece for ends in ranges for piece in _integrate(mu, q, float(step), added, *ends)]
     places = np.concatenate([places for places, _ in pieces]).astype(np.float64)
     p = np.concatenate([p for _, p in pieces])
-    near = 0.0 if q == 1 else _beyond(NORMAL_TAIL) + _beyond(mu + reach)
-    left_out = 2 * _beyond(reach) if added else 2 * q * _beyond(reach) + near
-    if len(ranges) > 1:
-        left_out += 2 * _beyond(NORMAL_TAIL)
+    # Two tails of either law, and of two ranges the two between them.
+    left_out = 6 * _beyond(NORMAL_TAIL)
     return on_grid(-places if added else places, p, step, left_out * 1.01)
 
 
 def _raised(mu_squared: Fraction, rate: Fraction) -> tuple[float, float]:
     """Returns μ and q as doubles that are no less."""
-    mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
-    return mu, min(max(float_up(rate), _LEAST), 1.0)
+    mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), LEAST)
+    return mu, min(max(float_up(rate), LEAST), 1.0)
 
 
 def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
@@ -87,17 +70,16 @@ def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:
     return gather(split(-edge * (1 - Fraction(1, 2**50)), rest, step), step, q)
 
 
-def _outcomes(mu: float, q: float, added: bool, reach: float) -> list[tuple[float, float]]:
-    """Returns the intervals of outcomes x that hold all but the tails of the first law of the pair;
-    `reach`: how far they go from the mean.
+def _outcomes(mu: float, q: float, added: bool) -> list[tuple[float, float]]:
+    """Returns the intervals of outcomes x that hold all but the tails of the first law of the pair.
 
     `added`: the pair is (Q, (1-q)Q+qP) instead of ((1-q)Q+qP, Q).
     """
-    near, far = (-NORMAL_TAIL, NORMAL_TAIL), (mu - NORMAL_TAIL, mu + reach)
+    near, far = (-NORMAL_TAIL, NORMAL_TAIL), (mu - NORMAL_TAIL, mu + NORMAL_TAIL)
     if added:
-        return [(-NORMAL_TAIL if q < 1 else -reach, reach)]
+        return [near]
     if q == 1:
-        return [(mu - reach, mu + reach)]
+        return [far]
     return [near, far] if far[0] > near[1] else [(near[0], far[1])]
 
 
@@ -149,23 +131,19 @@ def _integrate(
     """
     start = math.floor(_loss(mu, q, low) / width) - 1
     stop = math.ceil(_loss(mu, q, high) / width) + 1
-    for first in range(start, stop, BLOCK):
-        places = np.arange(first, min(first + BLOCK, stop) + 1, dtype=np.int64)
+    for first in range(start, stop, FINE):
+        places = np.arange(first, min(first + FINE, stop) + 1, dtype=np.int64)
         losses = places.astype(np.float64) * width
         edges = _edges(mu, q, losses, added)
         begin = np.clip(edges[:-1], low, high)
         length = np.clip(edges[1:], low, high) - begin
-        narrow = length <= _NARROW / max(1, mu)
-        for of_kind, nodes in ((narrow & (length > 0), _FEW), (~narrow, _MANY)):
-            chosen = np.flatnonzero(of_kind)
-            if not len(chosen):
-                continue
-            bins = _Bins(
-                losses[chosen], edges[chosen], edges[chosen + 1], begin[chosen], length[chosen]
-            )
-            lower, upper = _split_masses(mu, q, width, added, bins, nodes)
-            yield places[chosen], lower
-            yield places[chosen + 1], upper
+        chosen = np.flatnonzero(length > 0)
+        bins = _Bins(
+            losses[chosen], edges[chosen], edges[chosen + 1], begin[chosen], length[chosen]
+        )
+        lower, upper = _split_masses(mu, q, width, added, bins)
+        yield places[chosen], lower
+        yield places[chosen + 1], upper
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,22 +159,22 @@ class _Bins:
 
 
 def _split_masses(
-    mu: float, q: float, width: float, added: bool, bins: _Bins, nodes: int
+    mu: float, q: float, width: float, added: bool, bins: _Bins
 ) -> tuple[Floats, Floats]:
     """Returns the masses that the outcomes of each bin leave on its lower and on its upper end:
     under (1-q)Q+qP or, where `added`, under Q.
 
-    `nodes`: of the quadrature, for each piece of a bin. An outcome of odds y = d((1-q)Q+qP)/dQ, in
+    An outcome of odds y = d((1-q)Q+qP)/dQ, in
     a bin whose ends have the odds a < b, leaves the share w = (y-a)/(b-a) of its Q-chance at b and
     the rest at a, which conserves its chances under both laws.
     """
-    count = np.maximum(np.ceil(bins.length * (max(1, mu) / _WIDE)), 1).astype(np.int64)
+    count = np.maximum(np.ceil(bins.length * (max(1, mu) / _WIDEST)), 1).astype(np.int64)
     owner = np.repeat(np.arange(len(count)), count)
     rank = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
     bottom = np.isneginf(bins.left)
     left = np.where(bottom, bins.begin, bins.left)
     across = bins.right - left
-    points, weights = np.polynomial.legendre.leggauss(nodes)
+    points, weights = np.polynomial.legendre.leggauss(_NODES)
     length = (bins.length / count)[owner]
     inside = (rank * length)[:, None] + length[:, None] * ((1 + points) / 2)
     steps = (bins.begin - left)[owner][:, None] + inside

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -27,13 +27,6 @@ from dpcompose.curves.curve import (
 
 #: A standard deviation that no bounded loss of one mechanism exceeds by much, however large it is.
 WIDEST = 1.7
-#: A normal law goes no further than so many standard deviations.
-_DEVIATIONS = 17.0
-#: About the most points of a natural grid, and of a law of which there are many, or which is slow
-#: to make.
-MOST_POINTS = 1 << 17
-#: Nor is one that several parts share, so many times finer than that of one.
-_MOST_FINER = 1 << 10
 
 
 def natural_step(part: Part) -> Fraction | None:
@@ -61,10 +54,9 @@ def _step_of_ways(ways: Sequence[Curve]) -> Fraction | None:
         return None
     top = math.lcm(*(each.denominator for each in steps))
     step = Fraction(math.gcd(*(int(each * top) for each in steps)), top)
-    return step if max(steps) < step * _MOST_FINER else None
+    return step if max(steps) < step * MOST_POINTS else None
 
 
-@lru_cache(maxsize=256)  # asked for by each grid
 def _step_of_points(points: tuple[tuple[Fraction, Fraction], ...]) -> Fraction | None:
     """Returns the natural step of the losses that belong to some (ε, δ); None if there is none."""
     from dpcompose.curves.backends.lattice.from_points import atoms
@@ -135,15 +127,15 @@ def far(part: Part) -> float:
         case Maximum(options):
             return max(map(composed_far, options))
         case _:
-            return _DEVIATIONS * min(scale(part), 1e100)
+            return NORMAL_TAIL * min(scale(part), 1e100)
     deviation = min(deviation, 1e100)
-    most = _DEVIATIONS * deviation + deviation**2 / 2
+    most = NORMAL_TAIL * deviation + deviation**2 / 2
     return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
 
 
 def composed_far(composition: Curve) -> float:
     """Returns for a composition what `far` does for a part."""
-    most = _DEVIATIONS * min(composed_scale(composition), 1e100)
+    most = NORMAL_TAIL * min(composed_scale(composition), 1e100)
     return max([most, *(far(part) for part, _ in composition.parts)])
 
 
@@ -164,7 +156,6 @@ def double_of(x: Fraction | int, most: float) -> float:
     return float(x) if x < most else most
 
 
-@lru_cache(maxsize=256)  # asked for by each grid
 def _sampled(q: float, mu: float) -> float:
     """Returns the standard deviation of ln(1+q(e^z-1)), the loss behind a sample of rate `q` whose
     inner loss z is normal with the deviation `mu`."""

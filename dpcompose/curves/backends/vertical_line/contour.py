@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 
 from dpcompose.curves.backends.lattice.grids import sides
-from dpcompose.curves.backends.lattice.root import epsilon_of
+from dpcompose.curves.backends.lattice.law import epsilon_of
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.curves.backends.vertical_line.sampled_transforms import (
