@@ -22,7 +22,7 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Ask, Chance, LossAlgebra, Walk
 from dpcompose.core.loss.compositions import compositions, worst_total
-from dpcompose.core.loss.dominance import covering, dominates, weighed
+from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import (
     NOTHING,
     LossMultiset,
@@ -131,7 +131,7 @@ class Patterns(LossAlgebra):
             work += len(total) * len(loss) * (longest(total) + longest(loss))
             if len(total) * len(loss) > MOST_JOINED or work > MOST_ATOMS:
                 break
-            pairs = product(map(weighed, total), map(weighed, loss))
+            pairs = product(total, loss)
             total = tuple(self._undominated(together(pair) for pair in pairs))
             if len(total) > MOST_PATTERNS:
                 break
@@ -163,7 +163,7 @@ class Patterns(LossAlgebra):
             work += len(total) * len(loss) * (longest(total) + longest(loss))
             if work > MOST_COVERED:
                 return None
-            pairs = product(map(weighed, total), map(weighed, loss))
+            pairs = product(total, loss)
             total = self.undominated(together(pair) for pair in pairs)
         return total
 
