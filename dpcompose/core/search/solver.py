@@ -156,8 +156,6 @@ class Solver:
     def __init__(self, problem: Problem, like: Solver | None = None) -> None:
         self.problem = problem
         self._costs: dict[LossAlgebra, Costs] = {} if like is None else like._costs
-        self._given_up: set[tuple[int, ...]] = set()
-        self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
         self._patterned: UndominatedLosses | None = None
         #: The accountant that found the patterns, and these without curves, after `patterns()`.
@@ -207,19 +205,12 @@ class Solver:
         Each is for one change. Empty if some mechanism has no finite bound.
         """
         if self._patterned is None:
-            accountant = self.patterned_by = self._accountant(self._patterns_algebra())
+            accountant = self.patterned_by = self._accountant(Patterns())
             loss, shown = self._joint(accountant)
             self.patterned_loss = tuple(loss)
             self._patterned = self._with_curves(self.patterned_loss)
             self._shown = _either_way(list(_visits(accountant, shown)))
         return self._patterned
-
-    def _patterns_algebra(self, curves: bool = False) -> Patterns:
-        """Returns the algebra of patterns, which gives up on losses that were too large before.
-
-        `curves`: whether it also uses curves of paths of (ε, δ) steps.
-        """
-        return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: LossAlgebra) -> Accountant:
         return Accountant(algebra, self._costs.setdefault(algebra, {}))
@@ -235,9 +226,7 @@ class Solver:
             return patterned
         if all(each.attained and not each.loose for each in patterned):
             return patterned
-        finer: UndominatedLosses = tuple(
-            self._joint(self._accountant(self._patterns_algebra(curves=True)))[0]
-        )
+        finer: UndominatedLosses = tuple(self._joint(self._accountant(Patterns(curves=True)))[0])
         small = all(len(each.atoms) <= MOST_PATHS for each in finer)
         if not finer or finer == patterned or not small:
             return patterned
