@@ -171,8 +171,8 @@ def membership_pair(
         else:
             gains += [(once[i], n, Hit(i, 1, False)), (both[i] - once[i], n, Hit(i, 1, True))]
     gains.sort(key=lambda gain: (-gain[0], gain[2].both))
-    total, hits = _take(gains, 2 * most)
-    return total, tuple(_blocks_of(hits))
+    total, taken = _take(gains, 2 * most)
+    return total, tuple(_blocks_of(taken))
 
 
 def _blocks_of(gains: Sequence[Hit]) -> Iterator[Hit]:
