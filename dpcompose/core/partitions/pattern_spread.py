@@ -24,10 +24,10 @@ from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.pattern_options import is_one_loss
 
 #: The most ways of changing the blocks that are listed,
-MOST_WAYS = 500
-#: and if at most two blocks change, in one order.
-MOST_OF_TWO = 2_000
-#: The most classes of blocks among which ways are looked for.
+MOST_WAYS = 3_000
+#: and if a row may lose less in a block that it enters than in one that it leaves.
+MOST_DIRECTED = 400
+#: The most blocks of which all pairs are tried.
 MOST_PARTNERS = 60
 #: The most intervals in which numbers of blocks changed by both ends are bounded,
 MOST_INTERVALS = 100
@@ -49,7 +49,7 @@ class Use(NamedTuple):
     places: tuple[int, ...]
 
 
-def spread(
+def worst_patterns(
     algebra: Patterns,
     where: Whereabouts,
     pair: bool,
@@ -68,7 +68,7 @@ def spread(
     if any(not loss for loss in once) or (pair and any(not loss for loss in both)):
         return algebra.none
     if isinstance(where, InSets):
-        if new is not None and len(where.fed) ** 2 > MOST_WAYS:
+        if new is not None and len(where.fed) ** 2 > MOST_DIRECTED:
             once, new = list(map(_either_way, once, new)), None
         return _sets(algebra, where.fed, pair, once, both, new)
     most = where.most_blocks
@@ -125,13 +125,18 @@ def _listed(
     `uses`: how a block may change; `sizes`: the number of blocks in each class; `places`: how many
     there are of each sort. Blocks that lose no more than enough others are left out.
     """
-    limit, all_places = MOST_OF_TWO if places == (2,) else MOST_WAYS, sum(places)
+    number, all_places = len(uses), sum(places)
+    limit = MOST_WAYS if number < 3 else MOST_DIRECTED
+    if all_places > 2 and len(sizes) > 1:
+        classes = (math.comb(min(n, all_places) + number, number) for n in sizes)
+        if math.prod(classes) > limit:
+            return None
     kept: list[int] = []
     for i in _by_size(uses[-1].losses):
         worse = (j for j in kept if all(covers(use.losses[j], use.losses[i]) for use in uses))
         if sum(sizes[j] for j in worse) < all_places:
             kept.append(i)
-        if len(kept) > MOST_PARTNERS or math.comb(len(kept), all_places) > limit:
+        if len(kept) > MOST_PARTNERS:
             return None
     used = [Use([use.losses[i] for i in kept], use.places) for use in uses]
     ways = _ways(used, [sizes[i] for i in kept], places, limit)
@@ -328,7 +333,7 @@ def _sets(
     entered = once if new is None else new
     sets = list(dict.fromkeys(map(frozenset, kinds)))
     width = max((len(fed) for fed in sets), default=1)
-    if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 48 * MOST_WAYS:
+    if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
         ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]
         first = algebra.worst_case(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
         second = algebra.worst_case(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)
