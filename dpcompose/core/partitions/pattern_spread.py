@@ -127,7 +127,7 @@ def _listed(
     """
     number, all_places = len(uses), sum(places)
     limit = MOST_WAYS if number < 3 else MOST_DIRECTED
-    if all_places > 2 and len(sizes) > 1:
+    if len(sizes) > 1 and (number == 1 or all_places > 2):
         classes = (math.comb(min(n, all_places) + number, number) for n in sizes)
         if math.prod(classes) > limit:
             return None

@@ -252,6 +252,20 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
     assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
 
 
+def test_the_two_worst_blocks_count_where_a_row_moves() -> None:
+    """Neither two losses of 5 and 4 nor one of 7 covers the other."""
+    algebra = Patterns()
+    once, both = (
+        [(one(curve_of(Response(F(epsilon)))),) for epsilon in losses]
+        for losses in ((5, 4, 3), (7, 6, 5))
+    )
+    for sizes in ([1, 1, 1], [1, 2, 1]):
+        found = SpreadRule(InOne(), True, sizes).of_patterns(algebra, once, both)
+        assert found == (*algebra.add(once[:2]), *both[0])
+    found = SpreadRule(InOne(), True, [2, 1, 1]).of_patterns(algebra, once, both)
+    assert found == (*algebra.times(once[0], 2), *both[0])
+
+
 def unlike(number: int, seed: int) -> tuple[list[UndominatedLosses], list[UndominatedLosses]]:
     """What is lost in blocks that one end of a row reaches, and that both reach: Laplace noise, a
     Gaussian, a ρ, an ε with a δ in turn, of any sizes."""
