@@ -39,7 +39,7 @@ FEW_INTERVALS = 4
 Way = tuple[tuple[UndominatedLosses, int], ...]
 
 
-class Use(NamedTuple):
+class BlockUse(NamedTuple):
     """How a block may change: `losses`, of a block of each class, and the `places` that this takes.
 
     There are several sorts of places, such as blocks that a row leaves, and that it enters.
@@ -73,14 +73,14 @@ def worst_patterns(
         return _sets(algebra, where.fed, pair, once, both, new)
     most = where.most_blocks
     if not pair:
-        return algebra.undominated(_added(algebra, once, sizes, most))
+        return algebra.undominated(_patterns_of_added(algebra, once, sizes, most))
     if new is not None:
-        uses = Use(both, (1, 1)), Use(once, (1, 0)), Use(new, (0, 1))
-        listed = _listed(algebra, uses, sizes, (most, most))
+        uses = BlockUse(both, (1, 1)), BlockUse(once, (1, 0)), BlockUse(new, (0, 1))
+        listed = _patterns_of_ways(algebra, uses, sizes, (most, most))
         if listed is not None:
             return algebra.undominated(listed)
         once = list(map(_either_way, once, new))
-    return algebra.undominated(_replaced(algebra, once, both, sizes, most))
+    return algebra.undominated(_patterns_of_replaced(algebra, once, both, sizes, most))
 
 
 def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
@@ -99,7 +99,7 @@ def _is_ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bo
     return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
 
 
-def _added(
+def _patterns_of_added(
     algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
 ) -> Sequence[LossMultiset]:
     """Returns the multisets of losses that are worst for one row, which is in at most `most` blocks
@@ -113,12 +113,12 @@ def _added(
     order = _by_size(losses)
     if most >= sum(sizes) or _is_ordered(losses, order):
         return _compose_first(algebra, losses, sizes, order, most)
-    listed = _listed(algebra, [Use(losses, (1,))], sizes, (most,))
+    listed = _patterns_of_ways(algebra, [BlockUse(losses, (1,))], sizes, (most,))
     return [_Covers(algebra, losses, sizes, most).of(most)] if listed is None else listed
 
 
-def _listed(
-    algebra: Patterns, uses: Sequence[Use], sizes: Sequence[int], places: tuple[int, ...]
+def _patterns_of_ways(
+    algebra: Patterns, uses: Sequence[BlockUse], sizes: Sequence[int], places: tuple[int, ...]
 ) -> list[LossMultiset] | None:
     """Returns the patterns of all ways in which blocks may change; None if there are too many.
 
@@ -138,7 +138,7 @@ def _listed(
             kept.append(i)
         if len(kept) > MOST_PARTNERS:
             return None
-    used = [Use([use.losses[i] for i in kept], use.places) for use in uses]
+    used = [BlockUse([use.losses[i] for i in kept], use.places) for use in uses]
     ways = _ways(used, [sizes[i] for i in kept], places, limit)
     if ways is None:
         return None
@@ -147,12 +147,12 @@ def _listed(
 
 
 def _ways(
-    uses: Sequence[Use], sizes: Sequence[int], places: tuple[int, ...], limit: int
+    uses: Sequence[BlockUse], sizes: Sequence[int], places: tuple[int, ...], limit: int
 ) -> list[Way] | None:
     """Returns the ways in which blocks may change such that no more can; None if there are more
     than `limit`.
 
-    Parameters: see `_listed`.
+    Parameters: see `_patterns_of_ways`.
     """
     reach = [max(each) for each in zip(*(use.places for use in uses), strict=True)]
     found: list[tuple[Way, tuple[int, ...], int]] = [((), places, 0)]
@@ -253,7 +253,7 @@ def covering_all(losses: Sequence[UndominatedLosses]) -> LossMultiset:
     return covering([pattern for loss in losses for pattern in loss])
 
 
-def _replaced(
+def _patterns_of_replaced(
     algebra: Patterns,
     once: Sequence[UndominatedLosses],
     both: Sequence[UndominatedLosses],
@@ -269,16 +269,20 @@ def _replaced(
     """
     order = _by_size(once)
     if all(covers(once[i], both[i]) for i in order):
-        return _added(algebra, once, sizes, 2 * most)
+        return _patterns_of_added(algebra, once, sizes, 2 * most)
     twice = [algebra.add([loss, loss]) for loss in once]
     steep = all(covers(both[i], twice[i]) for i in order)
     if steep and _is_ordered(once, order) and _is_ordered(both, order):
         return _compose_first(algebra, both, sizes, order, most)
-    listed = _listed(algebra, [Use(both, (2,)), Use(once, (1,))], sizes, (2 * most,))
-    return list(_in_intervals(algebra, once, both, sizes, most)) if listed is None else listed
+    listed = _patterns_of_ways(
+        algebra, [BlockUse(both, (2,)), BlockUse(once, (1,))], sizes, (2 * most,)
+    )
+    return (
+        list(_patterns_by_intervals(algebra, once, both, sizes, most)) if listed is None else listed
+    )
 
 
-def _in_intervals(
+def _patterns_by_intervals(
     algebra: Patterns,
     once: Sequence[UndominatedLosses],
     both: Sequence[UndominatedLosses],
@@ -288,7 +292,7 @@ def _in_intervals(
     """Yields patterns that dominate all ways of a replaced row, by the number of blocks with both
     rows.
 
-    Parameters: see `_replaced`.
+    Parameters: see `_patterns_of_replaced`.
     """
     order = _by_size(both)
     doubles = _Covers(algebra, both, sizes, most, order)
