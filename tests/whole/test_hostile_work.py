@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from dpcompose.core.loss.compositions import at_order
 from dpcompose.core.model import draws
 from dpcompose.core.model.problem import Dataset
 from dpcompose.core.model.tree import lay_out
+from dpcompose.core.partitions import allocation
 from dpcompose.curves.answers import epsilon_at
 from dpcompose.curves.backends.lattice import fewer_losses, from_points, lattice
 from dpcompose.curves.curve import Curve, Part, Response, Sampled
@@ -214,6 +216,29 @@ def test_the_order_of_many_deltas_makes_no_difference() -> None:
 
 
 # --- many blocks, orders, points -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_replaced_row_is_placed_as_if_every_way_were_tried(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(300):
+        n, most = rng.randint(1, 5), rng.randint(1, 7)
+        once = [Fraction(rng.randint(0, 6)) for _ in range(n)]
+        both = [Fraction(rng.randint(0, 14)) for _ in range(n)]
+        sizes = [rng.randint(1, 3) for _ in range(n)]
+        steep = [i for i in range(n) if both[i] > 2 * once[i]]
+        flat = [i for i in range(n) if both[i] <= 2 * once[i]]
+        gains = [(once[i], sizes[i], allocation.Hit(i, 1, False)) for i in flat]
+        gains += [(both[i] - once[i], sizes[i], allocation.Hit(i, 1, True)) for i in flat]
+        gains.sort(key=lambda gain: (-gain[0], gain[2].both))
+        doubles = [(both[i], sizes[i], allocation.Hit(i, 1, True)) for i in steep]
+        doubles.sort(key=lambda run: -run[0])
+        available = min(most, sum(run[1] for run in doubles))
+        every = [
+            allocation._mixed(gains, doubles, once, sizes, most, twice)[0]
+            for twice in range(available + 1)
+        ]
+        assert allocation.membership_pair(once, both, sizes, most)[0] == max(every)
 
 
 def test_orders_between_those_given_follow_the_chord() -> None:

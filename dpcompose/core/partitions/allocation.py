@@ -10,8 +10,10 @@ lose less than leaving it (below a Poisson sample), `new` is for blocks that a r
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from dpcompose.core.notions.notion import Amount
@@ -138,13 +140,13 @@ def membership_pair(
 ) -> Allocation:
     """Returns the worst loss of a replaced row, in at most `most` blocks before and `most` after.
 
-    Parameters: see the module. A block that only the old or only the new row is in loses `once`,
-    one that both are in `both`; rows are in blocks 2·`most` times in all. If both ≤ 2·once, the
-    second row adds at most as much as the first, so that taking the largest gains is optimal. If
-    both > 2·once, each row is charged both/2, which is too much where one is alone in a block: in
-    at most one block, and in none if all blocks are of this sort. With `new`: either row alone is
-    in at most `most` blocks; if both ≤ once + new, its losses there give a bound, and `new` is
-    raised until this holds.
+    Parameters: see the module. A block that only the old or only the new row is in weighs 1 and
+    loses `once`, one that both are in weighs 2 and loses `both`; the total weight is at most
+    2·`most`. If both ≤ 2·once, the gain of the second row is at most that of the first, so taking
+    the largest gains is optimal. If both > 2·once (steep), one block with both rows is worse than
+    two such blocks with one of them, so that at most one of them has one. With `new`: either row
+    alone is in at most `most` blocks; if both ≤ once + new, its losses there give a bound, and
+    `new` is raised until this holds.
     """
     if new is not None:
         worse = [max(pair) for pair in zip(once, new, strict=True)]
@@ -164,31 +166,157 @@ def membership_pair(
     ]
     if unbounded:
         return unbounded[0]
-    gains: list[tuple[Amount, int, Hit]] = []
-    for i, n in enumerate(sizes):
-        if both[i] > 2 * once[i]:
-            gains.append((both[i] / 2, 2 * n, Hit(i, 1, True)))
-        else:
-            gains += [(once[i], n, Hit(i, 1, False)), (both[i] - once[i], n, Hit(i, 1, True))]
+    steep = [i for i in range(len(once)) if both[i] > 2 * once[i]]
+    flat = [i for i in range(len(once)) if both[i] <= 2 * once[i]]
+    gains = [(once[i], sizes[i], Hit(i, 1, False)) for i in flat]
+    gains += [(both[i] - once[i], sizes[i], Hit(i, 1, True)) for i in flat]
     gains.sort(key=lambda gain: (-gain[0], gain[2].both))
-    total, taken = _take(gains, 2 * most)
-    return total, tuple(_blocks_of(taken))
+    doubles = sorted(((both[i], sizes[i], Hit(i, 1, True)) for i in steep), key=lambda run: -run[0])
+    totals = _Totals(gains, doubles, once, sizes, most)
+    twice = max(_turning_points(gains, doubles, most), key=totals.at)
+    return _mixed(gains, doubles, once, sizes, most, twice)
 
 
-def _blocks_of(gains: Sequence[Hit]) -> Iterator[Hit]:
-    """Yields the blocks that one row or both rows are in, from the gains taken in them.
+def _turning_points(
+    gains: Sequence[tuple[Amount, int, Hit]],
+    doubles: Sequence[tuple[Amount, int, Hit]],
+    most: int,
+) -> list[int]:
+    """Returns the corners of the total loss as a (concave) function of the number of blocks with
+    both rows.
 
-    A class has a gain of first rows, and perhaps one of second rows (`both`); or one of both.
+    `gains`, `doubles`: runs (see `_take`) of what one more row adds in a block, and of steep
+    blocks.
     """
-    firsts = {hit.where: hit.blocks for hit in gains if not hit.both}
-    seconds = {hit.where: hit.blocks for hit in gains if hit.both}
-    for where in dict.fromkeys(hit.where for hit in gains):
-        rows = firsts.get(where, 0) + seconds.get(where, 0)
-        twice = seconds.get(where, 0) if where in firsts else rows // 2
-        if rows > 2 * twice:
-            yield Hit(where, rows - 2 * twice, False)
-        if twice:
-            yield Hit(where, twice, True)
+    available = min(most, sum(run[1] for run in doubles))
+    points = {0, available}
+    passed = 0
+    for _, many, _ in doubles:
+        passed += many
+        points |= {passed, passed - 1}
+    passed = 0
+    for _, many, _ in gains:
+        passed += many
+        for spare in (0, 1):
+            left = 2 * most - passed - spare
+            points |= {left // 2, left // 2 + 1}
+    return sorted(point for point in points if 0 <= point <= available)
+
+
+class _RunSums:
+    """The totals of `_take` from the same runs for any capacity, from sums of whole runs."""
+
+    def __init__(self, runs: Sequence[tuple[Amount, int, Hit]]) -> None:
+        lasting = list(takewhile(lambda run: run[0] > 0, runs))
+        self._amounts = [amount for amount, _, _ in lasting]
+        self.ends = list(accumulate((many for _, many, _ in lasting), initial=0))
+        self._totals = list(accumulate((a * many for a, many, _ in lasting), initial=ZERO))
+
+    def whole_runs(self, capacity: int) -> int:
+        """Returns how many runs are taken completely for this capacity."""
+        return bisect_right(self.ends, capacity) - 1
+
+    def at(self, capacity: int) -> Amount:
+        """Returns the total of `_take` for this capacity."""
+        if capacity <= 0:
+            return ZERO
+        whole = self.whole_runs(capacity)
+        total = self._totals[whole]
+        left = capacity - self.ends[whole]
+        if left and whole < len(self._amounts):
+            total = total + self._amounts[whole] * left
+        return total
+
+
+class _Totals:
+    """The total of `_mixed` for any number of steep blocks that both rows are in, without the
+    hits."""
+
+    def __init__(
+        self,
+        gains: Sequence[tuple[Amount, int, Hit]],
+        doubles: Sequence[tuple[Amount, int, Hit]],
+        once: Sequence[Amount],
+        sizes: Sequence[int],
+        most: int,
+    ) -> None:
+        self._gains, self._doubles, self._most = _RunSums(gains), _RunSums(doubles), most
+        # `_free[i]`: the largest `once` from run i on; `_exchanged[i]`: the least gain of a
+        # second end up to run i.
+        single = [once[run[2].where] for run in doubles]
+        self._free = list(accumulate(reversed(single), max))[::-1]
+        self._exchanged = list(
+            accumulate((run[0] - loss for run, loss in zip(doubles, single, strict=True)), min)
+        )
+
+    def at(self, twice: int) -> Amount:
+        """Returns the total with both rows in `twice` steep blocks."""
+        capacity = 2 * self._most - 2 * twice
+        total = self._doubles.at(twice)
+        best = total + self._gains.at(capacity)
+        whole = self._doubles.whole_runs(twice)
+        if capacity < 1 or whole >= len(self._free):
+            return best
+        rest = self._gains.at(capacity - 1)
+        longer = self._doubles.at(twice + 1) - self._exchanged[whole]
+        return max(best, total + self._free[whole] + rest, longer + rest)
+
+
+def _mixed(
+    gains: Sequence[tuple[Amount, int, Hit]],
+    doubles: Sequence[tuple[Amount, int, Hit]],
+    once: Sequence[Amount],
+    sizes: Sequence[int],
+    most: int,
+    twice: int,
+) -> Allocation:
+    """Returns the worst loss with both rows in `twice` steep blocks, and one row in at most one
+    more.
+
+    `gains`, `doubles`: see `_turning_points`; `once`, `sizes`, `most`: see `membership_pair`.
+    """
+    total, hits = _take(doubles, twice)
+    capacity = 2 * most - 2 * twice
+    rest, more = _take(gains, capacity)
+    best: Allocation = (total + rest, tuple(_merge_hits(hits, more)))
+    if capacity < 1 or not doubles:
+        return best
+    # One steep block changed once: one not changed twice, or one exchanged for the next.
+    used = {hit.where: hit.blocks for hit in hits}
+    free = [run[2].where for run in doubles if used.get(run[2].where, 0) < sizes[run[2].where]]
+    rest, more = _take(gains, capacity - 1)
+    found = [best]
+    if free:
+        single = max(free, key=lambda i: once[i])
+        found.append(
+            (total + once[single] + rest, tuple(_merge_hits([*hits, Hit(single, 1, False)], more)))
+        )
+        longer, others = _take(doubles, twice + 1)
+        both_of = {run[2].where: run[0] for run in doubles}
+        swapped = min(others, key=lambda hit: both_of[hit.where] - once[hit.where]).where
+        kept = [hit._replace(blocks=hit.blocks - (hit.where == swapped)) for hit in others]
+        found.append(
+            (
+                longer - both_of[swapped] + once[swapped] + rest,
+                tuple(_merge_hits([*kept, Hit(swapped, 1, False)], more)),
+            )
+        )
+    return _worst_allocation(found)
+
+
+def _merge_hits(hits: Sequence[Hit], gains: Sequence[Hit]) -> list[Hit]:
+    """Returns the hits and the gains together; two gains of one block become one hit with both
+    rows."""
+    once = {hit.where: hit.blocks for hit in gains if not hit.both}
+    twice = {hit.where: hit.blocks for hit in gains if hit.both}
+    joined = [hit for hit in hits if hit.blocks]
+    for index, blocks in once.items():
+        doubled = min(blocks, twice.get(index, 0))
+        if blocks - doubled:
+            joined.append(Hit(index, blocks - doubled, False))
+        if doubled:
+            joined.append(Hit(index, doubled, True))
+    return joined
 
 
 #: Pairs of kinds are bounded, not listed, if kinds times blocks fed exceeds this.

@@ -65,15 +65,6 @@ def whereabouts(rng: random.Random, classes: int) -> Iterator[Whereabouts]:
     yield InSets(tuple(fed))
 
 
-def alone(once: Sequence[Fraction], both: Sequence[Fraction]) -> Fraction:
-    """By how much half of a block with both rows is above one with one of them.
-
-    It may be charged where blocks lose more, and others no more, than twice as much with both rows.
-    """
-    more = [y / 2 - x for x, y in zip(once, both, strict=True)]
-    return max(F(0), max(more)) if min(more) <= 0 else F(0)
-
-
 def test_one_row_against_every_way() -> None:
     rng = random.Random(23)
     for _ in range(150):
@@ -84,9 +75,7 @@ def test_one_row_against_every_way() -> None:
             for pair in (False, True):
                 rule = SpreadRule(where, pair, many)
                 worst = max(total(w, many, once, both, once) for w in ways(where, many, pair))
-                found, _ = rule(once, both)
-                more = alone(once, both) if pair and isinstance(where, InSome) else 0
-                assert worst <= found <= worst + more, (where, pair, once, both, many)
+                assert rule(once, both)[0] == worst, (where, pair, once, both, many)
             rule = SpreadRule(where, True, many)
             worst = max(total(w, many, once, both, new) for w in ways(where, many, True))
             found, _ = rule(once, both, new)
@@ -96,17 +85,11 @@ def test_one_row_against_every_way() -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5])
 def test_many_blocks_hit_twice_or_once(most: int) -> None:
-    """With larger classes; the bound is the worst where all lose more than twice as much twice, or
-    none does."""
+    """With larger classes, where every turning point matters."""
     rng = random.Random(most)
-    exact = 0
-    for kind in range(90):
+    for _ in range(60):
         once = [F(rng.randint(0, 8)) for _ in range(3)]
-        steep = [kind % 3 == 1 or (kind % 3 == 2 and rng.random() < 0.5) for _ in once]
-        both = [
-            F(rng.randint(int(2 * x) + 1, 32) if more else rng.randint(0, int(2 * x)))
-            for x, more in zip(once, steep, strict=True)
-        ]
+        both = [F(rng.randint(0, 32)) for _ in range(3)]
         sizes = [rng.randint(1, 6) for _ in range(3)]
         best: dict[int, Fraction] = {0: F(0)}
         for i, n in enumerate(sizes):
@@ -119,14 +102,8 @@ def test_many_blocks_hit_twice_or_once(most: int) -> None:
                             here = loss + once[i] * single + both[i] * twice
                             after[used] = max(after.get(used, F(0)), here)
             best = after
-        found, hits = allocation.membership_pair(once, both, sizes, most)
-        worst = max(best.values())
-        assert worst <= found <= worst + alone(once, both), (once, both, sizes)
-        shown = sum(((both if h.both else once)[h.where] * h.blocks for h in hits), F(0))
-        assert found - alone(once, both) <= shown <= worst
-        assert sum(h.blocks * (1 + h.both) for h in hits) <= 2 * most
-        exact += found == worst
-    assert exact > 80
+        found, _ = allocation.membership_pair(once, both, sizes, most)
+        assert found == max(best.values()), (once, both, sizes)
 
 
 def test_very_many_kinds_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
