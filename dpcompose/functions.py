@@ -16,7 +16,7 @@ from dpcompose.pipeline import Limit, Number, budget_of, numbers_of, text_of
 if TYPE_CHECKING:
     from dpcompose.planning.comparison import Change
     from dpcompose.planning.fitting import Fitted
-    from dpcompose.planning.totals import Total
+    from dpcompose.planning.ledger.totals import Total
 
 Spec = bytes | str | PathLike[str]
 
@@ -59,8 +59,8 @@ def total(
     `limit`: the budget of all of them. `fixed`: why all parameters were fixed before the first
     output; else a filter counts what is spent. Raises InvalidSpec.
     """
-    from dpcompose.planning.releases import Release
-    from dpcompose.planning.totals import TotalAsked, add_up
+    from dpcompose.planning.ledger.releases import Release
+    from dpcompose.planning.ledger.totals import TotalAsked, add_up
     from dpcompose.resolve import resolve
     from dpcompose.source import load
 

@@ -132,7 +132,6 @@ def _report_of(case: Case) -> Report:
     """Returns the report of a valid spec. Raises Unproved."""
     from dpcompose.report import outcomes
     from dpcompose.report.certify import certify
-    from dpcompose.report.verdict import sharper
 
     resolved = case.resolved
     if resolved.ledger:
@@ -157,13 +156,12 @@ def _report_of(case: Case) -> Report:
         assert report.worst is not None
         found = found.without_worst(report.worst.says)
     else:
-        return _with_adversary(outcomes.without_guarantee(case, found), case, finite)
-    decisions = [
-        found.held(case.limits[0])
-        if case.limits and case.limits[0].of_risk
-        else sharper(report.verdict, case.budget, found.at_delta),
-        *map(found.held, case.limits[1:]),
-    ]
+        report = outcomes.without_guarantee(case, found)
+    decisions = [found.held(each) for each in case.limits]
+    decision = next((each for each in decisions if not each.ok), next(iter(decisions), None))
+    report = replace(report, verdict=decision)
+    if report.status != "ok":
+        return _with_adversary(report, case, finite)
     certificate, rechecked = case.certified(finite, found.at_delta)
     report = replace(
         report,
@@ -171,16 +169,15 @@ def _report_of(case: Case) -> Report:
         at_epsilon=found.at_epsilon,
         risk=found.risk,
         drawn=found.drawn,
-        verdict=next((each for each in decisions if each and not each.ok), decisions[0]),
         ceilings=tuple(map(found.held, case.ceilings)),
         certificate=certificate,
         rechecked=rechecked,
     )
-    if report.verdict is not None and report.verdict.limit.of_risk:
+    if decision is not None and decision.limit.of_risk:
         from dpcompose.report.risk import met_by_curve_alone
 
         bounds = finite[0].quantities if finite else ()
-        told = met_by_curve_alone(report.verdict, report.at_delta, bounds)
+        told = met_by_curve_alone(decision, report.at_delta, bounds)
         if told is not None:
             remark = Diagnostic("DPC213", told[0], report.place, told[1], "note")
             report = replace(report, findings=in_order((*report.findings, remark)))

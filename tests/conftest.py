@@ -64,6 +64,13 @@ def long(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the working one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def rewriting(request: pytest.FixtureRequest) -> bool:
     """Whether expected outputs are to be rewritten."""
     return bool(request.config.getoption("--rewrite-golden"))

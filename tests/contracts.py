@@ -9,8 +9,8 @@ from typing import Any
 
 import jsonschema
 
-from dpcompose.render.result_schema import result_schema
-from dpcompose.render.schemas import (
+from dpcompose.render.json.result_schema import result_schema
+from dpcompose.render.json.schemas import (
     assumptions_schema,
     diff_schema,
     fit_schema,

@@ -19,3 +19,16 @@ def seeds(most: int, among: Iterable[int], quick: int | None = None) -> list[Any
         return seed
 
     return [marked(number, seed) for number, seed in enumerate(among)]
+
+
+def thinned(cases: Iterable[Any], every: int = 3) -> list[Any]:
+    """All cases: each third one, or so, is among the quick tests, the others are slow."""
+
+    def marked(number: int, case: Any) -> Any:
+        if number % every == 0:
+            return case
+        if isinstance(case, type(pytest.param())):
+            return case._replace(marks=[*case.marks, pytest.mark.slow])
+        return pytest.param(*(case if type(case) is tuple else (case,)), marks=pytest.mark.slow)
+
+    return [marked(number, case) for number, case in enumerate(cases)]

@@ -12,9 +12,9 @@ import typer
 
 from dpcompose.cli import options as of
 from dpcompose.cli.help_pages import ANALYSE, LEARN, PLAN, REVIEW, Commands, HelpfulCommand
+from dpcompose.commands.choices import Draft, SchemaOf, Shell
 from dpcompose.commands.exits import complain
-from dpcompose.commands.output import guard, print_out
-from dpcompose.commands.outputs import Draft, SchemaOf, Shell
+from dpcompose.commands.writing.output import guard, print_out
 
 if TYPE_CHECKING:
     from dpcompose.commands.run import Run
@@ -493,8 +493,8 @@ def init(
     capped-group-by, levels-and-queries or local-reports, a real release, or an example of the
     paper by its number, such as IV.14.
     """
-    from dpcompose.commands.output import Look
     from dpcompose.commands.starter import list_examples, write_starter
+    from dpcompose.commands.writing.output import Look
 
     if listed:
         list_examples(Look())

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.output import Look, print_out, style_for
+from dpcompose.commands.writing.output import Look, print_out, style_for
 from dpcompose.render.layout import Style
 
 #: The panels of the commands, in their order.
@@ -72,7 +72,7 @@ EXIT_CODES = (
 
 def help_end(command: str | None, style: Style) -> str:
     """Returns the end of a help page: examples of a command, or the exit codes for None."""
-    from dpcompose.render.pages import panel
+    from dpcompose.render.help.pages import panel
 
     if command is not None:
         return panel("Examples", tuple(examples()[_FORMER.get(command, command)].items()), style)
@@ -102,7 +102,7 @@ def _print_help(command: Any, ctx: Any, name: str | None) -> None:
 
 def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
     """Prints a help page of one screen: first sentences, common options or commands, examples."""
-    from dpcompose.render.console import grid, literal, printed
+    from dpcompose.render.parts.console import TextTable, literal, printed
 
     style = style_for(None, Look())
     usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
@@ -116,7 +116,7 @@ def _print_short_help(command: Any, ctx: Any, name: str | None) -> None:
     parts: list[Any] = [literal(f"Usage: {usage}", style, "strong")]
     parts += [part for text in paragraphs for part in ("", literal(" ".join(text.split()), style))]
     if pairs:
-        parts += ["", grid(pairs, style, ["fixed"])]
+        parts += ["", TextTable(pairs, style, ["fixed"])]
     if name is not None:
         parts.append("")
         for typed, means in examples().get(name, {}).items():

@@ -7,14 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcompose.commands.exits import FailOn
-from dpcompose.commands.output import Color
-from dpcompose.commands.outputs import (
+from dpcompose.commands.choices import (
     BookFormat,
     By,
+    Color,
     DiffFormat,
+    FailOn,
     FilterKind,
-    Format,
     GraphFormat,
     Origin,
     PlanFormat,
@@ -22,6 +21,7 @@ from dpcompose.commands.outputs import (
     RegistryTask,
     TotalFormat,
 )
+from dpcompose.render import Format
 
 #: The panels of options on a help page.
 OUTPUT, FILES, FAILS, SETTINGS, LIMITS = "Output", "Files", "What fails", "Settings", "Limits"

@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from getpass import getuser
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.gather import Complaints
-from dpcompose.commands.inputs import STANDARD_INPUT, valid_source
-from dpcompose.commands.output import deliver, refuse_overwrite, to_standard_output
-from dpcompose.commands.policies import accepted_in
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints, valid_source
+from dpcompose.commands.reading.policies import accepted_in
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written

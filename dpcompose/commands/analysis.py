@@ -10,16 +10,22 @@ from dataclasses import replace
 
 from dpcompose.commands.batch import Batch, FileTask
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, is_terminal
-from dpcompose.commands.output import style_for, to_standard_output
-from dpcompose.commands.outputs import Output, Rendering, outputs_of, write_outputs
-from dpcompose.commands.policies import show_settings
-from dpcompose.commands.progress import waiting_stream
+from dpcompose.commands.reading.policies import show_settings
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
+    Output,
+    Rendering,
+    outputs_of,
+    style_for,
+    to_standard_output,
+    write_outputs,
+)
+from dpcompose.commands.writing.progress import waiting_stream
 from dpcompose.faults import plural
 from dpcompose.render import CHECKERS, RENDERERS, Format
-from dpcompose.render.headlines import outcome
 from dpcompose.render.layout import Style
-from dpcompose.render.problems import NO_SPEC
+from dpcompose.render.words.headlines import outcome
+from dpcompose.render.words.problems import NO_SPEC
 from dpcompose.report import Extent, LeftOut, Report
 
 #: Formats for readers who do not see standard error, which so contain unread files.
@@ -170,16 +176,16 @@ def _complaining(reports: Iterable[Report], style: Style) -> Iterator[Report]:
     """Yields the reports, and prints the faults of invalid specs on standard error."""
     for report in reports:
         if report.status == "invalid":
-            from dpcompose.render.console import printed
-            from dpcompose.render.diagnostics import diagnostics
+            from dpcompose.render.parts.console import printed
+            from dpcompose.render.parts.diagnostics import findings_of
 
-            complain_lines(printed(diagnostics(report, style), style).rstrip("\n"))
+            complain_lines(printed(findings_of(report, style), style).rstrip("\n"))
         yield report
 
 
 def _bounds(reports: Iterable[Report], style: Style, named: bool, run: Run) -> Iterator[str]:
     """Yields the numbers alone; faults of invalid specs are printed on standard error."""
-    from dpcompose.render.quiet import NoNumber, render
+    from dpcompose.render.text.quiet import NoNumber, render
 
     specs = (each for each in _complaining(reports, style) if each.status not in NO_SPEC)
     try:

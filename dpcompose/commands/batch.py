@@ -10,11 +10,20 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
-from dpcompose.commands.bounds import Most, TooMuch, limit_error, limit_report, warm_up, within
+from dpcompose.commands.choices import By
 from dpcompose.commands.exits import ExitCode, complain, complain_lines
-from dpcompose.commands.gather import Complaints, Gathering
-from dpcompose.commands.inputs import (
+from dpcompose.commands.parallel.bounds import (
+    Most,
+    TooMuch,
+    limit_error,
+    limit_report,
+    warm_up,
+    within,
+)
+from dpcompose.commands.reading.gather import Gathering
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
+    Complaints,
     Input,
     NoFile,
     Unreadable,
@@ -22,16 +31,15 @@ from dpcompose.commands.inputs import (
     read,
     without_quotes,
 )
-from dpcompose.commands.output import refuse_overwrite
-from dpcompose.commands.outputs import By
-from dpcompose.commands.policies import audited
-from dpcompose.commands.progress import Progress
+from dpcompose.commands.reading.policies import audited
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import refuse_overwrite
+from dpcompose.commands.writing.progress import Progress
 from dpcompose.core.notions.guarantee import AskedRisk
 from dpcompose.errors import LEVELS, Diagnostic, Level, in_order
 from dpcompose.memory import settle
 from dpcompose.policy.settings import OFF, BadSettings, Settings
-from dpcompose.render.problems import UNREADABLE, counted
+from dpcompose.render.words.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
 from dpcompose.report.findings import BudgetsSeen
 from dpcompose.source import Document, documents
@@ -289,7 +297,6 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
 
     run = task.run
     settings = run.policies.of(file)
-    wanted = () if settings.delta is None else (settings.delta,)
     accepted = run.policies.accepted
     for document in documents(data):
         work = partial(
@@ -297,7 +304,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
             document.data,
             file,
             run.limit,
-            tuple(dict.fromkeys((*run.asked_deltas, *wanted))),
+            run.deltas_under(settings),
             tuple(dict.fromkeys(run.asked_epsilons)),
             risk=AskedRisk() if run.risk else None,
             drawn=task.drawn,

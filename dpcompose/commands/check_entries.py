@@ -8,26 +8,34 @@ from fractions import Fraction
 
 from dpcompose.bridge.registry_check import RegistryEntry, asked_deltas, check_entry, compare
 from dpcompose.bridge.registry_entries import read_entry
-from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain_of
-from dpcompose.commands.gather import Complaints
-from dpcompose.commands.inputs import (
+from dpcompose.commands.choices import FailOn, RegistryFormat
+from dpcompose.commands.exits import BadCall, ExitCode, complain_of
+from dpcompose.commands.one_spec import run_on_file, single_document
+from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
+    Complaints,
     Unreadable,
     name_of_file,
     read,
     valid_source,
 )
-from dpcompose.commands.one_spec import run_on_file, single_document
-from dpcompose.commands.output import refuse_overwrite, style_for
-from dpcompose.commands.outputs import Output, RegistryFormat, Rendering, outputs_of, write_outputs
-from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
+    Output,
+    Rendering,
+    outputs_of,
+    refuse_overwrite,
+    style_for,
+    write_outputs,
+)
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, in_order
 from dpcompose.pipeline import analyze
 from dpcompose.policy.settings import Settings
-from dpcompose.render import Renderer, entry_findings, github, sarif
+from dpcompose.render import Renderer
+from dpcompose.render.exports import entry_findings, github, sarif
+from dpcompose.render.exports.registry import entries
 from dpcompose.render.layout import Style
-from dpcompose.render.registry import entries
 from dpcompose.report import Report
 from dpcompose.source import Source
 

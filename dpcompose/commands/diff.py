@@ -7,23 +7,31 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
-from dpcompose.commands.bounds import TooMuch, limit_finding
-from dpcompose.commands.exits import BadCall, ExitCode, FailOn, complain
-from dpcompose.commands.gather import Complaints, Gathering
-from dpcompose.commands.inputs import (
+from dpcompose.commands.choices import DiffFormat, FailOn
+from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.parallel.bounds import TooMuch, limit_finding
+from dpcompose.commands.parallel.workers import run_each_within
+from dpcompose.commands.reading.gather import Gathering
+from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
+    Complaints,
     NoFile,
     Unreadable,
     name_of_file,
     read,
     without_quotes,
 )
-from dpcompose.commands.output import refuse_overwrite, style_for
-from dpcompose.commands.outputs import DiffFormat, Output, Rendering, outputs_of, write_outputs
-from dpcompose.commands.parallel.workers import run_each_within
-from dpcompose.commands.policies import Policies, Revision, audited, toml
+from dpcompose.commands.reading.policies import Policies, Revision, audited, toml
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
+    Output,
+    Rendering,
+    outputs_of,
+    refuse_overwrite,
+    style_for,
+    write_outputs,
+)
 from dpcompose.errors import LEVELS, nearest
 from dpcompose.planning.comparison import (
     EVENTS,
@@ -36,8 +44,10 @@ from dpcompose.planning.comparison import (
     refused,
 )
 from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
-from dpcompose.render import diff_json, diff_text, github, review, sarif
-from dpcompose.render.inline import within_summary
+from dpcompose.render.exports import github, sarif
+from dpcompose.render.json.plan_documents import diff_json
+from dpcompose.render.parts.inline import within_summary
+from dpcompose.render.plans import diff_views, review
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
 
@@ -117,9 +127,8 @@ class Comparison(Complaints):
         except BadSettings as error:
             self.worse(ExitCode.USAGE, str(error))
             return
-        wanted = () if settings.delta is None else (settings.delta,)
         terms = SameTerms(
-            tuple(dict.fromkeys((*self.run.asked_deltas, *wanted))),  # those of flags first
+            self.run.deltas_under(settings),
             settings.defaults,
             settings.ceilings,
             partial(audited, settings),
@@ -234,11 +243,13 @@ def _rendering(output: Output[DiffFormat], comparison: Comparison) -> Rendering[
     style = style_for(output.path, comparison.run.look, comparison.run.site)
     match output.form:
         case DiffFormat.TEXT:
-            return lambda found: diff_text.text(found, style)
+            return lambda found: diff_views.text(found, style)
         case DiffFormat.MARKDOWN:
-            return lambda found: within_summary(review.markdown(found, lambda: comparison.left_out))
+            return lambda found: within_summary(
+                diff_views.markdown(found, style, lambda: comparison.left_out)
+            )
         case DiffFormat.JSON:
-            return lambda found: diff_json.json(found, lambda: comparison.left_out)
+            return lambda found: diff_json(found, lambda: comparison.left_out)
         case DiffFormat.GITHUB:
             return lambda found: github.render(review.problems_of(found), style, False)
         case DiffFormat.SARIF:

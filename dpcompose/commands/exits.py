@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from shutil import get_terminal_size
 from typing import TextIO
 
@@ -25,10 +25,6 @@ class ExitCode(IntEnum):
     NO_READER = 141  # standard output was closed early, as in `dpcompose … | head -1`
 
 
-#: The least level of a finding that makes a run fail.
-FailOn = StrEnum("FailOn", "ERROR WARNING NOTE")
-
-
 class BadCall(Exception):
     """A call that makes no sense; the message says why."""
 
@@ -40,7 +36,7 @@ def complain(message: str) -> None:
 
 def complain_of(error: InvalidSpec) -> None:
     """Prints the faults of a spec on standard error, with the source lines they are about."""
-    from dpcompose.render.diagnostics import refusal
+    from dpcompose.render.parts.diagnostics import refusal
 
     complain_lines(refusal(error, for_complaints()))
 

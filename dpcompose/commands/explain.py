@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib import import_module
 
+from dpcompose.commands.choices import BookFormat, Draft, SchemaOf
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.output import deliver, print_out, style_for
-from dpcompose.commands.outputs import BookFormat, Draft, SchemaOf
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import deliver, print_out, style_for
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import folded, nearest, quoted
 from dpcompose.render.layout import Style
-from dpcompose.render.theorem_text import in_short, matching, shape
+from dpcompose.render.words.theorem_text import in_short, matching, shape
 from dpcompose.report.wording import listing
 
 #: The identifier of the page that lists all words.
@@ -30,7 +30,7 @@ def list_theorems(run: Run) -> ExitCode:
     if not entries:
         raise BadCall(f"no theorem has all of {', '.join(map(quoted, run.words))} in what it says")
     if run.form == BookFormat.TEXT:
-        from dpcompose.render.pages import theorem_table
+        from dpcompose.render.help.pages import theorem_table
 
         print_out(theorem_table(entries, style_for(None, look)))
         return ExitCode.FINE
@@ -78,9 +78,9 @@ def _write_site(folder: str, words: Sequence[str]) -> ExitCode:
     SystemExit where writing fails."""
     if words or not folder:
         raise BadCall("--site writes all pages into a folder: it takes DIR, and no WORD")
-    from dpcompose.commands.replace import Unwritable, make_folder
+    from dpcompose.commands.writing.replace import Unwritable, make_folder
     from dpcompose.pipeline import analyze
-    from dpcompose.render.site_pages import FOLDERS, site_files
+    from dpcompose.render.html.site_pages import FOLDERS, site_files
 
     try:
         make_folder(folder)
@@ -99,7 +99,7 @@ def _theorem(name: str, style: Style) -> str | None:
     """Returns the page of the theorem of that id or place (`corollary iv.13`), the table of several
     (`vi.*`), the page of a source (`cks20`), else None."""
     from dpcompose.handbook import whole_book
-    from dpcompose.render.pages import source_page, theorem_page, theorem_table
+    from dpcompose.render.help.pages import source_page, theorem_page, theorem_table
 
     entries = whole_book().values()
     ids = {entry.id.casefold(): entry for entry in entries}
@@ -133,19 +133,19 @@ def _example(name: str, style: Style) -> str | None:
     if number not in printed_examples():
         return None
     from dpcompose.pipeline import analyze
-    from dpcompose.render.language_pages import example_page
+    from dpcompose.render.help.language_pages import example_page
 
     return example_page(number, printed_examples()[number], analyze, style)
 
 
 def _code(name: str, style: Style) -> str | None:
     """Returns the page of a code of a finding, else None."""
-    from dpcompose.render.code_text import codes
+    from dpcompose.render.help.code_text import codes
 
     code, meanings = name.upper(), codes()
     if code not in meanings:
         return None
-    from dpcompose.render.pages import code_page
+    from dpcompose.render.help.pages import code_page
 
     return code_page(code, meanings[code], style)
 
@@ -156,7 +156,7 @@ def _word(name: str, style: Style) -> str | None:
     `-` and `_` are the same, and a sign such as ε stands for its name.
     """
     from dpcompose.pipeline import analyze
-    from dpcompose.render.language_pages import field_page, language_page, word_page
+    from dpcompose.render.help.language_pages import field_page, language_page, word_page
     from dpcompose.spec.synonyms import adaptivity, field_word
     from dpcompose.spec.vocabulary import vocabulary
 
@@ -192,7 +192,7 @@ def _titles_of_kind(kind: str) -> dict[str, str]:
 
             return {key: example.title for key, example in printed_examples().items()}
         case "code":
-            from dpcompose.render.code_text import codes
+            from dpcompose.render.help.code_text import codes
 
             return codes()
         case _:
@@ -209,19 +209,19 @@ def identifiers(incomplete: str) -> Iterator[tuple[str, str]]:
     return ((key, says) for key, says in known.items() if key.casefold().startswith(start))
 
 
-#: The modules and functions of schemas, where these are not among those of `render.schemas`.
+#: The modules and functions of schemas, where these are not among those of `render.json.schemas`.
 _SCHEMAS = {
     SchemaOf.SPEC: ("spec", "json_schema"),
-    SchemaOf.RESULT: ("render.result_schema", "result_schema"),
+    SchemaOf.RESULT: ("render.json.result_schema", "result_schema"),
 }
 
 
 def print_schema(of: SchemaOf, draft: Draft) -> None:
     """Runs the command `schema`."""
     from dpcompose.render.json import dumped
-    from dpcompose.render.shapes import in_draft_7
+    from dpcompose.render.json.shapes import in_draft_7
 
-    home, name = _SCHEMAS.get(of, ("render.schemas", f"{of}_schema"))
+    home, name = _SCHEMAS.get(of, ("render.json.schemas", f"{of}_schema"))
     schema = getattr(import_module(f"dpcompose.{home}"), name)()
     print_out(dumped(in_draft_7(schema) if draft is Draft.SEVEN else schema, indent=2))
 

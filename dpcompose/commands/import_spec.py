@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dpcompose.bridge import Unconvertible, spec_of_text
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
-from dpcompose.commands.inputs import Unreadable, name_of_file, read
-from dpcompose.commands.output import deliver, refuse_overwrite
+from dpcompose.commands.reading.inputs import Unreadable, name_of_file, read
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import deliver, refuse_overwrite
 
 #: Trees of events have some hundred bytes; JSON takes many times the room of its text.
 _MOST_BYTES = 8 * 2**20

@@ -14,13 +14,13 @@ from dpcompose.commands.exits import (
     for_complaints,
     is_terminal,
 )
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable, read
-from dpcompose.commands.replace import Unwritable, replaced
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Unreadable, read
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.replace import Unwritable, replaced
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import Fix
 from dpcompose.planning.corrections import Corrected, changed_lines, corrected
-from dpcompose.render.diagnostics import difference
+from dpcompose.render.parts.diagnostics import difference
 
 if TYPE_CHECKING:
     from dpcompose.commands.repository.revision import Past

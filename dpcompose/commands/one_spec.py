@@ -4,39 +4,43 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Container
 from fractions import Fraction
 
+from dpcompose.commands.choices import GraphFormat, PlanFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.gather import Complaints
-from dpcompose.commands.inputs import (
+from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.reading.inputs import (
+    Complaints,
     name_of_file,
     valid_source,
 )
-from dpcompose.commands.output import deliver, refuse_overwrite, style_for, to_standard_output
-from dpcompose.commands.outputs import GraphFormat, PlanFormat
-from dpcompose.commands.parallel.workers import run_within
-from dpcompose.commands.progress import Progress, waiting_stream
 from dpcompose.commands.run import Run
-from dpcompose.core.notions.guarantee import LIMITS, Budget
-from dpcompose.core.notions.notion import SIGNS
+from dpcompose.commands.writing.output import (
+    deliver,
+    refuse_overwrite,
+    style_for,
+    to_standard_output,
+)
+from dpcompose.commands.writing.progress import Progress, waiting_stream
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
-from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.pipeline import analyze
-from dpcompose.planning.edits import Edit, KeyEdit, edits
+from dpcompose.planning.edits import number_edits
 from dpcompose.planning.fitting import Fitted, Unfit, fit, wanted_accuracy, with_accuracy
 from dpcompose.planning.savings import NoBound, Savings, savings_of
 from dpcompose.planning.scaling import Unscalable, budget_entry, parameters, with_budget
 from dpcompose.policy.settings import Settings
-from dpcompose.render import savings_table
-from dpcompose.render.console import grid, printed
-from dpcompose.render.headlines import judged
+from dpcompose.render.json.plan_documents import fit_json, savings_json
 from dpcompose.render.logs import Inert
+from dpcompose.render.parts.console import printed
+from dpcompose.render.plans import savings_views
+from dpcompose.render.plans.fit_views import scale_in_words, table_of_changes
+from dpcompose.render.words.headlines import judged
 from dpcompose.report import Report
-from dpcompose.report.wording import number, plural
+from dpcompose.report.wording import number
 from dpcompose.resolve import resolve
-from dpcompose.source import Source, documents, load
+from dpcompose.source import documents, load
 
 #: The starting lines of so many documents are listed.
 _MOST_LISTED = 6
@@ -112,7 +116,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
     with _progress(run, "fitting", "scales tried") as progress:
         fitted, written, contradicts, by_settings = run_within(run.resources, fitting)
     old, new = load(data, name), load(written, name)
-    changed = _changed_numbers(old, new)
+    changed = number_edits(old, new)
     remarks = [contradicts] if contradicts else []
     if fitted.doubtful:
         remarks.insert(
@@ -121,19 +125,18 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
             "mechanism still has all of them",
         )
     if run.form == PlanFormat.JSON:
-        deliver(savings_table.fit_json(name, fitted, changed, remarks, written), run.path)
+        deliver(fit_json(name, fitted, changed, remarks, written), run.path)
         return
-    if rows := _change_rows(changed, _constants(old), _constants(new)):
+    if changed:
         style = style_for(None, run.look)
-        text = printed(grid([(style.plain(a), style.plain(b)) for a, b in rows], style), style)
-        sys.stderr.write(text)
+        sys.stderr.write(printed(table_of_changes(changed, old, new, style), style))
     origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     remarks += [
         f"the noise of {each.mechanism} is within ±{number(each.within)} with a chance of "
         f"{number(100 * each.level)} %"
         for each in wanted
     ]
-    for says in (_scale_in_words(fitted, origin), *remarks):
+    for says in (scale_in_words(fitted, origin), *remarks):
         complain(f"{name}: {says}")
     text = _with_line_ends(written, data)
     printing = to_standard_output(run.path)
@@ -155,57 +158,9 @@ def _savings(run: Run, data: bytes, name: str, settings: Settings) -> None:
     with _progress(run, "halving one at a time", "mechanisms tried") as progress:
         found = run_within(run.resources, halving)
     if run.form == PlanFormat.JSON:
-        deliver(savings_table.json(name, found), run.path)
+        deliver(savings_json(name, found), run.path)
     else:
-        deliver(savings_table.text(name, found, style_for(run.path, run.look)), run.path)
-
-
-#: So many changed parameters are listed.
-_MOST_CHANGED = 20
-_SIGNS = {**SIGNS, "sigma": "σ"}
-
-
-def _changed_numbers(old: Source, new: Source) -> list[tuple[Edit, KeyEdit]]:
-    """Returns each number of a mechanism or a constant that was changed, in order."""
-    found = (each for each in edits(old, new) if each.kind in ("mechanism", "constant"))
-    return [(each, key) for each in found for key in each.keys]
-
-
-def _constants(source: Source) -> dict[str, Fraction]:
-    """Returns the constants of a valid spec by name."""
-    tree, found = source.value, dict[str, Fraction]()
-    constants = tree.get("constants") if isinstance(tree, dict) else None
-    for name, text in constants.items() if isinstance(constants, dict) else ():
-        with suppress(ExpressionError):  # one that is used above where it stands
-            found[name] = parse(str(text), found)
-    return found
-
-
-def _change_rows(
-    changed: Sequence[tuple[Edit, KeyEdit]],
-    old: Mapping[str, Fraction],
-    new: Mapping[str, Fraction],
-) -> list[tuple[str, str]]:
-    """Returns changed numbers as rows: `gradients`, `σ 1.1 → 1.2253`.
-
-    `old` and `new`: the constants by name.
-    """
-    rows = []
-    for each, key in changed:
-        last = key.name.rpartition(".")[2]
-        values = f"{_six_digits(key.old, old)} → {_six_digits(key.new, new)}"
-        change = f"{_SIGNS.get(last, last)} {values}"
-        rows.append((each.name or "budget", change.strip()))
-    more = len(rows) - _MOST_CHANGED
-    return [*rows[:_MOST_CHANGED], (f"and {more} more", "")] if more > 0 else rows
-
-
-def _six_digits(text: str | None, constants: Mapping[str, Fraction]) -> str:
-    """Returns a number with six digits, rounded up; another text as it is."""
-    try:
-        return decimal_up(parse(text or "", dict(constants)), 6)
-    except ExpressionError:
-        return text or "nothing"
+        deliver(savings_views.text(name, found, style_for(run.path, run.look)), run.path)
 
 
 def _own_budget(text: str, name: str, limit: Budget) -> str | None:
@@ -247,26 +202,6 @@ def _weighted(text: str, names: Container[str]) -> tuple[str, Fraction]:
     return name, value
 
 
-def _scale_in_words(fitted: Fitted, origin: str) -> str:
-    """Returns the sentence on what is spent of the budget, and the scale that was found."""
-    main, most = fitted.limit.parameters[0]
-    symbol = LIMITS[main]
-    at = "".join(
-        f" at {LIMITS[name]} = {chance(number(value))}"
-        for name, value in fitted.limit.parameters[1:]
-    )
-    spent = number(fitted.spent) if fitted.exact else decimal_up(fitted.spent, 6)
-    scale = fitted.scale
-    factor = number(scale) if scale.denominator < 100 else f"{float(scale):.6g}"
-    relation = "=" if Fraction(spent) == fitted.spent else "≤"
-    end = "" if fitted.exact else ", within a few millionths of the largest scale"
-    return f"{symbol} {relation} {spent}{at}, of {symbol} = {number(most)}{origin}: " + (
-        f"losses of {plural(len(fitted.scaled), 'mechanism')} scaled by {factor}{end}"
-        if fitted.scaled
-        else "no other mechanism is scaled"
-    )
-
-
 def _with_line_ends(text: str, data: bytes) -> str:
     """Returns the text with the line ends and the byte order mark of the file."""
     returns = data.count(b"\r\n")
@@ -293,13 +228,12 @@ def graph_of_file(run: Run) -> ExitCode:
 
 def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
     """Writes the drawing; a spec without a finite bound is drawn too, and fails."""
-    wanted = () if settings.delta is None else (settings.delta,)
 
     def analysed() -> Report:
         """Returns the report of the spec. Raises InvalidSpec."""
         text = single_document(data, "graph")
         valid_source(text, name)
-        deltas = tuple(dict.fromkeys((*run.asked_deltas, *wanted)))
+        deltas = run.deltas_under(settings)
         return analyze(text, name, deltas=deltas, default=settings.defaults)
 
     report = run_within(run.resources, analysed)
@@ -313,8 +247,8 @@ def _graph(run: Run, data: bytes, name: str, settings: Settings) -> ExitCode:
 
 def _drawing(report: Report, form: GraphFormat, run: Run) -> str:
     """Returns the drawing in a format."""
-    from dpcompose.render.graph_svg import graph_svg
-    from dpcompose.render.graph_text import graph_dot, graph_mermaid, graph_tree
+    from dpcompose.render.pictures.graph_svg import graph_svg
+    from dpcompose.render.pictures.graph_text import graph_dot, graph_mermaid, graph_tree
 
     match form:
         case GraphFormat.TREE:

@@ -12,22 +12,23 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dpcompose.commands.bounds import Most, limits_of
-from dpcompose.commands.exits import BadCall, FailOn
-from dpcompose.commands.output import MOST_COLUMNS, NARROWEST, Color, Look
-from dpcompose.commands.outputs import By, FilterKind, Origin
+from dpcompose.commands.choices import By, Color, FailOn, FilterKind, Origin
+from dpcompose.commands.exits import BadCall
+from dpcompose.commands.parallel.bounds import Most, limits_of
+from dpcompose.commands.writing.output import MOST_COLUMNS, NARROWEST, Look
 from dpcompose.core.notions.guarantee import FORMS, LIMITS, RISKS, Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
 from dpcompose.render import Format
 
 if TYPE_CHECKING:  # what reads specs is imported by the commands that do
-    from dpcompose.commands.gather import Gathering
-    from dpcompose.commands.policies import Policies
+    from dpcompose.commands.reading.gather import Gathering
+    from dpcompose.commands.reading.policies import Policies
     from dpcompose.commands.repository.revision import Past
+    from dpcompose.policy.settings import Settings
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Run:
     """The options of a call, each as it was given; those that a command lacks have their defaults.
 
@@ -153,6 +154,12 @@ class Run:
         flag = "at-delta" if self.at_delta else "delta"
         return tuple(_probability(flag, text) for text in self.at_delta or self.deltas)
 
+    def deltas_under(self, settings: Settings) -> tuple[Fraction, ...]:
+        """Returns the δ's to state an ε at: those of the flags, then the one that settings
+        require."""
+        required = () if settings.delta is None else (settings.delta,)
+        return tuple(dict.fromkeys((*self.asked_deltas, *required)))
+
     @cached_property
     def asked_epsilons(self) -> tuple[Fraction, ...]:
         """Returns the ε's ≥ 0 to state a δ at."""
@@ -205,15 +212,15 @@ class Run:
 
     def name(self, file: str) -> str:
         """Returns what a file is called in reports; standard input as the call names it."""
-        from dpcompose.commands.inputs import STANDARD_INPUT, name_of_file
+        from dpcompose.commands.reading.inputs import STANDARD_INPUT, name_of_file
 
         named = self.stdin_filename if file == STANDARD_INPUT else None
         return named or name_of_file(file)
 
     def gathering(self, gone: Past | None = None) -> Gathering:
         """Returns the selected files; `gone`: a revision, whose files are selected as well."""
-        from dpcompose.commands.gather import Gathering
-        from dpcompose.commands.inputs import STANDARD_INPUT
+        from dpcompose.commands.reading.gather import Gathering
+        from dpcompose.commands.reading.inputs import STANDARD_INPUT
 
         if not self.files and self.files_from is None:
             raise BadCall("no FILE is given: a spec, a folder, - for standard input")
@@ -248,7 +255,7 @@ class Run:
     @cached_property
     def policies(self) -> Policies:
         """Returns the sources of settings, those of the flags first."""
-        from dpcompose.commands.policies import policies_of
+        from dpcompose.commands.reading.policies import policies_of
 
         return policies_of(self)
 

@@ -9,8 +9,14 @@ from pathlib import Path
 from textwrap import wrap
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.output import Look, deliver, print_out, style_for, to_standard_output
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import (
+    Look,
+    deliver,
+    print_out,
+    style_for,
+    to_standard_output,
+)
 from dpcompose.errors import nearest, quoted
 from dpcompose.handbook import full_spec, printed_examples
 from dpcompose.places import FOLDERS
@@ -92,12 +98,13 @@ def example(name: str) -> str:
 
 def list_examples(look: Look) -> None:
     """Prints the names of the examples with their titles."""
-    from dpcompose.render.console import grid, literal, printed, ruled
+    from dpcompose.render.parts.console import Section, TextTable, literal, printed
 
     style, listed = style_for(None, look), []
     for folder, titles in examples().items():
         rows = [(literal(name, style, "strong"), title) for name, title in titles.items()]
-        listed += [ruled(folder, style, FOLDERS[folder]), grid(rows, style, ["fixed"])]
+        table = TextTable(rows, style, ["fixed"])
+        listed.append(Section(folder, [table], style, FOLDERS[folder]))
     ends = (
         "`dpcompose examples NAME | dpcompose analyze -` analyses one",
         "`dpcompose init --from NAME` writes a copy of it to start from",

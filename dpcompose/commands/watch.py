@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain, is_terminal
-from dpcompose.commands.gather import is_entered, is_pattern, split
-from dpcompose.commands.inputs import STANDARD_INPUT, is_yaml
+from dpcompose.commands.reading.gather import is_entered, is_pattern, split
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, is_yaml
 from dpcompose.commands.run import Run
 from dpcompose.curves.rounding import plural
 from dpcompose.policy.settings_files import OWN, SHARED, forget

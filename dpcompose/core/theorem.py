@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from dpcompose.core.notions.guarantee import Bound
     from dpcompose.core.notions.notion import Notion
 
 
@@ -188,6 +189,18 @@ class Theorem(NamedTuple):
         if hypothesis.how == "checked" and self.for_readers and not self.uses:
             return "stated"
         return hypothesis.how
+
+
+class Alternative(NamedTuple):
+    """A theorem that was compared: its bound, or None and the hypothesis that fails (`why`).
+
+    `theorem` is None for a further bound that the same theorem certifies (an undominated (ε, δ), or
+    another notion).
+    """
+
+    theorem: str | None
+    bound: Bound | None
+    why: str
 
 
 #: Every entry by id, in the order in which the files of entries are imported.

@@ -7,9 +7,13 @@
 
 Every number is a `Certified`: exact fractions, rounded to the safe side. This is the only door of
 the folder; nothing in it imports from the rest of the package.
+
+To read it: `curve` says what a curve is, `constructors` and `families` which ones there are,
+`answers` has the table of the backends that evaluate them, and `routes` the numbers of a curve with
+the well-known bounds beside them. `trade_off` and `both_hold` are made of these numbers.
 """
 
-from dpcompose.curves import evaluate
+from dpcompose.curves import routes
 from dpcompose.curves.backends.closed_forms.max_loss import pure_instead
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged
 from dpcompose.curves.backends.renyi.renyi_curves import curve as renyi_divergence
@@ -53,7 +57,6 @@ from dpcompose.curves.curve import (
     is_tight,
     leans,
 )
-from dpcompose.curves.evaluate import preload
 from dpcompose.curves.order import rank
 from dpcompose.curves.routes import (
     COMPARED,
@@ -65,13 +68,14 @@ from dpcompose.curves.routes import (
     in_renyi_terms,
     least_route,
     main_routes,
+    preload,
     quick_bound,
     realised,
     rough_bound,
 )
 from dpcompose.curves.trade_off import Divergences, TradeOff
 
-Curve.backends = evaluate
+Curve.backends = routes
 
 __all__ = [
     "COMPARED",

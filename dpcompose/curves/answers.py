@@ -1,17 +1,27 @@
-"""The least ε at δ, and the least δ at ε, of a composition; certified upper bounds."""
+"""The least ε at δ, and the least δ at ε, of a composition: which backend is asked, and in which
+order.
+
+`BACKENDS` is the table. The first three compute the privacy profile itself, each within its own
+rounding: the first that can is as good as any after it, and costs less. The fourth bounds the
+profile by Rényi divergences, which may be all that is known; `routes` asks it as well.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import NamedTuple
 
-from dpcompose.curves.backends.closed_forms import alone
+from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
+from dpcompose.curves.backends.closed_forms.group_formula import (
+    group_delta,
+    group_epsilon,
+    is_plain,
+)
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged, merged
@@ -43,8 +53,44 @@ from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
-#: A Gaussian with μ below this share of every ε is answered for apart, with this share of δ.
-_APART = Fraction(1, 10**8)
+
+
+class CurveQuestion(NamedTuple):
+    """What a backend is asked about: a curve in which equal parts are counted together and nothing
+    gives everything away, with its greatest loss (None if unbounded or not known).
+
+    `effort`: how much work may be done for the number.
+    """
+
+    curve: Curve
+    greatest: Fraction | None = None
+    effort: EvaluationEffort = BEST
+
+    @property
+    def only(self) -> Part | None:
+        """Returns the only part, if it is there once and nothing else is; else None."""
+        if self.curve.gaussian or len(self.curve.parts) != 1:
+            return None
+        [(part, count)] = self.curve.parts
+        return part if count == 1 else None
+
+    @property
+    def most(self) -> float:
+        """Returns the greatest loss as a double, infinite where it is not known."""
+        return math.inf if self.greatest is None else float_of(self.greatest)
+
+
+class Backend(NamedTuple):
+    """One way in which a curve is evaluated.
+
+    `can`: whether it may have numbers of a curve; `epsilon` and `delta`: the least ε at a δ and the
+    least δ at an ε, None where it finds none after all.
+    """
+
+    name: str
+    can: Callable[[CurveQuestion], bool]
+    epsilon: Callable[[CurveQuestion, Fraction], Certified | None]
+    delta: Callable[[CurveQuestion, Fraction], Certified | None]
 
 
 def epsilon_at(
@@ -58,17 +104,18 @@ def epsilon_at(
     if delta >= 1:
         return Certified(ZERO, ZERO)
     composition = _settled(composition)
-    left = _left(composition, delta)
-    if left is None:
+    left = composition.left(delta)
+    if left < 0:
         return None
-    parts = _gathered(composition.parts)
-    bound = greatest_sum(parts.all_parts(composition.gaussian))
+    question = _question(composition, effort)
+    bound = question.greatest
     if left == 0:
-        return None if bound is None else Certified(bound, bound if not parts.others else None)
+        stated = all(isinstance(part, Response) for part, _ in question.curve.parts)
+        return None if bound is None else Certified(bound, bound if stated else None)
     if left >= 1 or (bound is not None and bound <= left):
         # δ(0) ≤ tanh(bound/2).
         return Certified(ZERO, ZERO)
-    found = _epsilon(parts, composition.gaussian, left, bound, effort)
+    found = _first(question, lambda backend: backend.epsilon(question, left))
     if bound is not None and (found is None or found.upper >= bound):
         found = Certified(bound, found.lower if found else None, found.exact if found else False)
     return found
@@ -81,21 +128,32 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
     `effort`: how much work may be done for it.
     """
     composition = _settled(composition)
-    parts = _gathered(composition.parts)
-    bound = greatest_sum(parts.all_parts(composition.gaussian))
+    question = _question(composition, effort)
+    bound = question.greatest
     if bound is not None and epsilon >= bound:
         rest = Certified(ZERO, ZERO)
     elif bound is not None and bound < _MINUTE:
         # δ(0) ≤ tanh(bound/2).
         rest = Certified(shorten(bound / 2, up=True), None, False)
     else:
-        rest = _delta(parts, composition.gaussian, epsilon, effort)
+        found = _first(question, lambda backend: backend.delta(question, epsilon))
+        rest = found or Certified(ONE, None, False)
     no_failure = composition.no_failure
     upper = shorten(1 - no_failure + no_failure * min(ONE, rest.upper), up=True)
     lower = (
         None if rest.lower is None else shorten(1 - no_failure + no_failure * rest.lower, up=False)
     )
     return rest._replace(upper=min(ONE, upper), lower=lower)
+
+
+def _first(question: CurveQuestion, ask: Callable[[Backend], Certified | None]) -> Certified | None:
+    """Returns the number by the first backend that has the profile of the question's curve."""
+    for backend in BACKENDS:
+        if backend is not RENYI and backend.can(question):
+            found = ask(backend)
+            if found is not None:
+                return found
+    return None
 
 
 def _settled(composition: Curve) -> Curve:
@@ -120,293 +178,142 @@ def _settled(composition: Curve) -> Curve:
     return replace(composition, parts=tuple(parts), no_failure=no_failure)
 
 
-class _Gathered(NamedTuple):
-    """The parts of a composition, sorted: how many randomized responses there are of each ε, and
-    all other parts with their counts."""
-
-    responses: dict[Fraction, int]
-    others: tuple[tuple[Part, int], ...]
-
-    def all_parts(self, gaussian: Fraction = ZERO) -> Curve:
-        """Returns all parts as one curve; `gaussian`: Σμ² of the Gaussian parts, which is added."""
-        responses = tuple((Response(epsilon), n) for epsilon, n in self.responses.items())
-        return Curve(responses + self.others, gaussian)
-
-
-def _gathered(parts: Iterable[tuple[Part, int]]) -> _Gathered:
-    """Returns the parts, each with its count, sorted into responses and others; equal parts are
-    counted together."""
-    responses: dict[Fraction, int] = {}
+def _question(composition: Curve, effort: EvaluationEffort) -> CurveQuestion:
+    """Returns the question about a composition apart from its chance of total failure: randomized
+    responses first, equal parts counted together, parts that lose nothing left out."""
+    responses: dict[Part, int] = {}
     others: dict[Part, int] = {}
-    for part, count in parts:
-        if count <= 0:
+    for part, count in composition.parts:
+        if count <= 0 or part == Response(ZERO):
             continue
-        if isinstance(part, Response):
-            if part.epsilon:
-                responses[part.epsilon] = responses.get(part.epsilon, 0) + count
-        else:
-            others[part] = others.get(part, 0) + count
-    return _Gathered(responses, tuple(others.items()))
+        same = responses if isinstance(part, Response) else others
+        same[part] = same.get(part, 0) + count
+    curve = Curve((*responses.items(), *others.items()), composition.gaussian)
+    return CurveQuestion(curve, greatest_sum(curve), effort)
 
 
-def _fewer(parts: _Gathered) -> tuple[_Gathered, bool]:
-    """Returns fewer parts that dominate the given ones where these are very many, else the given
-    ones; and whether anything was replaced."""
-    whole = parts.all_parts().parts
-    return (_gathered(merged(whole)), True) if is_merged(whole) else (parts, False)
+def _split(curve: Curve) -> tuple[dict[Fraction, int], tuple[tuple[Part, int], ...]]:
+    """Returns how many randomized responses there are of each ε, and all other parts with their
+    counts."""
+    responses = {part.epsilon: n for part, n in curve.parts if isinstance(part, Response)}
+    return responses, curve.parts[len(responses) :]
 
 
-def _left(composition: Curve, delta: Fraction) -> Fraction | None:
-    """Returns what the chances of total failure leave of δ for the finite losses; None where they
-    exceed δ."""
-    left = composition.left(delta)
-    return left if left >= 0 else None
+# --- closed forms --------------------------------------------------------------------------------
 
 
-def _epsilon(
-    parts: _Gathered,
-    gaussian: Fraction,
-    delta: Fraction,
-    bound: Fraction | None,
-    effort: EvaluationEffort = BEST,
+def _has_formula(question: CurveQuestion) -> bool:
+    """Returns whether the curve is of Gaussians, of equal responses, of one mechanism, or of one
+    sample."""
+    curve = question.curve
+    equal = len(curve.parts) == 1 and isinstance(curve.parts[0][0], Response) and not curve.gaussian
+    return not curve.parts or equal or isinstance(question.only, MechanismLoss | Sampled)
+
+
+def _epsilon_by_formula(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    curve = question.curve
+    if not curve.parts:
+        return gaussian_epsilon(curve.gaussian, delta)
+    [(part, count)] = curve.parts
+    match part:
+        case Response(epsilon):
+            return equal_epsilon(epsilon, count, delta)
+        case MechanismLoss():
+            return part.least_epsilon(delta)
+        case Sampled():
+            effort = _for_once(question.effort)
+            return behind_sample.epsilon_behind(
+                part, delta, lambda base, at: _least_epsilon(base, at, effort)
+            )
+    return None
+
+
+def _delta_by_formula(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    curve = question.curve
+    if not curve.parts:
+        return gaussian_delta(curve.gaussian, epsilon)
+    [(part, count)] = curve.parts
+    match part:
+        case Response(loss):
+            return equal_delta(loss, count, epsilon)
+        case MechanismLoss():
+            return part.least_delta(epsilon)
+        case Sampled() if question.effort.side in (None, part.side):
+            # What is known of the order ((1-q)Q+qP, Q) holds for both, and is exact for that one.
+            effort = _for_once(question.effort)
+            return behind_sample.delta_behind(
+                part, epsilon, lambda base, at: _least_delta(base, at, effort)
+            )
+    return None
+
+
+def _for_once(effort: EvaluationEffort) -> EvaluationEffort:
+    """Returns the same effort for a composition that is asked about once, so that no grid need be
+    kept for further questions."""
+    return ROUGH if effort.rough else BEST
+
+
+def _least_epsilon(
+    composition: Curve, delta: Fraction, effort: EvaluationEffort
 ) -> Certified | None:
-    """Returns the least ε at δ by the first method that can give one: a closed form, the vertical
-    line, or a grid.
+    """Returns `epsilon_at`, or the ε by Rényi divergences where that is less: it can be where the
+    curve of a part is larger than that of any mechanism it stands for."""
+    found = epsilon_at(composition, delta, effort)
+    other = _by_divergences(composition, lambda asked: RENYI.epsilon(asked, delta))
+    return other if found is None else _least(found, other)
 
-    `gaussian`: Σμ² of the Gaussian parts; `bound`: an ε that is known to hold, None for none.
-    """
-    only = _only(parts, gaussian)
-    if isinstance(only, MechanismLoss) and (known := only.least_epsilon(delta)) is not None:
-        return known
-    if parts.others and not isinstance(only, Sampled | Grouped):
-        # numpy is needed here.
-        from dpcompose.curves.backends.vertical_line.contour import epsilon_on_line
 
-        most = math.inf if bound is None else float_of(bound)
-        on_line = epsilon_on_line(parts.all_parts(gaussian), _log_below(delta), most)
-        if on_line is not None:
-            return Certified(Fraction(on_line))
-    parts, rounded = _fewer(parts)
-    found = _epsilon_of_few(parts, gaussian, delta, bound, effort)
-    return found._replace(lower=None, exact=False) if found and rounded else found
+def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
+    """Returns `delta_at`, or the δ by Rényi divergences where that is less, as `_least_epsilon`."""
+    found = delta_at(composition, epsilon, effort)
+    other = _by_divergences(composition, lambda asked: RENYI.delta(asked, epsilon))
+    return _least(found, other)
+
+
+def _by_divergences(
+    composition: Curve, ask: Callable[[CurveQuestion], Certified | None]
+) -> Certified | None:
+    """Returns the number by Rényi divergences, None where they cannot be less than the profile."""
+    if all(is_tight(part) for part, _ in composition.parts):
+        return None
+    with suppress(*BEYOND_DOUBLES):
+        return ask(CurveQuestion(composition))
+    return None
+
+
+def _least(found: Certified, other: Certified | None) -> Certified:
+    """Returns the number with the lower upper bound."""
+    return found if other is None or found.upper <= other.upper else other
+
+
+# --- the vertical line ---------------------------------------------------------------------------
+
+
+def _may_have_transforms(question: CurveQuestion) -> bool:
+    """Returns whether some loss is no response; which losses have transforms is known with numpy
+    only, which takes its time."""
+    _, others = _split(question.curve)
+    return bool(others) and not isinstance(question.only, Sampled | Grouped)
+
+
+def _epsilon_on_line(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    from dpcompose.curves.backends.vertical_line.contour import epsilon_on_line
+
+    found = epsilon_on_line(question.curve, _log_below(delta), question.most)
+    return None if found is None else Certified(Fraction(found))
+
+
+def _delta_on_line(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    from dpcompose.curves.backends.vertical_line.contour import log_delta_on_line
+
+    found = log_delta_on_line(question.curve, epsilon, question.effort.side)
+    return None if found is None else Certified(_exp(found, up=True))
 
 
 def _log_below(delta: Fraction) -> float:
     """Returns ln δ, rounded down."""
     log_delta = log_of(delta)
     return log_delta - 4e-16 * abs(log_delta) - 1e-300
-
-
-def _epsilon_of_few(
-    parts: _Gathered,
-    gaussian: Fraction,
-    delta: Fraction,
-    bound: Fraction | None,
-    effort: EvaluationEffort,
-) -> Certified | None:
-    """Returns the least ε at δ of so few parts that a grid can hold them; the parameters are those
-    of `_epsilon`."""
-    if not parts.others:
-        if not parts.responses:
-            return gaussian_epsilon(gaussian, delta)
-        if not gaussian and len(parts.responses) == 1:
-            [(epsilon, count)] = parts.responses.items()
-            if (known := equal_epsilon(epsilon, count, delta)) is not None:
-                return known
-        if 0 < gaussian < (_APART * min(parts.responses)) ** 2:
-            # Basic composition of the two, at shares of δ.
-            rest = _epsilon(
-                parts, ZERO, delta * (1 - _APART), bound=greatest_sum(parts.all_parts())
-            )
-            little = gaussian_epsilon(gaussian, delta * _APART)
-            if rest is not None and little is not None:
-                return Certified(rest.upper + little.upper, None, False, rest.grid)
-    single = _only(parts, gaussian)
-    if isinstance(single, Sampled):
-        return alone.sampled_epsilon(single, delta, partial(_epsilon_by_any_way, effort=effort))
-    if isinstance(single, Grouped):
-        if single.steps > alone.MOST_STEPS:
-            return alone.grouped_epsilon(single, delta, epsilon_at)
-        curve = _epsilon_on_grid(parts, gaussian, delta, bound, effort)
-        if not alone.is_plain(single.base):
-            return curve
-        # By the formula as well, which needs no grid.
-        known = alone.grouped_epsilon(single, delta, epsilon_at)
-        found = [each for each in (curve, known) if each is not None]
-        return min(found, key=lambda each: each.upper, default=None)
-    return _epsilon_on_grid(parts, gaussian, delta, bound, effort)
-
-
-def _epsilon_by_any_way(
-    composition: Curve, delta: Fraction, effort: EvaluationEffort
-) -> Certified | None:
-    """Returns `epsilon_at`, or the ε by Rényi divergences where that is less: it can be where the
-    curve of a part is larger than that of any mechanism it stands for."""
-    found = epsilon_at(composition, delta, _alone(effort))
-    if not all(is_tight(part) for part, _ in composition.parts):
-        with suppress(*BEYOND_DOUBLES):
-            other = renyi.epsilon_at(composition, delta)
-            if other is not None and (found is None or other < found.upper):
-                return Certified(other, None, False)
-    return found
-
-
-def _alone(effort: EvaluationEffort) -> EvaluationEffort:
-    """Returns the same effort for a composition that is asked about once, so that no grid need be
-    kept for further questions."""
-    return ROUGH if effort.rough else BEST
-
-
-def _delta_by_any_way(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
-    """Returns `delta_at`, or the δ by Rényi divergences where that is less: it can be where the
-    curve of a part is larger than that of any mechanism it stands for."""
-    found = delta_at(composition, epsilon, _alone(effort))
-    if not all(is_tight(part) for part, _ in composition.parts):
-        with suppress(*BEYOND_DOUBLES):
-            other = renyi.delta_at(composition, epsilon)
-            if other < found.upper:
-                return Certified(other, None, False)
-    return found
-
-
-def _epsilon_on_grid(
-    parts: _Gathered,
-    gaussian: Fraction,
-    delta: Fraction,
-    bound: Fraction | None,
-    effort: EvaluationEffort,
-) -> Certified | None:
-    """Returns the least ε at δ by loss distributions on a grid; the parameters are those of
-    `_epsilon`."""
-    # numpy is needed from here on only.
-    from dpcompose.curves.backends.lattice.engine import (
-        least_epsilon,
-        rough_ensemble,
-        shared_ensemble,
-        tail_bound,
-    )
-    from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
-    from dpcompose.curves.backends.lattice.loss_distribution import masses
-
-    log_delta = _log_below(delta)
-    most = math.inf if bound is None else float_of(bound)
-    if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, effort)
-        found = epsilon_on_grid(asked, log_delta, most)
-    else:
-        told = (
-            shared_ensemble(tuple(parts.responses.items()), gaussian)
-            if effort.shared
-            else (None, None)
-        )
-        found = least_epsilon(parts.responses, (), gaussian, log_delta, most, *told)
-        if found is None:
-            rough = rough_ensemble(parts.responses, (), gaussian)
-            bounded = tail_bound(rough, log_delta)
-            return Certified(Fraction(bounded), None, False) if bounded < math.inf else None
-    if found is None:
-        return None
-    lower = None if found.lower is None else Fraction(found.lower)
-    return Certified(Fraction(found.upper), lower, found.grid is None, found.grid)
-
-
-def _only(parts: _Gathered, gaussian: Fraction) -> Part | None:
-    """Returns the only part of a composition, if it has just one part, once and without Gaussian;
-    else None."""
-    if gaussian or parts.responses or len(parts.others) != 1:
-        return None
-    [(part, count)] = parts.others
-    return part if count == 1 else None
-
-
-def _delta(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort = BEST
-) -> Certified:
-    """Returns the least δ at ε by the first method that can give one: a closed form, the vertical
-    line, or a grid.
-
-    `gaussian`: Σμ² of the Gaussian parts.
-    """
-    only = _only(parts, gaussian)
-    if isinstance(only, MechanismLoss) and (known := only.least_delta(epsilon)) is not None:
-        return known
-    if parts.others and not isinstance(only, Sampled | Grouped):
-        from dpcompose.curves.backends.vertical_line.contour import log_delta_on_line
-
-        on_line = log_delta_on_line(parts.all_parts(gaussian), epsilon, effort.side)
-        if on_line is not None:
-            return Certified(_exp(on_line, up=True))
-    parts, rounded = _fewer(parts)
-    found = _delta_of_few(parts, gaussian, epsilon, effort)
-    return found._replace(lower=None, exact=False) if rounded else found
-
-
-def _delta_of_few(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
-) -> Certified:
-    """Returns the least δ at ε of so few parts that a grid can hold them; `gaussian`: Σμ² of the
-    Gaussian parts."""
-    if not parts.others:
-        if not parts.responses:
-            return gaussian_delta(gaussian, epsilon)
-        if not gaussian and len(parts.responses) == 1:
-            [(loss, count)] = parts.responses.items()
-            if (found := equal_delta(loss, count, epsilon)) is not None:
-                return found
-    single = _only(parts, gaussian)
-    if isinstance(single, Sampled) and effort.side in (None, single.side):
-        # What is known of the order ((1-q)Q+qP, Q) holds for both, and is exact for that one.
-        inner = effort._replace(side=None)
-        return alone.sampled_delta(single, epsilon, partial(_delta_by_any_way, effort=inner))
-    if isinstance(single, Grouped):
-        if single.steps > alone.MOST_STEPS:
-            return alone.grouped_delta(single, epsilon, delta_at)
-        # numpy is needed here.
-        from dpcompose.curves.backends.lattice.group_distance import delta_of_steps
-        from dpcompose.curves.backends.lattice.loss_distribution import base_law
-
-        below = math.nextafter(float_of(epsilon), 0.0)
-        curve = Certified(Fraction(delta_of_steps(single, below, base_law)), None, False)
-        if not alone.is_plain(single.base):
-            return curve
-        known = alone.grouped_delta(single, epsilon, delta_at)
-        return min(curve, known, key=lambda each: each.upper)
-    return _delta_on_grid(parts, gaussian, epsilon, effort)
-
-
-def _delta_on_grid(
-    parts: _Gathered, gaussian: Fraction, epsilon: Fraction, effort: EvaluationEffort
-) -> Certified:
-    """Returns the least δ at ε by loss distributions on a grid; `gaussian`: Σμ² of the Gaussian
-    parts."""
-    from dpcompose.curves.backends.lattice.engine import (
-        Result,
-        least_log_delta,
-        rough_ensemble,
-        shared_ensemble,
-        tail_log_delta,
-    )
-    from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
-    from dpcompose.curves.backends.lattice.loss_distribution import masses
-
-    if parts.others:
-        asked = GridQuestion(parts.responses, parts.others, gaussian, masses, effort)
-        result = log_delta_on_grid(asked, epsilon)
-    else:
-        told = (
-            shared_ensemble(tuple(parts.responses.items()), gaussian)
-            if effort.shared
-            else (None, None)
-        )
-        result = least_log_delta(parts.responses, (), gaussian, epsilon, *told)
-    if result is None and not parts.others:
-        rough = rough_ensemble(parts.responses, (), gaussian)
-        result = Result(tail_log_delta(rough, float_of(epsilon)), None, None)
-        return Certified(_exp(result.upper, up=True), None, False)
-    if result is None:
-        return Certified(ONE, None, False)
-    lower = None if result.lower is None else _exp(result.lower, up=False)
-    return Certified(_exp(result.upper, up=True), lower, result.grid is None, result.grid)
 
 
 def _exp(log: float, *, up: bool) -> Fraction:
@@ -420,3 +327,134 @@ def _exp(log: float, *, up: bool) -> Fraction:
     with mp.workdps(WORKING_DIGITS):
         value = exact_of(mp.exp(max(log, -MAX_EXPONENT)))
     return min(ONE, shorten(value * (1 + MARGIN if up else 1 - MARGIN), up=up))
+
+
+# --- the lattice ---------------------------------------------------------------------------------
+
+
+def _may_need_grid(question: CurveQuestion) -> bool:
+    """Returns whether closed forms do not say all: they do of one sample, for the order of the
+    tables that it has."""
+    only = question.only
+    return not isinstance(only, Sampled) or question.effort.side not in (None, only.side)
+
+
+def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    """Returns the least ε at δ by loss distributions on a grid; of very many different parts, by
+    fewer that dominate them."""
+    from dpcompose.curves.backends.lattice.engine import (
+        least_epsilon,
+        rough_ensemble,
+        shared_ensemble,
+        tail_bound,
+    )
+    from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
+    from dpcompose.curves.backends.lattice.loss_distribution import masses
+
+    by_formula = None
+    if isinstance(only := question.only, Grouped) and is_plain(only.base):
+        by_formula = group_epsilon(only, delta, epsilon_at)
+    curve, rounded = _fewer(question.curve)
+    responses, others = _split(curve)
+    log_delta = _log_below(delta)
+    if others:
+        asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
+        found = epsilon_on_grid(asked, log_delta, question.most)
+    else:
+        kept = (
+            shared_ensemble(tuple(responses.items()), curve.gaussian)
+            if question.effort.shared
+            else (None, None)
+        )
+        found = least_epsilon(responses, (), curve.gaussian, log_delta, question.most, *kept)
+        if found is None:
+            bounded = tail_bound(rough_ensemble(responses, (), curve.gaussian), log_delta)
+            return Certified(Fraction(bounded), None, False) if bounded < math.inf else None
+    if found is None:
+        return by_formula
+    lower = None if found.lower is None or rounded else Fraction(found.lower)
+    exact = found.grid is None and not rounded
+    return _least(Certified(Fraction(found.upper), lower, exact, found.grid), by_formula)
+
+
+def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    """Returns the least δ at ε by loss distributions on a grid, as `_epsilon_on_grid`."""
+    from dpcompose.curves.backends.lattice import group_distance
+    from dpcompose.curves.backends.lattice.engine import (
+        least_log_delta,
+        rough_ensemble,
+        shared_ensemble,
+        tail_log_delta,
+    )
+    from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
+    from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
+
+    if isinstance(only := question.only, Grouped):
+        far = only.steps > group_distance.MOST_STEPS
+        by_formula = group_delta(only, epsilon, delta_at) if far or is_plain(only.base) else None
+        if far:
+            return by_formula
+        # By the lines of its power function themselves.
+        below = math.nextafter(float_of(epsilon), 0.0)
+        delta = Fraction(group_distance.delta_of_steps(only, below, base_law))
+        return _least(Certified(delta, None, False), by_formula)
+    curve, rounded = _fewer(question.curve)
+    responses, others = _split(curve)
+    if others:
+        asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
+        found = log_delta_on_grid(asked, epsilon)
+    else:
+        kept = (
+            shared_ensemble(tuple(responses.items()), curve.gaussian)
+            if question.effort.shared
+            else (None, None)
+        )
+        found = least_log_delta(responses, (), curve.gaussian, epsilon, *kept)
+        if found is None:
+            log = tail_log_delta(rough_ensemble(responses, (), curve.gaussian), float_of(epsilon))
+            return Certified(_exp(log, up=True), None, False)
+    if found is None:
+        return None
+    lower = None if found.lower is None or rounded else _exp(found.lower, up=False)
+    exact = found.grid is None and not rounded
+    return Certified(_exp(found.upper, up=True), lower, exact, found.grid)
+
+
+def _fewer(curve: Curve) -> tuple[Curve, bool]:
+    """Returns a curve of fewer parts that dominate the given ones where these are very many, else
+    the curve itself; and whether anything was replaced."""
+    if not is_merged(curve.parts):
+        return curve, False
+    return _question(replace(curve, parts=tuple(merged(curve.parts))), BEST).curve, True
+
+
+# --- Rényi divergences ---------------------------------------------------------------------------
+
+
+def _epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    found = renyi.epsilon_at(question.curve, delta)
+    return None if found is None else Certified(found, None, False)
+
+
+def _delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    found = renyi.delta_at(question.curve, epsilon)
+    return Certified(found, None, False) if found < 1 else None
+
+
+#: Some hundred evaluations of a formula for each part. From above only.
+RENYI = Backend(
+    "Rényi divergences",
+    lambda question: True,
+    _epsilon_by_divergences,
+    _delta_by_divergences,
+)
+#: In the order of what they cost.
+BACKENDS = (
+    # Some evaluations in forty digits. From both sides, but for samples.
+    Backend("closed forms", _has_formula, _epsilon_by_formula, _delta_by_formula),
+    # One sum of some thousand terms, however many losses there are. From above, within 1e-7.
+    Backend("vertical line", _may_have_transforms, _epsilon_on_line, _delta_on_line),
+    # A transform for each different loss. From above; from both sides where no loss was rounded.
+    Backend("lattice", _may_need_grid, _epsilon_on_grid, _delta_on_grid),
+    RENYI,
+)

@@ -50,9 +50,9 @@ class MechanismLoss(ABC):
         """Returns K(s) = s·D_(1+s), with D the Rényi divergence, without the term that `quadratic`
         gives."""
 
-    @abstractmethod
     def quadratic(self) -> Fraction:
         """Returns the exact ρ for which K(s) contains the term ρ·s·(1+s)."""
+        return Fraction(0)
 
     @abstractmethod
     def greatest(self) -> Fraction | None:
@@ -62,10 +62,10 @@ class MechanismLoss(ABC):
     def rho(self) -> Fraction:
         """Returns the least ρ known for which the mechanism is ρ-zCDP, rounded up."""
 
-    @abstractmethod
     def mu(self) -> Fraction | None:
         """Returns the least μ known for which the mechanism is μ-GDP, rounded up; None if none is
         known."""
+        return None
 
     def transforms(self) -> type[Transforms] | None:
         """Returns the class that computes the moment generating function E e^(sL) of such losses;
@@ -82,22 +82,21 @@ class MechanismLoss(ABC):
         a formula; None where there is no formula."""
         return None
 
-    @abstractmethod
     def natural_step(self) -> Fraction | None:
         """Returns the step of the widest grid through 0 on which all losses lie; None if there is
         none of use."""
+        return None
 
-    @abstractmethod
     def anchor(self) -> Fraction | None:
         """Returns a number of which the single losses with a chance above 0 are multiples; None if
         there is none of use."""
+        return self.natural_step()
 
     @abstractmethod
     def spread(self) -> float:
         """Returns about the standard deviation of the loss; for choosing a grid, not for a
         bound."""
 
-    @abstractmethod
     def line(self) -> Fraction | None:
         """Returns the distance by which the output moves, where a move by a+b dominates the moves
         by a and by b together; None where that is not known.
@@ -105,6 +104,7 @@ class MechanismLoss(ABC):
         So it is for noise with monotone likelihood ratios, since the moves along a path of tables
         add, without loss, to one move.
         """
+        return None
 
     @abstractmethod
     def with_shift(self, shift: Fraction) -> MechanismLoss:
@@ -115,14 +115,14 @@ class MechanismLoss(ABC):
         """Returns a loss that dominates this one and has parameters of at most `bits` bits; or its
         ρ, as zCDP."""
 
-    @abstractmethod
     def dominates(self, other: MechanismLoss) -> bool:
         """Returns whether this loss is known to be at least as bad as `other`, which has no
         `line`."""
+        return False
 
-    @abstractmethod
     def attained(self) -> bool:
         """Returns whether the mechanism has just this profile, not one below it."""
+        return True
 
     @abstractmethod
     def describe(self) -> str:
@@ -409,7 +409,7 @@ def curve_of(
 
 
 class Backends(Protocol):
-    """The functions that compute the numbers of a curve: `dpcompose.curves.evaluate`."""
+    """The functions that compute the numbers of a curve: `dpcompose.curves.routes`."""
 
     def epsilon_of(self, curve: Curve, delta: Fraction, /) -> Certified | None:
         """Returns the least ε at δ, 0 ≤ δ ≤ 1; None where no finite one is known."""

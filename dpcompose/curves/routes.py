@@ -1,22 +1,24 @@
-"""The routes from a composition to an ε at a δ, or to a δ at an ε (theory, section 6).
+"""The numbers of a curve, and the routes to them (theory, section 6).
 
-A route is one way of computing the number, such as loss distributions or Rényi divergences. Every
-route is sound; the least value wins. `main` routes are those that can win, the others are computed
-for the reader.
+A route is one way of computing an ε at a δ, or a δ at an ε, such as loss distributions or Rényi
+divergences. Every route is sound; the least value wins. `main` routes are those that can win, the
+others are computed for the reader.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import suppress
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import NamedTuple
 
+from dpcompose.curves.answers import RENYI, CurveQuestion, delta_at, epsilon_at
 from dpcompose.curves.backends.closed_forms import stated_pairs
 from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
+from dpcompose.curves.backends.renyi.renyi_curves import zcdp_of
 from dpcompose.curves.curve import (
     BEST,
     ROUGH,
@@ -31,12 +33,10 @@ from dpcompose.curves.curve import (
     Response,
     direction,
 )
-from dpcompose.curves.families.pure_steps import PureSteps, as_responses
+from dpcompose.curves.families.pure_steps import PureSteps
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, DIGITS
 from dpcompose.curves.rounding.exact import decimal_up
-
-#: What is known of compositions of more parts is not kept for the next time: they take room.
-MOST_REMEMBERED = 16
+from dpcompose.curves.trade_off import Divergences, TradeOff
 
 
 class RouteName(StrEnum):
@@ -89,10 +89,6 @@ class Point(NamedTuple):
         return given
 
 
-#: Gives bounds of a composition at a point.
-Routes = Callable[[Curve, Point], list[RouteBound]]
-
-
 def is_stated(composition: Curve) -> bool:
     """Returns whether all parts are stated ε- or (ε, δ)-guarantees, whose worst mechanisms are
     known."""
@@ -128,35 +124,21 @@ def realised(composition: Curve) -> bool:
     )
 
 
-def _remembered(routes: Routes) -> Routes:
-    """Returns the function with a cache for small compositions, since many specs are alike."""
-    known = lru_cache(maxsize=256)(routes)
-
-    @wraps(routes)
-    def ask(composition: Curve, point: Point) -> list[RouteBound]:
-        few = len(composition.parts) <= MOST_REMEMBERED
-        return list((known if few else routes)(composition, point))
-
-    return ask
-
-
-@_remembered
-def main_routes(composition: Curve, point: Point) -> list[RouteBound]:
+@lru_cache(maxsize=256)  # many specs are alike
+def main_routes(composition: Curve, point: Point) -> tuple[RouteBound, ...]:
     """Returns the bounds of the routes one of which gives the least value at a point."""
     found = []
-    only_renyi = in_renyi_terms(composition)
-    if not only_renyi or composition.gaussian:
+    if not in_renyi_terms(composition) or composition.gaussian:
         found.append(_profile(composition, point))
     renyi = _renyi(composition, point)
     if renyi is not None:
-        paths = any(isinstance(part, PureSteps) for part, _ in composition.parts)
-        found.append(_not_by_rounding(renyi, found) if paths else renyi)
+        found.append(renyi)
     if is_stated(composition):
         found.append(RouteBound(RouteName.BASIC, basic_bound(composition, point)))
-    return found
+    return tuple(found)
 
 
-def least_route(found: list[RouteBound]) -> RouteBound:
+def least_route(found: Iterable[RouteBound]) -> RouteBound:
     """Returns the route with the least value; the first of equal ones."""
     return min(found, key=lambda each: (each.value is None, each.value or Fraction(0)))
 
@@ -169,14 +151,7 @@ def _profile(composition: Curve, point: Point) -> RouteBound:
         rule = RouteName.OPTIMAL
     else:
         rule = RouteName.LOSSES
-    effort = _effort(composition, point)
-    bracket = _bracket_at(composition, point, effort)
-    whole = as_responses(composition)
-    if whole is not composition:
-        # What is gained over several steps may be less than what is lost by rounding.
-        other = _bracket_at(whole, point, effort)
-        if other is not None and (bracket is None or other.upper <= bracket.upper):
-            bracket = other._replace(lower=None)
+    bracket = _bracket_at(composition, point, _effort(composition, point))
     return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
 
 
@@ -186,17 +161,12 @@ def _effort(composition: Curve, point: Point) -> EvaluationEffort:
     if point.order is None or (side := direction(composition)) is None:
         return effort
     # In the table without the row it is the other one that is read first.
-    return effort._replace(side=side if point.order == "with" else _EXCHANGED[side])
-
-
-#: The other order of the tables.
-_EXCHANGED = {"removed": "added", "added": "removed"}
+    first = (side == "removed") == (point.order == "with")
+    return effort._replace(side="removed" if first else "added")
 
 
 def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> Certified | None:
     """Returns the certified number by privacy loss distributions; None where there is none."""
-    from dpcompose.curves.answers import delta_at, epsilon_at
-
     bracket: Certified | None
     try:
         with warnings.catch_warnings():
@@ -225,34 +195,20 @@ def _shortened(bracket: Certified) -> Certified:
     return bracket._replace(upper=upper, lower=lower)
 
 
-def _not_by_rounding(route: RouteBound, before: list[RouteBound]) -> RouteBound:
-    """Returns the route; it gets the value of the best route in `before` where it is better only by
-    the digits that rounding left."""
-    best = least_route(before).value if before else None
-    if best is None or route.value is None:
-        return route
-    if best * (1 - Fraction(10, 10**DIGITS)) <= route.value < best:
-        return route._replace(value=best)
-    return route
-
-
 def _renyi(composition: Curve, point: Point) -> RouteBound | None:
     """Returns the bound by Rényi divergences; None where they give none."""
-    from dpcompose.curves.backends.renyi import renyi_curves as renyi
-
-    parts = composition.parts
-    only = all(isinstance(part, Concentrated) for part, _ in parts)
+    only = all(isinstance(part, Concentrated) for part, _ in composition.parts)
     rule = RouteName.ZCDP if only else RouteName.RENYI
-    try:
+    found, question = None, CurveQuestion(composition)
+    with suppress(*BEYOND_DOUBLES):
         if point.delta is not None:
-            value = renyi.epsilon_at(composition, point.delta)
+            found = RENYI.epsilon(question, point.delta)
         else:
             assert point.epsilon is not None
-            value = renyi.delta_at(composition, point.epsilon)
-            value = None if value >= 1 else value
-    except BEYOND_DOUBLES:
-        value = None
-    return None if value is None and not in_renyi_terms(composition) else RouteBound(rule, value)
+            found = RENYI.delta(question, point.epsilon)
+    if found is None:
+        return RouteBound(rule, None) if in_renyi_terms(composition) else None
+    return RouteBound(rule, found.upper)
 
 
 def quick_bound(composition: Curve, point: Point) -> Fraction | None:
@@ -262,7 +218,6 @@ def quick_bound(composition: Curve, point: Point) -> Fraction | None:
     return None if found is None else found.value
 
 
-@lru_cache(maxsize=256)  # a spec is often analysed with small changes
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
     """Returns a bound of the number at a point (see `Point`) that takes somewhat more time, and is
     about as low as any; None if there is none."""
@@ -297,7 +252,6 @@ def basic_bound(composition: Curve, point: Point) -> Fraction | None:
     )
 
 
-@_remembered
 def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
     """Returns the bounds at a δ by other, well-known routes, for comparison; the best bound is
     hardly ever among them."""
@@ -312,3 +266,58 @@ def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
             RouteBound(RouteName.CLOSED, stated_pairs.closed_form(stated, point.delta)),
         ]
     return []
+
+
+# --- the numbers of a curve ----------------------------------------------------------------------
+
+
+def preload() -> None:
+    """Loads numpy, which nearly every ε at a δ needs, and the memory of its threads."""
+    import dpcompose.curves.backends.lattice.normal  # noqa: F401
+
+
+def epsilon_of(curve: Curve, delta: Fraction) -> Certified | None:
+    """Returns the least ε at δ, 0 ≤ δ ≤ 1; None where no finite one is known."""
+    return _best(curve, Point(delta=delta))
+
+
+def delta_of(curve: Curve, epsilon: Fraction) -> Certified:
+    """Returns the least δ at ε ≥ 0."""
+    return _best(curve, Point(epsilon=epsilon)) or Certified(Fraction(1), exact=False)
+
+
+def _best(curve: Curve, point: Point) -> Certified | None:
+    """Returns the number at a chosen δ or ε by the best route; None where no finite one is
+    known."""
+    best = least_route(main_routes(curve, point))
+    if best.value is None:
+        return None
+    found = best.bracket or Certified(best.value, exact=False)
+    return found._replace(upper=best.value, how=str(best.rule))
+
+
+def rho_of(curve: Curve) -> Certified | None:
+    """Returns the sum of the least ρ known for each part; None where a part is not known to be
+    zCDP."""
+    total = curve.gaussian / 2
+    for part, count in curve.parts:
+        rho = zcdp_of(part)
+        if rho is None:
+            return None
+        total += rho * count
+    return Certified(total, exact=False, how="zCDP adds up") if curve.no_failure == 1 else None
+
+
+def misses_of(curve: Curve, rate: Fraction) -> Certified:
+    """Returns the least rate of misses of a test with a `rate` of false alarms; the certified side
+    is `lower`."""
+    others = (Divergences(curve),) if in_renyi_terms(curve) else ()
+
+    def delta(epsilon: Fraction, _: int) -> Fraction:
+        """Returns δ at ε, the same for both orders of the tables."""
+        found = _best(curve, Point(epsilon=epsilon, many=True))
+        return Fraction(1) if found is None else found.upper
+
+    trade_off = TradeOff((delta,), others=others)
+    hits = trade_off.power(rate) if rate < 1 else Fraction(1)
+    return Certified(1 - rate, 1 - hits, False, how="the whole profile", floor=True)

@@ -19,7 +19,7 @@ from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import chance
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.candidates import Candidate, candidates
-from dpcompose.planning.what_if import Put, what_if
+from dpcompose.planning.what_if import Put, epsilon_at, what_if
 from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify
 from dpcompose.report.verdict import deltas_of, verdict
@@ -151,15 +151,14 @@ def _number_to_lower(report: Report, resolved: Resolved, delta: Fraction | None)
     ats = [each for each in report.at_delta if 0 < each.given < 1]
     at = next((each for each in ats if each.given == delta), next(iter(ats), None))
     if at is not None:
-        name = f"ε at δ = {chance(number(at.given))}"
-        return _Asked(name, at.value, at.given, compared=at.rule in COMPARED)
+        return _Asked(epsilon_at(at.given), at.value, at.given, compared=at.rule in COMPARED)
     bound = report.bound
     if bound is None:
         if report.status != "no-guarantee":
             return None
         wanted = (delta, *deltas_of(resolved.budget), *resolved.deltas)
         delta = next((each for each in wanted if each), None)
-        return _Asked("ε" if delta is None else f"ε at δ = {chance(number(delta))}", None, delta)
+        return _Asked("ε" if delta is None else epsilon_at(delta), None, delta)
     facts = bound.notion.facts
     given = () if bound.delta is None else (("delta", bound.delta),)
     name = facts.sign

@@ -119,3 +119,9 @@ def _cut(text: str | None) -> str | None:
     if text is None or len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
+
+
+def number_edits(old: Source, new: Source) -> list[tuple[Edit, KeyEdit]]:
+    """Returns each number of a mechanism or a constant that was changed, in order."""
+    found = (each for each in edits(old, new) if each.kind in ("mechanism", "constant"))
+    return [(each, key) for each in found for key in each.keys]

@@ -11,13 +11,11 @@ from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
 from dpcompose.curves import COMPARED
-from dpcompose.curves.rounding import chance
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.scaling import Parameter, parameters
-from dpcompose.planning.what_if import Put, what_if
+from dpcompose.planning.what_if import Put, epsilon_at, what_if
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.verdict import deltas_of
-from dpcompose.report.wording import number
 from dpcompose.resolve import resolve
 from dpcompose.source import Source
 
@@ -119,7 +117,7 @@ def savings_of(
             why = "another change is as bad" if shares is not None else "it does not decide"
             found.append(Saving(name, Fraction(0), source.span(path), why))
     found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
-    at = "" if delta is None else f"ε at δ = {chance(number(delta))}"
+    at = "" if delta is None else epsilon_at(delta)
     return Savings(at or whole.bounds[0].notion.facts.sign, total, tuple(found))
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.core.model.problem import Problem
+from dpcompose.curves.rounding import chance
 from dpcompose.errors import Path
+from dpcompose.report.wording import number
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, Value
 
@@ -49,6 +52,11 @@ def _copy(value: Value) -> Value:
     if isinstance(value, dict):
         return {key: _copy(each) for key, each in value.items()}
     return [_copy(each) for each in value] if isinstance(value, list) else value
+
+
+def epsilon_at(delta: Fraction) -> str:
+    """Returns what plans call the ε at a δ: `ε at δ = 1e-6`."""
+    return f"ε at δ = {chance(number(delta))}"
 
 
 def what_if(source: Source, puts: Iterable[Put]) -> Problem:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.errors import Path
 from dpcompose.report.assumptions import reason
 from dpcompose.source import Source, Value
-from dpcompose.spec.datasets import MAP_KINDS, PARTITION_KINDS
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.mechanisms import CONCRETE
 
 #: The first words of the kinds that have an entry of their own, where a `because:` can stand.
 OF_ENTRIES = ("root", "graph", "map", "partition", "mechanism", "notion", "post-processing")
@@ -33,9 +34,9 @@ _INNER = ("guarantees", "map", "partition", "relation")  # what holds such keys 
 def kinds() -> tuple[str, ...]:
     """Returns every kind, and the patterns such as `map.*` for all kinds of a family."""
     families: dict[str, Iterable[str]] = {
-        "map": MAP_KINDS,
-        "partition": PARTITION_KINDS,
-        "mechanism": CONCRETE,
+        "map": MAPS,
+        "partition": PARTITIONS,
+        "mechanism": FORMS,
         "notion": NOTIONS,
     }
     return (

@@ -19,8 +19,7 @@ Renderer: TypeAlias = "Callable[[Iterable[Report], Style], Iterator[str]]"
 class Format(StrEnum):
     """The output formats of `analyze` and `check`.
 
-    Each is a module of this package with a function `render`, except those of `_ELSEWHERE`. The
-    bounds alone (`--quiet`) are no format: see `dpcompose.render.quiet`.
+    The bounds alone (`--quiet`) are no format: see `dpcompose.render.text.quiet`.
     """
 
     TEXT = "text"
@@ -41,24 +40,35 @@ class Format(StrEnum):
     CERTIFICATE = "certificate"
 
 
-_ELSEWHERE = {
-    Format.TEXT: ("terminal", "render"),
-    Format.JSONL: ("json", "render_lines"),
-    Format.HTML: ("page", "render"),
-    Format.BADGE: ("label", "render_badges"),
-    Format.EVENT: ("json", "render_events"),
-    Format.CERTIFICATE: ("json", "render_certificates"),
+#: The module of each format, and its function, which is `render` where none is named.
+_MODULES = {
+    Format.TEXT: "text.terminal",
+    Format.CONCISE: "text.concise",
+    Format.CSV: "exports.csv",
+    Format.JSON: "json",
+    Format.JSONL: "json:render_lines",
+    Format.SARIF: "exports.sarif",
+    Format.GITHUB: "exports.github",
+    Format.JUNIT: "exports.junit",
+    Format.MARKDOWN: "exports.markdown",
+    Format.HTML: "html.page",
+    Format.STATEMENT: "text.statement",
+    Format.LABEL: "pictures.label",
+    Format.BADGE: "pictures.label:render_badges",
+    Format.EVENT: "json:render_events",
+    Format.REGISTRY: "exports.registry",
+    Format.CERTIFICATE: "json:render_certificates",
 }
 
 
 def _renderer(form: Format, checking: bool) -> Renderer:
     """Returns the function that renders reports in a format; `checking`: whether an unmet budget is
     an error, as in the command `check`."""
-    module, function = _ELSEWHERE.get(form, (form.value, "render"))
+    module, _, function = _MODULES[form].partition(":")
 
     def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
         """Yields the text of the reports, by the module of the format, which is loaded now."""
-        made = getattr(import_module(f"dpcompose.render.{module}"), function)
+        made = getattr(import_module(f"dpcompose.render.{module}"), function or "render")
         found: Iterator[str] = made(reports, style, checking)
         return found
 

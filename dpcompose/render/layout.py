@@ -18,6 +18,7 @@ LOOKS = {
     "warn": "yellow",
     "bad": "bold red",
     "strong": "bold",
+    "name": "bold",
     "weak": "dim",
     "heading": "bold",
     "note": "bold cyan",

@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from dpcompose.render.layout import Style
-from dpcompose.render.terminal import text
+from dpcompose.render.text.terminal import text
 from dpcompose.report import Report
 
 _HEIGHT = 640  # of the frame in a notebook, in pixels
@@ -41,7 +41,7 @@ def as_rich(report: Report) -> Shown:
 
 def as_html(report: Report) -> str:
     """Returns a report as HTML for a notebook: its page in a frame, which keeps styles apart."""
-    from dpcompose.render.page import page
+    from dpcompose.render.html.page import page
 
     shown = escape(page([report]))
     return f'<iframe srcdoc="{shown}" sandbox width="100%" height="{_HEIGHT}"></iframe>'
@@ -49,7 +49,7 @@ def as_html(report: Report) -> str:
 
 def as_page(report: Report) -> str:
     """Returns the page of a report as HTML."""
-    from dpcompose.render.page import page
+    from dpcompose.render.html.page import page
 
     return page([report])
 

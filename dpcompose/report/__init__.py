@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.notion import SIGNS
+from dpcompose.core.theorem import Alternative as Alternative
 from dpcompose.curves.rounding import decimal_up, float_up
-from dpcompose.errors import Diagnostic, Span, printable
-from dpcompose.report.reasoning import Alternative as Alternative
+from dpcompose.errors import Diagnostic, Path, Span, printable
 from dpcompose.report.reasoning import Assumption as Assumption
 from dpcompose.report.reasoning import FilterRecord as FilterRecord
 from dpcompose.report.reasoning import Line as Line
@@ -24,6 +24,8 @@ from dpcompose.report.reasoning import Recheck as Recheck
 from dpcompose.report.reasoning import Touch as Touch
 from dpcompose.report.reasoning import WorstChange as WorstChange
 
+#: A function that returns the position of a path of the spec in its file.
+SpanOf = Callable[[Path], Span]
 #: The result of a spec. `unreadable`: the file or its settings cannot be read. `left-out`: the
 #: report is of no file, and counts the files that a run met and has no result for.
 Status = Literal["ok", "no-guarantee", "invalid", "unreadable", "left-out"]

@@ -62,9 +62,7 @@ class CertifiedRelease(NamedTuple):
         """Returns the verdict on a budget, by the best of the bounds and the number at its δ."""
         if limit.of_risk:
             return of_risk(limit, self.curve)
-        decision = sharper(verdict(limit, self.bounds), limit, self.at_delta)
-        assert decision is not None
-        return decision
+        return sharper(verdict(limit, self.bounds), self.at_delta)
 
 
 def certify(

@@ -20,7 +20,6 @@ from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion
-from dpcompose.core.search.proof import prove
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
@@ -32,17 +31,16 @@ from dpcompose.report import (
     At,
     Bound,
     FilterRecord,
-    Line,
-    Node,
     Report,
     Verdict,
+    derivation,
     explanation,
     outcomes,
     pipeline_graph,
-    proof_tree,
     shares,
 )
 from dpcompose.report.certify import CertifiedRelease, certify
+from dpcompose.report.derivation import Step
 from dpcompose.report.findings.reasons import missing_notion, reasons
 from dpcompose.report.outcomes import Case
 from dpcompose.report.risk import drawn_of, risk_of
@@ -77,8 +75,8 @@ def of_ledger(case: Case) -> Report:
     bound = guarantee(asked, counted.filter)
     record = counted.record(points, planned, None if fixed is None else next(iter(points), None))
     report = _report_of_ledger(case, counted, record, bound, fixed)
-    if counted.within:
-        report = _with_guarantee(report, case, counted.filter, bound)
+    if counted.within and (case.risk is not None or case.drawn):
+        report = _with_risk(report, case, counted.filter, bound)
     limit = counted.filter.total_loss
     decisions = [decision(asked, counted), *(_other(case, each) for each in case.limits[1:])]
     certificate, rechecked = case.certified([counted.solution])
@@ -101,16 +99,9 @@ def of_ledger(case: Case) -> Report:
     )
 
 
-def _with_guarantee(report: Report, case: Case, limit: PrivacyFilter, bound: Bound) -> Report:
-    """Returns the report of a record within its budget, with the guarantee read at the points that
-    are asked for, and an attacker's greatest gain from all releases that the filter admits."""
-    at_delta, at_epsilon = read(limit, case.deltas, case.epsilons)
-    tree = report.tree
-    if tree:
-        tree = proof_tree.with_readings(tree, (*at_delta, *at_epsilon), case.source.span)
-    report = replace(report, at_delta=at_delta, at_epsilon=at_epsilon, tree=tree)
-    if case.risk is None and not case.drawn:
-        return report
+def _with_risk(report: Report, case: Case, limit: PrivacyFilter, bound: Bound) -> Report:
+    """Returns the report, with an attacker's greatest gain from all releases that the filter
+    admits."""
     curve = worst_trade_off.of_quantity(limit.total_loss)
     bounds = [Quantity(bound.notion, bound.value, bound.delta or Fraction(0))]
     return replace(
@@ -148,8 +139,7 @@ def decision(limit: Budget, counted: Counted) -> Verdict:
 def _other(case: Case, limit: Budget) -> Verdict:
     """Returns the verdict on a further budget, counted by a filter of its own."""
     try:
-        problem = case.problem
-        return decision(limit, count(problem, Solver(problem), limit, case.resolved.filter))
+        return decision(limit, count(case.problem, case.solver, limit, case.resolved.filter))
     except NoFilter as none:
         return Verdict(limit, False, None, str(none))
 
@@ -188,48 +178,57 @@ def _report_of_ledger(
     `fixed`: what would be certified if all parameters had been fixed before the first output; None
     where the reasoning is not asked for.
     """
-    solution, entry = counted.solution, in_role(Role.FILTER, counted.filter.notion)
-    span = case.source.span
+    solution, limit, span = counted.solution, counted.filter, case.source.span
+    at_delta: tuple[At, ...] = ()
+    at_epsilon: tuple[At, ...] = ()
     if counted.within:
-        report, theorem = outcomes.with_bound(case, solution, bound), entry.id
+        at_delta, at_epsilon = read(limit, case.deltas, case.epsilons)
+        report = replace(
+            outcomes.with_bound(case, solution, bound),
+            at_delta=at_delta,
+            at_epsilon=at_epsilon,
+            theorem=None if fixed is None else in_role(Role.FILTER, limit.notion).id,
+        )
     else:
-        report, theorem = outcomes.without_bound(case, [passed(record)], solution), None
+        report = outcomes.without_bound(case, [passed(record)], solution)
     report = replace(report, record=record)
     if fixed is None:
         return report
     cited, _ = select(case.solver, solution)
-    proof = prove(case.solver, solution, cited)
-    tree = proof_tree.of_solution(proof, (), span)
-    chain = explanation.chain(proof, span)
-    limits = f"{_amounts(record.limit, down=True)} may be spent: "
-    if counted.filter.stated:
-        limits += "the budget itself, fixed before the first output"
-    else:
-        symbol = counted.filter.notion.facts.sign
-        limits += f"the largest {symbol} that gives the budget, found before the first output"
-    within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
+    steps = derivation.of_solution(case.solver, solution, cited)
     if counted.within:
-        opened = case.problem.interactive
-        if opened:
-            within += ", for interactive mechanisms too"
-            entry = in_role(Role.CONCURRENT_FILTER)
-        last = len(tree)
-        tree = (*tree, Node(last + 1, 0, "theorem", "", limits, None, None))
-        tree = (*tree, Node(last + 2, 0, "theorem", "", within, bound, entry.id))
-        number_ = len(chain)
-        chain = (*chain, Line(number_ + 1, None, limits, (number_,), None, ()))
-        chain = (*chain, Line(number_ + 2, entry.id, within, (number_ + 1,), bound, ()))
+        steps += _by_filter(case, counted, record, bound)
     costs = shares.of_solution(solution, span)
     return replace(
         report,
-        tree=tree,
-        chain=chain,
-        theorem=theorem,
+        tree=derivation.tree(steps, (*at_delta, *at_epsilon), span),
+        chain=derivation.chain(steps, span),
         worst=explanation.worst_change(solution, span),
         alternatives=tuple(_alternatives(case, counted, fixed)),
-        pipeline=pipeline_graph.of_solution(proof, costs, span),
+        pipeline=pipeline_graph.of_solution(case.problem, solution, steps, costs, span),
         shares=costs,
     )
+
+
+def _by_filter(case: Case, counted: Counted, record: FilterRecord, bound: Bound) -> list[Step]:
+    """Returns the steps from the sum of what is spent to the guarantee: what may be spent, and the
+    theorem by which the whole interaction has the budget."""
+    limit = counted.filter
+    entry = in_role(Role.FILTER, limit.notion)
+    may_spend = f"{_amounts(record.limit, down=True)} may be spent: "
+    if limit.stated:
+        may_spend += "the budget itself, fixed before the first output"
+    else:
+        symbol = limit.notion.facts.sign
+        may_spend += f"the largest {symbol} that gives the budget, found before the first output"
+    within = f"the whole interaction has the budget, by {entry.title[:1].lower()}{entry.title[1:]}"
+    if case.problem.interactive:
+        within += ", for interactive mechanisms too"
+        entry = in_role(Role.CONCURRENT_FILTER)
+    return [
+        Step("theorem", "", may_spend, may_spend),
+        Step("theorem", "", within, within, entry.id, bound),
+    ]
 
 
 def passed(record: FilterRecord) -> str:
@@ -255,7 +254,7 @@ def _alternatives(case: Case, counted: Counted, fixed: CertifiedRelease) -> Iter
         if notion is counted.filter.notion:
             continue
         try:
-            other = count(case.problem, Solver(case.problem), case.budget, notion)
+            other = count(case.problem, case.solver, case.budget, notion)
         except NoFilter:
             continue
         spent = _amounts([(name, value) for name, value, _ in bound_of(other.spent).parameters])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.model.problem import Path, Problem
@@ -24,7 +23,6 @@ from dpcompose.report import (
     Recheck,
     Report,
     Status,
-    Verdict,
     WorstChange,
     wording,
 )
@@ -39,9 +37,6 @@ from dpcompose.report.findings import (
 from dpcompose.report.verdict import deltas_of, verdict
 from dpcompose.resolve import Resolved
 from dpcompose.source import Source
-
-if TYPE_CHECKING:
-    from dpcompose.core.theorems.select import Compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,23 +160,19 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
 
     The bound is the first that meets the budget, of the undominated ones in the strongest notion.
     """
-    finite, span = found.solutions, case.source.span
-    solution = finite[0]
+    solution, *weaker = found.solutions
+    span, budget = case.source.span, case.budget
+    if budget is not None and not budget.of_risk:
+        fitting = (each for each in solution.quantities if verdict(budget, [bound_of(each)]).ok)
+        first = next(fitting, solution.quantities[0])
+        rest = (each for each in solution.quantities if each is not first)
+        solution.quantities = (first, *rest)
     bounds = [bound_of(quantity) for quantity in solution.quantities]
-    others = [bound_of(quantity) for each in finite[1:] for quantity in each.quantities]
-    chosen, decision = 0, None
-    if case.budget is not None and not case.budget.of_risk:
-        fitting = [verdict(case.budget, [bound]).ok for bound in bounds]
-        chosen = fitting.index(True) if any(fitting) else 0
-        decision = verdict(case.budget, [bounds[chosen], *others])
-    order = [chosen, *(i for i in range(len(bounds)) if i != chosen)]
-    bounds = [bounds[i] for i in order]
-    solution.quantities = tuple(solution.quantities[i] for i in order)
+    others = [bound_of(quantity) for each in weaker for quantity in each.quantities]
     report = replace(
         outset(case, "ok", case.extent),
         bound=bounds[0],
         findings=_remarks(case, solution, bounds[0], found.points),
-        verdict=decision,
     )
     if case.extent == "bound":
         return report
@@ -194,20 +185,19 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     )
     if case.extent == "costs":
         return report
-    from dpcompose.core.search.proof import prove
     from dpcompose.core.theorems.select import select
-    from dpcompose.report import pipeline_graph, proof_tree
+    from dpcompose.report import derivation, pipeline_graph
 
     cited, compared = select(case.solver, solution)
-    proof = prove(case.solver, solution, cited)
+    steps = derivation.of_solution(case.solver, solution, cited)
     return replace(
         report,
-        tree=proof_tree.of_solution(proof, found.points, span),
+        tree=derivation.tree(steps, found.points, span),
         theorem=cited,
-        chain=explanation.chain(proof, span),
-        alternatives=_alternatives(solution, compared, bounds[1:], others),
+        chain=derivation.chain(steps, span),
+        alternatives=(*_further(bounds[1:], others), *compared),
         shares=shares.without_each(case.solver, report.shares, next(iter(found.points), None)),
-        pipeline=pipeline_graph.of_solution(proof, report.shares, span),
+        pipeline=pipeline_graph.of_solution(case.problem, solution, steps, report.shares, span),
     )
 
 
@@ -216,46 +206,38 @@ def of_profile(case: Case, points: Sequence[At]) -> Report:
     from dpcompose.core.theorems.book import behind, in_role
 
     shown = next(at for at in points if at.value is not None)
-    risky = case.budget is None or case.budget.of_risk
     report = replace(
         outset(case, "ok", case.extent),
         theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, points),
-        verdict=None if case.budget is None or risky else verdict(case.budget, []),
     )
     if case.extent == "bound":
         return report
-    from dpcompose.report import explanation, pipeline_graph, proof_tree, shares
+    from dpcompose.report import derivation, pipeline_graph, shares
 
-    report = replace(report, shares=shares.of_profile(case.solver, shown, case.source.span))
+    span = case.source.span
+    report = replace(report, shares=shares.of_profile(case.solver, shown, span))
     if case.extent == "costs":
         return report
-    example = case.solver.example_change()
+    visits, felt = case.solver.example_change()
+    steps = derivation.of_profile(case.problem, visits, felt, shown)
     return replace(
         report,
-        tree=proof_tree.of_profile(case.problem, example, points, case.source.span),
-        pipeline=pipeline_graph.of_profile(case.problem, example, shown, case.source.span),
-        chain=explanation.profile_chain(shown),
+        tree=derivation.tree(steps, points, span, shown),
+        pipeline=pipeline_graph.of_profile(case.problem, steps, felt, shown, span),
+        chain=derivation.profile_chain(shown),
         shares=shares.without_each(case.solver, report.shares, shown),
     )
 
 
-def _alternatives(
-    solution: Solution, compared: Iterable[Compared], undominated: list[Bound], others: list[Bound]
-) -> tuple[Alternative, ...]:
-    """Returns the bounds and theorems that were compared with the one that is cited."""
-
-    found = [
-        Alternative(None, bound, "another pair that holds as well: neither is better in both")
-        for bound in undominated
-    ]
-    found += [Alternative(None, bound, "the same release in another notion") for bound in others]
-    for each in compared:
-        quantity = None if each.loss is None else solution.quantity(each.loss)
-        bound = None if quantity is None else bound_of(quantity)
-        found.append(Alternative(each.theorem, bound, each.why))
-    return tuple(found)
+def _further(undominated: Iterable[Bound], others: Iterable[Bound]) -> Iterator[Alternative]:
+    """Yields the further bounds of a release: other pairs (ε, δ), and those in other notions."""
+    for bound in undominated:
+        why = "another pair that holds as well: neither is better in both"
+        yield Alternative(None, bound, why)
+    for bound in others:
+        yield Alternative(None, bound, "the same release in another notion")
 
 
 def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
@@ -268,9 +250,7 @@ def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
         report = replace(report, findings=())
     elif case.extent != "bound":
         report = replace(report, alternatives=tuple(_unusable(case, found.solved[0])))
-    if case.budget is None:
-        return report
-    return replace(report, verdict=Verdict(case.budget, False, None, "there is no finite bound"))
+    return report
 
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
@@ -279,7 +259,7 @@ def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     from dpcompose.core.theorems.select import select
 
     _, compared = select(case.solver, solution)
-    found = [Alternative(each.theorem, None, each.why) for each in compared if each.loss is None]
+    found = [each for each in compared if each.bound is None]
     if case.problem.goal.relation.kind.value == "bounded":
         found.append(
             Alternative(

@@ -12,25 +12,15 @@ from dpcompose.core.model.problem import (
     Domain,
     Mechanism,
     Partition,
-    Path,
     Problem,
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.search.proof import Proof, change_at
-from dpcompose.core.search.solver import ChangeCharge, Visit
-from dpcompose.errors import Span
-from dpcompose.report import At, PipelineKind, PipelineNode, Share, TouchCount, wording
-from dpcompose.report.explanation import splits, with_all_above
-from dpcompose.report.proof_tree import (
-    Charged,
-    charged,
-    same_reach,
-    split_words,
-    stated,
-)
+from dpcompose.core.search.proof import change_at
+from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
+from dpcompose.report import At, PipelineKind, PipelineNode, Share, SpanOf, TouchCount, wording
+from dpcompose.report.derivation import Step, same_reach, stated
 
-SpanOf = Callable[[Path], Span]
 #: So many children of one kind are drawn below a node; those that the change reaches come first.
 _MOST_CHILDREN = 12
 #: From so many nodes on, only what the change reaches is drawn; and so many at most.
@@ -64,47 +54,53 @@ class _Reach(NamedTuple):
         return id(dataset) in self.passed
 
 
-def of_solution(proof: Proof, shares: Iterable[Share], span: SpanOf) -> tuple[PipelineNode, ...]:
+def of_solution(
+    problem: Problem,
+    solution: Solution,
+    steps: Sequence[Step],
+    shares: Iterable[Share],
+    span: SpanOf,
+) -> tuple[PipelineNode, ...]:
     """Returns the nodes of the pipeline, with the worst change of a solution and what each
     mechanism loses for it.
 
-    `shares`: the costs of mechanisms, the largest first: these are drawn where not all are. `span`:
-    gives the position of a path in the file.
+    `steps`: the derivation; `shares`: the costs of mechanisms, the largest first: these are drawn
+    where not all are. `span`: gives the position of a path in the file.
     """
-    solution = proof.solution
+    told = {id(each.charge): each for each in steps if each.charge is not None}
 
-    def cost(found: Sequence[ChangeCharge]) -> Charged:
+    def cost(found: Sequence[ChangeCharge]) -> Step:
         """Returns the cost of a mechanism on a dataset, over all draws of a sample together."""
         first, *others = found
-        known = proof.costs.get(id(first))
-        told = stated(first) if known is None else charged(proof, known)
+        known = told.get(id(first))
         if known is not None and not others:
-            return told
+            return known
         whole: Quantity = solution.share(first)
         for each in others:
             whole = whole.plus(solution.share(each))
-        return told._replace(bound=bound_of(whole))
+        return (known or stated(first))._replace(total=bound_of(whole))
 
     ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
-    reach = _reach(solution.visits, solution.felt)._replace(ranks=ranks)
-    return tuple(_Drawing(proof.problem, span, reach, cost).nodes)
+    reach = _reach(steps, solution.felt)._replace(ranks=ranks)
+    return tuple(_Drawing(problem, span, reach, cost).nodes)
 
 
 def of_profile(
     problem: Problem,
-    shown: tuple[Sequence[Visit], Sequence[ChangeCharge]],
+    steps: Sequence[Step],
+    felt: Sequence[ChangeCharge],
     first: At,
     span: SpanOf,
 ) -> tuple[PipelineNode, ...]:
     """Returns the nodes of the pipeline with the worst change at a chosen δ or ε; mechanisms have
     no cost of their own.
 
-    `shown`: an example change, as visited datasets and losses. Where the worst change at the
-    `first` point is another one, only what it reaches is marked. `span`: gives the position of a
-    path in the file.
+    `steps`: the derivation, of an example change with the losses `felt`. Where the worst change at
+    the `first` point is another one, only what it reaches is marked. `span`: gives the position of
+    a path in the file.
     """
-    same = same_reach(first, shown[1])
-    reach = _reach(*shown) if same else _reach_by_name(problem, first.touched)
+    same = same_reach(first, felt)
+    reach = _reach(steps, felt) if same else _reach_by_name(problem, first.touched)
     return tuple(_Drawing(problem, span, reach, lambda found: stated(found[0])).nodes)
 
 
@@ -140,36 +136,40 @@ def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
     return _Reach(frozenset(passed), changes, charges)
 
 
-def _reach(visits: Sequence[Visit], felt: Iterable[ChangeCharge]) -> _Reach:
-    """Returns what a change reaches, from the datasets it visits and the losses of mechanisms."""
+def _reach(steps: Sequence[Step], felt: Iterable[ChangeCharge]) -> _Reach:
+    """Returns what a change reaches, from the steps of its derivation and the losses of
+    mechanisms."""
     charges: dict[tuple[int, str], list[ChangeCharge]] = {}
     for charge in felt:
-        key = id(charge.visit.place.dataset), charge.mechanism.name
+        key = id(charge.place.dataset), charge.mechanism.name
         charges.setdefault(key, []).append(charge)
-    on_the_way = with_all_above(each.visit for found in charges.values() for each in found)
     passed: set[int] = set()
-    words: dict[int, dict[str, int]] = {}
+    on_the_way: set[int] = set()
+    words: dict[int, tuple[Visit, dict[str, int]]] = {}
     says: dict[int, str] = {}
-    for visit in visits:
-        if id(visit) not in on_the_way:
+    for step in steps:
+        visit = step.visit
+        if visit is None:
             continue
         dataset, edge = visit.place.dataset, visit.place.edge
-        passed.add(id(dataset))
-        told = words.setdefault(id(dataset), {})
-        above = 1 if visit.above is None else visit.above.copies
-        # In another dataset than a root it is plain whose unit it is.
-        text = wording.change(change_at(visit)).replace(" of one unit", "", visit.above is not None)
-        if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
-            text += f", {wording.count_text(visit.via.units)} times"
-        told[text] = told.get(text, 0) + visit.copies // above
-        for each_between in () if edge is None else edge.through:
-            passed.add(id(each_between))
-            says[id(each_between)] = "followed together with the maps below"
-        for partition, choice, sentence in splits(visit):
-            says.setdefault(id(partition), split_words(partition, choice, sentence))
-    for visit in visits:
-        told = words.get(id(visit.place.dataset), {})
-        says.setdefault(id(visit.place.dataset), _together(told, visit))
+        if step.partition is not None and id(visit) in on_the_way:
+            says.setdefault(id(step.partition), step.shortly)
+        elif step.kind in ("dataset", "block") and step.reached:
+            on_the_way.add(id(visit))
+            passed.add(id(dataset))
+            _, told = words.setdefault(id(dataset), (visit, {}))
+            above = 1 if visit.above is None else visit.above.copies
+            # In another dataset than a root it is plain whose unit it is.
+            text = wording.change(change_at(visit))
+            text = text.replace(" of one unit", "", visit.above is not None)
+            if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
+                text += f", {wording.count_text(visit.via.units)} times"
+            told[text] = told.get(text, 0) + visit.copies // above
+            for each_between in () if edge is None else edge.through:
+                passed.add(id(each_between))
+                says[id(each_between)] = "followed together with the maps below"
+    for key_, (visit, told) in words.items():
+        says.setdefault(key_, _together(told, visit))
     return _Reach(frozenset(passed), says, charges)
 
 
@@ -203,7 +203,7 @@ class _Drawing:
         problem: Problem,
         span: SpanOf,
         reach: _Reach,
-        cost: Callable[[Sequence[ChangeCharge]], Charged],
+        cost: Callable[[Sequence[ChangeCharge]], Step],
     ) -> None:
         self.nodes: list[PipelineNode] = []
         self._span, self._reach, self._cost = span, reach, cost
@@ -293,16 +293,16 @@ class _Drawing:
             if id(each) not in chosen:
                 continue
             found = reach.charges.get((id(dataset), each.name), ())
-            told = self._cost(found) if found else Charged(_guarantee(each))
+            told = self._cost(found) if found else None
             self._by_name.setdefault(each.name, len(self.nodes))
             self.nodes.append(
                 PipelineNode(
                     "mechanism",
                     each.name,
                     above,
-                    says=told.says,
+                    says=_guarantee(each) if told is None else told.shortly,
                     reached=reached[each.name],
-                    cost=told.bound,
+                    cost=None if told is None else told.total,
                     span=self._span(each.path),
                 )
             )

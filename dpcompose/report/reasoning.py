@@ -1,4 +1,4 @@
-"""The data types of a report's reasoning: worst change, proof, alternatives, assumptions."""
+"""The data types of a report's reasoning: worst change, derivation, record, assumptions."""
 
 from __future__ import annotations
 
@@ -99,18 +99,6 @@ class PipelineNode(NamedTuple):
     cost: Bound | None = None
     inputs: tuple[int, ...] = ()
     span: Span | None = None
-
-
-class Alternative(NamedTuple):
-    """A theorem that was compared: its bound, or None and the hypothesis that fails (`why`).
-
-    `theorem` is None for a further bound that the same theorem certifies (an undominated (ε, δ), or
-    another notion).
-    """
-
-    theorem: str | None
-    bound: Bound | None
-    why: str
 
 
 class FilterRecord(NamedTuple):

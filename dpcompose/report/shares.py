@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from operator import attrgetter
 
@@ -10,7 +10,7 @@ from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.loss.compositions import compositions
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.accuracy import accuracy_of
-from dpcompose.core.model.problem import Mechanism, Path, Problem
+from dpcompose.core.model.problem import Mechanism, Problem
 from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver
@@ -24,10 +24,8 @@ from dpcompose.curves import (
 )
 from dpcompose.curves.families import PureSteps
 from dpcompose.curves.rounding import capped, number, summed
-from dpcompose.errors import Span
-from dpcompose.report import AnswerNoise, At, Bound, Share
+from dpcompose.report import AnswerNoise, At, Bound, Share, SpanOf
 
-SpanOf = Callable[[Path], Span]
 #: The ε without a mechanism is computed for so many, those that cost most; where losses take long
 #: to compose, only so many are composed alone by all routes.
 _MOST, _MOST_SLOW = 12, 4
@@ -80,7 +78,7 @@ def of_profile(solver: Solver, at: At, span: SpanOf) -> tuple[Share, ...]:
         slow = _slow(solver)
         for name in names[:_MOST_ALONE]:
             others = {each for each in mechanisms if each != name}
-            value = _epsilon(problem.without(others), delta, slow and len(names) > _MOST_SLOW)
+            value = _epsilon(solver, others, delta, slow and len(names) > _MOST_SLOW)
             if value is not None:
                 found.append((name, min(value, total)))
     found.sort(key=lambda each: (-each[1], each[0]))
@@ -121,7 +119,7 @@ def without_each(solver: Solver, shares: Sequence[Share], at: At | None) -> tupl
         return tuple(shares)
     told = []
     for each in shares[:_MOST]:
-        value = _epsilon(problem.without({each.mechanism}), at.given)
+        value = _epsilon(solver, {each.mechanism}, at.given)
         told.append(each if value is None else each._replace(without=min(value, at.value)))
     return (*told, *shares[_MOST:])
 
@@ -140,13 +138,16 @@ def _slow(solver: Solver) -> bool:
     return unlike > _MOST
 
 
-def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fraction | None:
-    """Returns the least ε of a problem at a δ, or None where none is known.
+def _epsilon(
+    solver: Solver, without: Collection[str], delta: Fraction, roughly: bool = False
+) -> Fraction | None:
+    """Returns the least ε of a problem at a δ without the mechanisms of some names, or None where
+    none is known.
 
     `roughly`: tries only the routes that take little time.
     """
     point = Point(delta=delta)
-    patterned = Solver(problem).patterns()
+    patterned = Solver(solver.problem.without(without), solver).patterns()
     if not patterned:
         return None
     if not roughly:
@@ -160,9 +161,7 @@ def _epsilon(problem: Problem, delta: Fraction, roughly: bool = False) -> Fracti
 # What the noise of each mechanism does to its answers, for the report
 
 
-def noise_of_answers(
-    problem: Problem, level: Fraction, span: Callable[[Path], Span]
-) -> tuple[AnswerNoise, ...]:
+def noise_of_answers(problem: Problem, level: Fraction, span: SpanOf) -> tuple[AnswerNoise, ...]:
     """Returns what noise does to the answers of each mechanism, in the order of the spec; one that
     has other noise on other blocks has an entry for each.
 
@@ -177,9 +176,7 @@ def noise_of_answers(
     return tuple(known)
 
 
-def _of_mechanism(
-    mechanism: Mechanism, level: Fraction, span: Callable[[Path], Span]
-) -> AnswerNoise:
+def _of_mechanism(mechanism: Mechanism, level: Fraction, span: SpanOf) -> AnswerNoise:
     """Returns what noise does to the answers of one mechanism."""
     place = span(mechanism.path)
     noises = [each.guarantee.noise for each in mechanism.statements]

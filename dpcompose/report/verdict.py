@@ -127,20 +127,18 @@ def deltas_of(asked: Budget | None) -> list[Fraction]:
     return [] if asked is None else [value for name, value in asked.parameters if name == "delta"]
 
 
-def sharper(decision: Verdict | None, asked: Budget | None, ats: tuple[At, ...]) -> Verdict | None:
+def sharper(decision: Verdict, ats: Iterable[At]) -> Verdict:
     """Returns the verdict by the ε at the budget's δ (out of `ats`) if that leaves more of the
     budget, else the given one."""
-    if asked is None or decision is None:
+    asked = dict(decision.limit.parameters)
+    at = next((at for at in ats if at.given == asked.get("delta")), None)
+    if at is None or at.value is None or "epsilon" not in asked:
         return decision
-    given = dict(asked.parameters)
-    at = next((at for at in ats if at.given == given.get("delta")), None)
-    if at is None or at.value is None or "epsilon" not in given:
-        return decision
-    slack = given["epsilon"] - at.value
+    slack = asked["epsilon"] - at.value
     if decision.ok and decision.slack is not None:
-        held = given["epsilon"] - decision.slack
+        held = asked["epsilon"] - decision.slack
         if at.value >= held * (1 - NEARLY):
             return decision
     if not decision.ok and decision.why is None and decision.slack is not None:
         slack = max(slack, decision.slack)
-    return Verdict(asked, slack >= 0, slack, at=at)
+    return Verdict(decision.limit, slack >= 0, slack, at=at)

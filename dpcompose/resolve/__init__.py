@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.change.neighbouring import Relation
-from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
 from dpcompose.core.notions.guarantee import LIMITS, AskedRisk, Budget
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.memory import without_garbage_collection
@@ -144,6 +144,7 @@ class _Resolver:
             hint = "say what it thinks possible: `adversary: {hypotheses: none-vs-uniform}`"
             message = "the budget speaks of an adversary, and the spec has none"
             faults.add("DPC165", ("budget", "adversary"), message, hint, key=True)
+        reason = (spec.because or "") if spec.adaptivity != "parameters" else ""
         return Resolved(
             problem,
             spec.title,
@@ -158,7 +159,7 @@ class _Resolver:
             questions,
             spec.adaptivity == "parameters",
             None if spec.filter is None else Notion(spec.filter),
-            self._planned(),
+            reason if reason.strip() else None,
         )
 
     def _check_ledger(self) -> None:
@@ -198,13 +199,6 @@ class _Resolver:
                 "answer once"
             )
             self._faults.add("DPC105", at, message, f"{hint}`adversary`", key=True)
-
-    def _planned(self) -> str | None:
-        """Returns the reason (`because`) that the spec gives for fixed parameters; None if it gives
-        none."""
-        because = self._spec.because or ""
-        fixed = self._spec.adaptivity != "parameters"
-        return because if fixed and because.strip() else None
 
     def _broken_in(self, key: str) -> list[str | int]:
         """Returns the names, or the positions, of the entries of `key` that were left out for

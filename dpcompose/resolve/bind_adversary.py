@@ -11,9 +11,9 @@ from dpcompose.core.change.maps.kind import Gives
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.partitions.whereabouts import InSets, InSome
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Exactly, Part, equal
-from dpcompose.core.mechanisms.family import NUMBER
 from dpcompose.core.model.problem import Dataset, Goal, Partition, Path, Problem
 from dpcompose.core.notions.notion import CONVERTS, Notion
+from dpcompose.core.numbers.form_keys import NUMBER
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing, plural
 from dpcompose.resolve.parameters import Numbers

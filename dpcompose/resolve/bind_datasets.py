@@ -16,8 +16,8 @@ from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undivided
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.mechanisms.family import FormKey, Need, Sort
 from dpcompose.core.model.problem import Dataset, Domain, Path, Root, traits_of_root
+from dpcompose.core.numbers.form_keys import FormKey, Need, Sort
 from dpcompose.curves.rounding import listing
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, plural

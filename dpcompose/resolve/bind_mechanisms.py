@@ -21,13 +21,13 @@ from dpcompose.resolve.bind_concrete import ConcreteMechanisms
 from dpcompose.resolve.bind_relations import Relations
 from dpcompose.resolve.forest import BoundMechanism, Draft, Names, SpecPlace, cycles, has_column
 from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.selections import SELECT, selections
+from dpcompose.resolve.selections import selections
 from dpcompose.resolve.stated import StatedGuarantees, in_turn
 from dpcompose.source import Value
 from dpcompose.spec import mechanisms as written
 from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import Approx, Gdp, Profile, Pure, Rdp, Zcdp
-from dpcompose.spec.mechanisms import AnyConcrete, ReadingEntry
+from dpcompose.spec.mechanisms import AnyConcrete, ReadingEntry, Selection
 
 
 class Mechanisms:
@@ -93,7 +93,7 @@ class Mechanisms:
             hint = "each row's report by itself is stated for one row replaced: `relation: bounded`"
             self._faults.add("DPC105", (*path, "local"), message, hint, key=True)
             return None
-        if isinstance(mechanism, SELECT):
+        if isinstance(mechanism, Selection):
             drafts = partial(self._drafts, place=place)
             return selections(mechanism, path, drafts, self._numbers, self._faults)
         if not isinstance(mechanism, written.SeveralMechanism):
@@ -137,7 +137,7 @@ class Mechanisms:
                 hint = "protect one row: `unbounded` (it comes or goes) or `zero-out`"
                 self._faults.add("DPC105", (*path, "reads"), message, hint)
                 return True
-        runs = (mechanism.runs.fixed or 1) if isinstance(mechanism, SELECT) else 1
+        runs = _fixed_runs(mechanism)
         counted = ("runs", "fixed") if runs > 1 else ("count",)
         for each in place.dealt:
             if isinstance(each.made_by, Allocate) and (runs if runs > 1 else mechanism.count) > 1:
@@ -280,8 +280,7 @@ class Mechanisms:
         if mechanism.tags is not None and mechanism.group is not None:
             message = "`tags` and `group` are two words for one thing"
             self._faults.add("DPC105", (*path, "tags"), message, "keep one of them", key=True)
-        if isinstance(mechanism, SELECT):
-            count *= mechanism.runs.fixed or 1
+        count *= _fixed_runs(mechanism)
         made = [each.made_by for each in place.dealt]
         count *= math.prod(each.epochs for each in made if isinstance(each, Batches | Allocate))
         sample = next((each for each in made if isinstance(each, Sample)), None)
@@ -319,3 +318,9 @@ class Mechanisms:
             path = (*by_name[cycle[0]].path, "post_processes")
             message = f"{quoted(cycle[0])} uses its own output: {around}"
             self._faults.add("DPC124", path, message, "outputs are used after they are released")
+
+
+def _fixed_runs(mechanism: ReadingEntry) -> int:
+    """Returns the number of runs of a selection that has a fixed one; 1 for other mechanisms."""
+    law = getattr(mechanism, "runs", None)
+    return 1 if law is None else law.fixed or 1

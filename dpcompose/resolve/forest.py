@@ -20,9 +20,9 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.mechanisms.family import FormKey, Sort
 from dpcompose.core.model.problem import Mechanism, Path, Statement
 from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.source.rewriting import is_plain

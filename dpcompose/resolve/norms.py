@@ -13,10 +13,11 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import NUMBER, STEPS, WHOLE_L2, Family, FamilyForm, Need
+from dpcompose.core.mechanisms.family import Family, FamilyForm
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.matrix import Matrix, Tree
 from dpcompose.core.mechanisms.one_hot import OneHot
+from dpcompose.core.numbers.form_keys import NUMBER, STEPS, WHOLE_L2, Need
 from dpcompose.curves.rounding import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path
 from dpcompose.faults import Faults

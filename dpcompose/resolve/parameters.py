@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
+from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
 from dpcompose.resolve.forest import Block, Parameter, SpecPlace, no_block

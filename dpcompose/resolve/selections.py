@@ -10,21 +10,18 @@ from itertools import islice, product
 from typing import Any
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
-from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import POSITIVE, Need
 from dpcompose.core.mechanisms.private_selection import Selected, stop_of
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import POSITIVE, Need
 from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import Draft
 from dpcompose.resolve.parameters import Numbers
 from dpcompose.spec.fields import Model
-from dpcompose.spec.mechanisms import CONCRETE, RUNS_OF, Runs
+from dpcompose.spec.mechanisms import Runs
 
-#: The model of a selection as it is written.
-SELECT: Any = CONCRETE["select"]
 _MEAN = Need(
     "from 1 to 1e12", "DPC111", "at least one run is made", lambda value: 1 <= value <= 10**12
 )
@@ -147,8 +144,7 @@ def _is_pure(run: Model) -> bool:
     notion = getattr(run, "notion", None)
     if notion is not None:
         return bool(notion == "pure")
-    kind = next(name for name, model in RUNS_OF.items() if isinstance(run, model))
-    return FORMS[kind].states[0] == "pure"
+    return bool(run.form.states[0] == "pure")
 
 
 # --- laws -----------------------------------------------------------------------------------------

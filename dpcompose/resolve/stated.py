@@ -8,10 +8,10 @@ from functools import partial
 from itertools import combinations, islice
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.mechanisms.family import NUMBER, Need, Safe
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion, Pair, chain, chain_pairs
+from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.curves.rounding import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing

@@ -2,7 +2,7 @@
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -97,10 +97,6 @@ class Marks:
         self.target: dict[int, int] = {}  # alias: the node it repeats
         self._numbers: dict[int, Any] = {}
 
-    def items(self, number: int, sequence: list[Value]) -> Sequence[int]:
-        """Returns the numbers of the items of the list with this number."""
-        return array("I", self._walk(number, len(sequence), 1))
-
     def keys(self, number: int, mapping: dict[Any, Value]) -> dict[Any, int]:
         """Returns the numbers of the keys of the mapping with this number."""
         return dict(zip(mapping, self._walk(number, len(mapping), 2), strict=True))
@@ -121,21 +117,24 @@ class Marks:
         for step in path:
             inside = self.target.get(value, value)
             if isinstance(tree, dict) and isinstance(step, str) and step in tree:
-                key = self._cache_numbers(inside, tree, self.keys)[step]
+                key = self._inside(inside, tree)[step]
                 value, tree = key + 1, tree[step]
             elif isinstance(tree, list) and isinstance(step, int) and 0 <= step < len(tree):
-                key = value = self._cache_numbers(inside, tree, self.items)[step]
+                key = value = self._inside(inside, tree)[step]
                 tree = tree[step]
             else:
                 break
         return value, key
 
-    def _cache_numbers(self, number: int, tree: Any, number_all: Callable[[int, Any], Any]) -> Any:
-        """Returns the numbers in a collection by `number_all`, kept only where walking it again
-        would be slow."""
+    def _inside(self, number: int, tree: Any) -> Any:
+        """Returns the numbers of the items of a list, or of each key of a mapping; kept only where
+        walking it again would be slow."""
         numbers = self._numbers.get(number)
         if numbers is None:
-            numbers = number_all(number, tree)
+            if isinstance(tree, dict):
+                numbers = self.keys(number, tree)
+            else:
+                numbers = array("I", self._walk(number, len(tree), 1))
             if len(tree) > self._WORTH_KEEPING:
                 self._numbers[number] = numbers
         return numbers

@@ -12,10 +12,8 @@ from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.source import Value
 from dpcompose.source.cursor import Cursor
-from dpcompose.spec.model import json_schema
+from dpcompose.spec.model import Node, choices, json_schema, words
 from dpcompose.spec.phrases import entries_of, required
-
-Node = dict[str, Any]
 
 _MOST_BLOCKS = 100  # of a partition that are offered by name
 #: The keys whose values are names that the spec declares elsewhere, beside those of datasets.
@@ -86,29 +84,16 @@ def _schema() -> Node:
 
 def _nodes_at(cursor: Cursor) -> list[Node]:
     """Returns the parts of the schema for a place, each of which may hold there."""
-    nodes = list(_choices(_schema()))
+    nodes = list(choices(_schema(), _schema()))
     for step, said in zip(cursor.path, cursor.siblings, strict=False):
         others = {key: text for key, text in said.items() if key != step}
         nodes = [
             choice
             for node in _fitting(nodes, others)
             if (below := _below(node, step)) is not None
-            for choice in _choices(below)
+            for choice in choices(below, _schema())
         ]
     return nodes
-
-
-def _choices(node: Node) -> Iterator[Node]:
-    """Yields the parts of a schema that a part stands for, each with its own meaning."""
-    if "$ref" in node:
-        yield from _choices(_schema()["$defs"][node["$ref"].rpartition("/")[2]])
-        return
-    options = [*node.get("anyOf", ()), *node.get("oneOf", ())]
-    for each in options:
-        for choice in _choices(each):
-            yield {"description": node.get("description", ""), **choice}
-    if not options:
-        yield node
 
 
 def _fitting(nodes: Iterable[Node], said: Mapping[str, str]) -> list[Node]:
@@ -138,7 +123,7 @@ def _below(node: Node, step: str | int) -> Node | None:
 def _words(node: Node) -> Iterator[tuple[str, str]]:
     """Yields the words that are values by themselves, and mappings of a kind with an example."""
     says = node.get("description", "")
-    for each in (*node.get("enum", ()), *([node["const"]] if "const" in node else ())):
+    for each in words(node):
         yield str(each), _about(str(each)) or says
     if node.get("type") == "boolean":
         yield from (("true", says), ("false", says))

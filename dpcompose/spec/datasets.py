@@ -3,15 +3,14 @@
 Each kind of map and of partition has a model of its own, made of the keys of its form.
 """
 
-from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
-from dpcompose.core.mechanisms.family import Sort
+from dpcompose.core.numbers.form_keys import Sort
 from dpcompose.spec.fields import (
     Because,
     Model,
@@ -62,18 +61,25 @@ class AnyMap(Model):
     kind: str = Field(description="The kind of the map.")
 
 
-#: The model of each kind by its name.
-MAP_KINDS: dict[str, type[AnyMap]] = {
-    name: model_of(
-        form,
+@cache
+def map_model(kind: str) -> type[AnyMap]:
+    """Returns the model of a kind of map."""
+    model: type[AnyMap] = model_of(
+        MAPS[kind],
         AnyMap,
-        name.title().replace("-", ""),
-        f"a map of kind `{name}`",
+        kind.title().replace("-", ""),
+        f"a map of kind `{kind}`",
         ("kind", "The kind of the map."),
         _TYPES,
     )
-    for name, form in MAPS.items()
-}
+    return model
+
+
+Map = Annotated[
+    AnyMap,
+    by_key("kind", MAPS, map_model),
+    ReadAfter(lambda value: {"kind": value} if isinstance(value, str) else value),
+]
 
 
 class AnyPartition(Model):
@@ -94,29 +100,21 @@ class AnyPartition(Model):
     by: str = Field(description="What rows are assigned to blocks by.")
 
 
-#: The model of each kind by its name.
-PARTITION_KINDS: dict[str, type[AnyPartition]] = {
-    name: model_of(
-        form,
+@cache
+def partition_model(by: str) -> type[AnyPartition]:
+    """Returns the model of a kind of partition."""
+    model: type[AnyPartition] = model_of(
+        PARTITIONS[by],
         AnyPartition,
-        f"By{name.title()}",
-        f"a partition by {name}",
+        f"By{by.title()}",
+        f"a partition by {by}",
         ("by", "What rows are assigned to blocks by."),
         _TYPES,
     )
-    for name, form in PARTITIONS.items()
-}
+    return model
 
-if TYPE_CHECKING:
-    Map = AnyMap
-    Partition = AnyPartition
-else:
-    Map = Annotated[
-        reduce(or_, MAP_KINDS.values()),
-        by_key("kind", MAP_KINDS),
-        ReadAfter(lambda value: {"kind": value} if isinstance(value, str) else value),
-    ]
-    Partition = Annotated[reduce(or_, PARTITION_KINDS.values()), by_key("by", PARTITION_KINDS)]
+
+Partition = Annotated[AnyPartition, by_key("by", PARTITIONS, partition_model)]
 
 
 # --- datasets ------------------------------------------------------------------------------------

@@ -8,14 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
+from functools import partial
 from types import new_class
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.core.numbers.expressions import ExpressionError, number_hint, parse
+from dpcompose.core.numbers.form_keys import REQUIRED, Sort
 from dpcompose.source import Number
 
 #: The largest whole number in a spec.
@@ -36,11 +44,12 @@ class Model(BaseModel):
     """A mapping with a fixed set of keys; `what` is what messages call it.
 
     The schema tells `__doc__` of each model: it is assigned, since Python can be run without
-    docstrings.
+    docstrings. `form`: that of a kind, whose keys it has.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
     what: ClassVar[str] = "a mapping"
+    form: ClassVar[Any] = None
 
 
 def expected(
@@ -161,27 +170,69 @@ class ReadAfter:
         return core_schema.no_info_before_validator_function(self._look, handler(source))
 
 
+class WhenMet:
+    """Says to pydantic that a model reads the value, which is built when it meets the first one.
+
+    A spec has few of the kinds of the language.
+    """
+
+    def __init__(self, model: Callable[[], type[Model]]) -> None:
+        self._model = model
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def _read(self, value: object) -> Model:
+        """Returns the model with what stands in `value`; raises the errors of the model."""
+        return self._model().model_validate(value)
+
+    def __get_pydantic_json_schema__(
+        self, _: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        model = self._model()
+        model.model_rebuild()
+        return handler(core_schema.chain_schema([model.__pydantic_core_schema__]))
+
+
 class OneOf:
     """Says to pydantic which member of a union reads a value: the one whose tag `choose` returns.
 
     So each part of a spec is held against one model only, and its faults speak of that model.
     `choose` returns None for a value of a wrong type, and a tag that starts with `?` for a mapping
     that no member fits. `tags`: those of the members, in their order; a type stands for its name.
+    `model`: returns the model of a tag, which is made when it is met; without it the members are
+    those of the union.
     """
 
-    def __init__(self, choose: Callable[[object], str | type | None], *tags: str | type) -> None:
+    def __init__(
+        self,
+        choose: Callable[[object], str | type | None],
+        *tags: str | type,
+        model: Callable[[str], type[Model]] | None = None,
+    ) -> None:
         self._choose = choose
         self._tags = tuple(map(_tag, tags))
+        self._model = model
 
-    def members(self, union: Any) -> dict[str, Any]:
-        """Returns the members of a union by their tags."""
-        return dict(zip(self._tags, get_args(union), strict=True))
+    def member(self, union: Any, tag: str) -> Any:
+        """Returns the member of a union with this tag."""
+        if self._model is not None:
+            return self._model(tag)
+        return get_args(union)[self._tags.index(tag)]
+
+    def members(self, union: Any) -> list[Any]:
+        """Returns all members of a union."""
+        return [self.member(union, tag) for tag in self._tags]
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        members = self.members(source).items()
-        choices = {tag: handler.generate_schema(each) for tag, each in members}
+        choices = {}
+        for tag in self._tags:
+            held = None if self._model is not None else self.member(source, tag)
+            if held is None or (isinstance(held, type) and issubclass(held, Model)):
+                held = Annotated[Any, WhenMet(partial(self.member, source, tag))]
+            choices[tag] = handler.generate_schema(held)
         return core_schema.tagged_union_schema(choices, lambda value: _tag(self._choose(value)))
 
 
@@ -200,17 +251,23 @@ def by_shape(*shapes: type) -> OneOf:
     return OneOf(choose, *shapes)
 
 
-def by_key(key: str, kinds: Collection[str]) -> OneOf:
-    """Returns the choice by the text at a key; `?key` stands for a kind that is unknown."""
+def by_key(key: str, kinds: Collection[str], model: Callable[[str], type[Model]]) -> OneOf:
+    """Returns the choice by the text at a key; `?key` stands for a kind that is unknown.
+
+    `model`: returns the model of a kind.
+    """
 
     def choose(value: object) -> str | None:
         """Returns the kind of a mapping; None for another value."""
-        if not isinstance(value, dict):
-            return None
-        kind = value.get(key)
-        return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
+        return kind_at(key, value, kinds) if isinstance(value, dict) else None
 
-    return OneOf(choose, *kinds)
+    return OneOf(choose, *kinds, model=model)
+
+
+def kind_at(key: str, value: dict[str, object], kinds: Collection[str]) -> str:
+    """Returns the kind of a mapping, the text at `key`; `?key` for one that is unknown."""
+    kind = value.get(key)
+    return kind if isinstance(kind, str) and kind in kinds else f"?{key}"
 
 
 #: A name: any text; a number counts as its text.
@@ -273,6 +330,7 @@ def model_of(
         "__doc__": form.about,
         "__annotations__": {key: held for key, (held, _) in fields.items()},
         "what": what,
+        "form": form,
         **{key: field for key, (_, field) in fields.items()},
     }
     return new_class(name, (base,), exec_body=lambda own: own.update(space))

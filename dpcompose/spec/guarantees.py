@@ -157,4 +157,6 @@ NOTIONS: dict[str, type[Stated]] = {
     "rdp": Rdp,
     "profile": Profile,
 }
-Guarantee = Annotated[Pure | Approx | Zcdp | Gdp | Rdp | Profile, by_key("notion", NOTIONS)]
+Guarantee = Annotated[
+    Pure | Approx | Zcdp | Gdp | Rdp | Profile, by_key("notion", NOTIONS, NOTIONS.__getitem__)
+]

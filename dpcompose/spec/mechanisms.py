@@ -1,15 +1,15 @@
 """Mechanisms as they are written: concrete ones, with what is drawn and how far one row moves it,
 stated ones, and what is computed from outputs."""
 
-from functools import reduce
-from operator import or_
+from functools import cache
 from types import new_class
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import FamilyForm, Sort
+from dpcompose.core.mechanisms.family import FamilyForm
+from dpcompose.core.numbers.form_keys import Sort
 from dpcompose.spec.asked import Relation
 from dpcompose.spec.fields import (
     Because,
@@ -23,6 +23,7 @@ from dpcompose.spec.fields import (
     Several,
     Whole,
     by_shape,
+    kind_at,
     model_of,
 )
 from dpcompose.spec.guarantees import NOTIONS, Guarantee, Pure
@@ -162,7 +163,13 @@ class BySteps(Model):
     )
 
 
-#: A concrete mechanism as it is read: `_model` makes a model of its own for each family.
+class Selection(Model):
+    __doc__ = "The best of several runs, whose guarantee says for which relation it is."
+
+    what = "a selection"
+
+
+#: A concrete mechanism as it is read: `run_model` makes a model of its own for each family.
 AnyConcrete = Concrete | ByRows | BySteps
 #: What stands at a key of each sort.
 _TYPES: dict[Sort, Any] = {
@@ -173,17 +180,22 @@ _TYPES: dict[Sort, Any] = {
 }
 
 
-def _model(form: FamilyForm) -> type[Model]:
-    """Returns the model of a mechanism family, without a name."""
+@cache
+def run_model(kind: str) -> type[Model]:
+    """Returns the model of a mechanism family or a notion without a name, as the runs of `select`
+    are."""
+    if kind in NOTIONS:
+        return NOTIONS[kind]
+    form = FORMS[kind]
     base: type[Model] = ByRows if form.sensitivity is None else Concrete
     if form.by_steps:
-        base = Model if form.name == "select" else BySteps  # the runs have the relation
+        base = Selection if kind == "select" else BySteps  # the runs have the relation
     more = {}
     if form.moved is not None:
         about = f"{SENSITIVITY} Default: {form.moved}."
         more["sensitivity"] = (Sensitivity, Field(default=form.moved, description=about))
-    what, tag = f"`mechanism: {form.name}`", ("mechanism", MECHANISM)
-    model: type[Model] = model_of(form, base, _title(form.name), what, tag, _TYPES, **more)
+    what, tag = f"`mechanism: {kind}`", ("mechanism", MECHANISM)
+    model: type[Model] = model_of(form, base, _title(kind), what, tag, _TYPES, **more)
     return model
 
 
@@ -191,36 +203,22 @@ def _title(name: str) -> str:
     return name.title().replace("-", "")
 
 
-def _entry(name: str, model: type[Model], what: str, about: object) -> type[ReadingEntry]:
-    """Returns the model of a mechanism as an entry of a spec, with a name of its own."""
-    space = {"__module__": __name__, "__doc__": about, "what": what}
-    title = f"{_title(name)}Mechanism"
-    return new_class(title, (model, ReadingEntry), exec_body=lambda own: own.update(space))
+#: The families of which the runs of a selection can be.
+_RUNS = tuple(name for name in FORMS if name != "select")
 
 
-#: The model of each family without a name, by the name of the family, as the runs of `select` are.
-RUNS_OF: dict[str, type[Model]] = {
-    name: _model(form) for name, form in FORMS.items() if name != "select"
-}
-
-
-def _run(value: object) -> type[Model] | str | None:
-    """Returns the model for one run; a tag with `?` for one that no model fits, None if it is no
-    mapping."""
+def _run(value: object) -> str | None:
+    """Returns the kind or the notion of one run; a tag with `?` for one that no model fits, None if
+    it is no mapping."""
     if not isinstance(value, dict):
         return None
-    kind, notion = value.get("mechanism"), value.get("notion")
-    if kind is not None:
-        return RUNS_OF.get(kind, "?mechanism") if isinstance(kind, str) else "?mechanism"
-    return NOTIONS.get(notion, "?notion") if isinstance(notion, str) else "?notion"
+    if value.get("mechanism") is not None:
+        return value["mechanism"] if value["mechanism"] in _RUNS else "?mechanism"
+    return kind_at("notion", value, NOTIONS)
 
 
 #: One run of a selection: a concrete mechanism or a stated guarantee, without a name.
-if TYPE_CHECKING:
-    _Run = Model
-else:
-    _RUNS = (*NOTIONS.values(), *RUNS_OF.values())
-    _Run = Annotated[reduce(or_, _RUNS), OneOf(_run, *_RUNS)]
+_Run = Annotated[Model, OneOf(_run, *NOTIONS, *_RUNS, model=run_model)]
 
 
 class NegativeBinomial(Model):
@@ -282,17 +280,12 @@ _TYPES |= {
     ],
     Sort.RUNS: Runs,
 }
-#: The model of each family by its name, as an entry of a spec.
-CONCRETE: dict[str, type[ReadingEntry]] = {
-    name: _entry(name, RUNS_OF.get(name) or _model(form), f"`mechanism: {name}`", form.about)
-    for name, form in FORMS.items()
-}
 
 
 def kind_of(model: type[Model]) -> str | None:
     """Returns the name of the family that a model is of, as an entry or as a run; None for other
     models."""
-    return next((name for name, own in CONCRETE.items() if model in own.__mro__[:2]), None)
+    return model.form.name if isinstance(model.form, FamilyForm) else None
 
 
 #: Keys that only concrete mechanisms have; ε and δ are also of stated guarantees, and people write
@@ -308,8 +301,9 @@ NOISE_KEYS = frozenset({key.name for form in FORMS.values() for key in form.keys
 
 def noise_keys(kind: str) -> list[str]:
     """Returns the keys that are parameters of the noise of a kind of concrete mechanism."""
-    own = [key.name for key in FORMS[kind].keys]
-    return [*own, "sensitivity"] if issubclass(CONCRETE[kind], Concrete) else own
+    form = FORMS[kind]
+    own = [key.name for key in form.keys]
+    return own if form.sensitivity is None else [*own, "sensitivity"]
 
 
 # --- entries under `mechanisms` -------------------------------------------------------------------
@@ -325,16 +319,14 @@ class PureMechanism(Pure, ReadingEntry):
     )
 
 
-#: The model of each notion by its name, as an entry of a spec.
-_STATED: dict[str, type[ReadingEntry]] = {"pure": PureMechanism} | {
-    name: _entry(name, NOTIONS[name], f"a mechanism of notion `{name}`", f"A mechanism {about}.")
-    for name, about in {
-        "approx": "that is (ε, δ)-differentially private",
-        "zcdp": "that is ρ-zCDP",
-        "gdp": "that is μ-GDP",
-        "rdp": "with Rényi differential privacy",
-        "profile": "that is (ε, δ)-differentially private for several pairs",
-    }.items()
+#: What a mechanism of each notion is.
+_STATED = {
+    "pure": "A mechanism that is ε-differentially private.",
+    "approx": "A mechanism that is (ε, δ)-differentially private.",
+    "zcdp": "A mechanism that is ρ-zCDP.",
+    "gdp": "A mechanism that is μ-GDP.",
+    "rdp": "A mechanism with Rényi differential privacy.",
+    "profile": "A mechanism that is (ε, δ)-differentially private for several pairs.",
 }
 
 
@@ -356,24 +348,40 @@ class PostProcessing(Model):
     because: Because
 
 
-def _mechanism(value: object) -> type[Model] | str | None:
-    """Returns the model for a mechanism; a tag with `?` for one that no model fits, None if it is
-    no mapping."""
+@cache
+def mechanism_model(kind: str) -> type[Model]:
+    """Returns the model of an entry of a spec: of a family, a notion, or a key that tells what it
+    is."""
+    match kind:
+        case "post_processes":
+            return PostProcessing
+        case "guarantees":
+            return SeveralMechanism
+        case "pure":
+            return PureMechanism
+    what, about = f"`mechanism: {kind}`", FORMS[kind].about if kind in FORMS else _STATED[kind]
+    if kind in NOTIONS:
+        what = f"a mechanism of notion `{kind}`"
+    space = {"__module__": __name__, "__doc__": about, "what": what}
+    bases = (run_model(kind), ReadingEntry)
+    return new_class(f"{_title(kind)}Mechanism", bases, exec_body=lambda own: own.update(space))
+
+
+def _mechanism(value: object) -> str | None:
+    """Returns the kind of an entry; a tag with `?` for one that no model fits, None if it is no
+    mapping."""
     if not isinstance(value, dict):
         return None
-    notion, mechanism = value.get("notion"), value.get("mechanism")
-    if "post_processes" in value:
-        return PostProcessing
-    if "guarantees" in value:
-        return SeveralMechanism
+    for key in ("post_processes", "guarantees"):
+        if key in value:
+            return key
     # With both, what else is there tells which was meant.
     if "mechanism" in value and ("notion" not in value or not NOISE_KEYS.isdisjoint(value)):
-        return CONCRETE.get(mechanism, "?mechanism") if isinstance(mechanism, str) else "?mechanism"
-    return _STATED.get(notion, "?notion") if isinstance(notion, str) else "?notion"
+        return kind_at("mechanism", value, FORMS)
+    return kind_at("notion", value, NOTIONS)
 
 
-if TYPE_CHECKING:
-    Mechanism = ReadingEntry | PostProcessing
-else:
-    _MODELS = (*_STATED.values(), *CONCRETE.values(), SeveralMechanism, PostProcessing)
-    Mechanism = Annotated[reduce(or_, _MODELS), OneOf(_mechanism, *_MODELS)]
+_KINDS = (*NOTIONS, *FORMS, "guarantees", "post_processes")
+Mechanism = Annotated[
+    ReadingEntry | PostProcessing, OneOf(_mechanism, *_KINDS, model=mechanism_model)
+]

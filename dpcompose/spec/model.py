@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
 
+from dpcompose.core.change.maps import MAPS
 from dpcompose.errors import Path
 from dpcompose.source import Number
 from dpcompose.spec.asked import RELATIONS, Adversary, Declared, Protect, Reporting, WrittenBudget
-from dpcompose.spec.datasets import MAP_KINDS, Dataset
+from dpcompose.spec.datasets import Dataset, map_model
 from dpcompose.spec.fields import Model, Name, OneOf, Optional, ReadBy, Scalar, expected
 from dpcompose.spec.mechanisms import Mechanism
 
@@ -99,7 +101,7 @@ def located(loc: Path) -> tuple[type[Model], Path]:
     for step in loc:
         node, choice = _bare(node)
         if choice is not None:
-            node = choice.members(node)[str(step)]
+            node = choice.member(node, str(step))
             continue
         path.append(step)
         if isinstance(node, type) and issubclass(node, Model):
@@ -114,8 +116,10 @@ def models() -> list[type[Model]]:
     found: dict[type[Model], None] = {}
     stack: list[Any] = [Spec]
     while stack:
-        node, _ = _bare(stack.pop())
-        if isinstance(node, type) and issubclass(node, Model):
+        node, choice = _bare(stack.pop())
+        if choice is not None:
+            stack.extend(reversed(choice.members(node)))
+        elif isinstance(node, type) and issubclass(node, Model):
             if node not in found:
                 found[node] = None
                 stack.extend(reversed(_held(node).values()))
@@ -149,17 +153,44 @@ def _held(model: type[Model]) -> dict[str | int, Any]:
 
 # --- the JSON Schema, for editors -----------------------------------------------------------------
 
+#: A part of a JSON Schema.
+Node = dict[str, Any]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> Node:
     """Returns the JSON Schema (draft 2020-12) of a spec."""
-    schema: dict[str, Any] = _without_nulls(Spec.model_json_schema())
+    schema = schema_of_models()
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
-    alone = [kind for kind, model in MAP_KINDS.items() if _required(model) == {"kind"}]
+    alone = [kind for kind in MAPS if _required(map_model(kind)) == {"kind"}]
     forms = [{"enum": alone, "title": "kind"}, *mapped.pop("anyOf")]
     mapped["anyOf"] = forms
     return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema
+
+
+def schema_of_models() -> Node:
+    """Returns the JSON Schema of the models as they are: that of `Spec`, with the others in
+    `$defs`."""
+    schema: Node = _without_nulls(Spec.model_json_schema())
+    return schema
+
+
+def choices(node: Node, schema: Node) -> Iterator[Node]:
+    """Yields the parts of a schema that one of its parts stands for, each with its own meaning."""
+    if "$ref" in node:
+        yield from choices(schema["$defs"][node["$ref"].rpartition("/")[2]], schema)
+        return
+    options = node.get("anyOf", ())
+    for each in options:
+        for choice in choices(each, schema):
+            yield {"description": node.get("description", ""), **choice}
+    if not options:
+        yield node
+
+
+def words(node: Node) -> list[Any]:
+    """Returns the values that a part of a schema lists, not those of what it may stand for."""
+    return [*node.get("enum", ()), *([node["const"]] if "const" in node else ())]
 
 
 def _required(model: Any) -> set[str]:

@@ -9,9 +9,9 @@ from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.mechanisms import FORMS
-from dpcompose.core.mechanisms.family import REQUIRED, Sort
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.core.numbers.form_keys import REQUIRED, Sort
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number
 from dpcompose.spec.fields import Model

@@ -7,15 +7,14 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Path, Replacement, folded
 from dpcompose.source import Source, Value
 from dpcompose.source.rewriting import Rewrite, is_plain, renamed, rewritten, with_entry
-from dpcompose.spec.datasets import MAP_KINDS
+from dpcompose.spec.datasets import map_model
 from dpcompose.spec.fields import Model
-from dpcompose.spec.mechanisms import Concrete, ReadingEntry, kind_of
+from dpcompose.spec.mechanisms import Concrete, ReadingEntry
 from dpcompose.spec.synonyms import norms
 
 _CLIPS = (
@@ -51,7 +50,7 @@ def in_other_words(
     name = folded(key)
     value = entry.get(key)
     text = value if isinstance(value, str) else ""
-    if model is MAP_KINDS["sample"] and name in _FOLDED_RATES | {"p", "probability"}:
+    if model is map_model("sample") and name in _FOLDED_RATES | {"p", "probability"}:
         hint = (
             "`poisson: q` where each row is drawn by itself with chance q; `size: m, of: n` where "
             "m of n rows are drawn"
@@ -59,9 +58,8 @@ def in_other_words(
         return InOtherWords("write `poisson`", hint, (renamed, path, "poisson"), False)
     if not issubclass(model, ReadingEntry):
         return None
-    form = FORMS.get(kind_of(model) or "")
-    if form is not None and form.sensitivity is not None:
-        in_other_norm = _norm(name, form.name, path)
+    if issubclass(model, Concrete):
+        in_other_norm = _norm(name, model.form.name, path)
         if in_other_norm is not None:
             return in_other_norm
     gaussian = issubclass(model, Concrete) and "sigma" in model.model_fields

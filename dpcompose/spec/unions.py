@@ -16,7 +16,7 @@ from dpcompose.source.rewriting import renamed, rewritten, with_entry, with_name
 from dpcompose.spec import synonyms
 from dpcompose.spec.datasets import DOMAINS
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.mechanisms import CONCRETE, NOISE_KEYS, noise_keys
+from dpcompose.spec.mechanisms import NOISE_KEYS, noise_keys
 from dpcompose.spec.phrases import (
     BUDGET_FORMS,
     KINDS,
@@ -211,7 +211,7 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     kind, at = value["mechanism"], (*path, "mechanism")
     if not isinstance(kind, str):
         message = f"`mechanism` must be a concrete mechanism, not {value_text(kind)}"
-        hint = _beside("mechanism", kind, CONCRETE) or f"one of {listing(CONCRETE)}"
+        hint = _beside("mechanism", kind, FORMS) or f"one of {listing(FORMS)}"
         faults.add("DPC103", at, message, hint)
         return
     if kind == "select":
@@ -267,7 +267,7 @@ def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
 def _noise(word: str) -> str | None:
     """Returns the concrete mechanism that a word is the name or a synonym of; None if it is a
     notion or unknown."""
-    if word in CONCRETE:
+    if word in FORMS:
         return word
     found = synonyms.mechanism(word)
     return None if found is None or synonyms.notion(word) else found.write
@@ -301,11 +301,11 @@ def _no_notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     needs = "a guarantee needs `notion`"
     if "of" in path:
         needs = "a run needs `mechanism` or `notion`"
-        hint = f"{hint}; concrete mechanisms: {listing(CONCRETE)}"
+        hint = f"{hint}; concrete mechanisms: {listing(FORMS)}"
     elif not inside:
         needs = "a mechanism needs `notion`, `mechanism`, `guarantees` or `post_processes`"
         if not best and (best := _meant(value, "mechanism", NOISE_PARAMETERS)):
-            hint = f"concrete mechanisms: {listing(CONCRETE)}"
+            hint = f"concrete mechanisms: {listing(FORMS)}"
     elif "mechanism" in value:
         needs = "a guarantee needs `notion`, and a concrete mechanism is no guarantee"
         hint = "give `mechanism` an entry of its own under `mechanisms`"
@@ -327,7 +327,7 @@ def _type_elsewhere(
         stands = value[given]
         if not isinstance(stands, str) or folded(given) not in _TYPES:
             continue
-        best = "notion" if stands in NOTIONS else "mechanism" if stands in CONCRETE else None
+        best = "notion" if stands in NOTIONS else "mechanism" if stands in FORMS else None
         stated = [each for each in SIGNS if each in value]
         if best == "mechanism" and stated and NOISE_KEYS.isdisjoint({*value} - {"sensitivity"}):
             message = f"unknown key {quoted(given)} in {what}"

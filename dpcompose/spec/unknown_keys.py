@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.guarantee import RISKS
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.numbers.expressions import ExpressionError, parse
@@ -26,20 +27,10 @@ from dpcompose.faults import Faults, listing
 from dpcompose.source import Number, Value
 from dpcompose.source.rewriting import decimal_point, moved_in, renamed, wrapped
 from dpcompose.spec.asked import DP_BUDGETS, LongRelation
-from dpcompose.spec.datasets import (
-    MAP_KINDS,
-    PARTITION_KINDS,
-    AnyMap,
-    AnyPartition,
-    Graph,
-    Mapped,
-    Split,
-    Table,
-)
+from dpcompose.spec.datasets import AnyMap, AnyPartition, Graph, Mapped, Split, Table
 from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS, Stated
 from dpcompose.spec.mechanisms import (
-    CONCRETE,
     NOISE_KEYS,
     ByRows,
     BySteps,
@@ -503,7 +494,7 @@ def _misplaced_in_concrete(model: type[Model], own: str, key: str) -> tuple[str,
 
 def _owners(key: str) -> list[str]:
     """Returns the concrete mechanisms with this parameter."""
-    return [f"mechanism: {kind}" for kind in CONCRETE if key in noise_keys(kind)]
+    return [f"mechanism: {kind}" for kind in FORMS if key in noise_keys(kind)]
 
 
 def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | None:
@@ -518,12 +509,10 @@ def _misplaced_in_dataset(model: type[Model], key: str) -> tuple[str, str] | Non
         return f"{name} does not belong to a derived dataset", f"give {name} to the root"
     says = f"{name} does not belong to {model.what}"
     if issubclass(model, AnyPartition):
-        by = next(each for each, own in PARTITION_KINDS.items() if issubclass(model, own))
         owner = next((each.name for each in PARTITIONS.values() if each.has(key)), None)
-        hint = dict(PARTITIONS[by].elsewhere).get(key, owner and f"write `by: {owner}`")
+        hint = dict(model.form.elsewhere).get(key, owner and f"write `by: {owner}`")
     elif issubclass(model, AnyMap):
-        kind = next(each for each, own in MAP_KINDS.items() if issubclass(model, own))
-        hint = dict(MAPS[kind].elsewhere).get(key, _DROPPING if key == "drops" else None)
+        hint = dict(model.form.elsewhere).get(key, _DROPPING if key == "drops" else None)
     else:
         return None
     return None if hint is None else (says, hint)

@@ -5,19 +5,21 @@ The models are their one home: the JSON Schema, messages and `dpcompose explain`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from inspect import get_annotations
-from typing import Any
 
+from dpcompose.core.change.maps import MAPS
+from dpcompose.core.change.partitions import PARTITIONS
+from dpcompose.core.mechanisms import FORMS
 from dpcompose.spec.asked import RELATIONS
-from dpcompose.spec.datasets import DOMAINS, MAP_KINDS, PARTITION_KINDS
+from dpcompose.spec.datasets import DOMAINS, map_model, partition_model
 from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS
-from dpcompose.spec.mechanisms import CONCRETE
-from dpcompose.spec.model import Spec, models
+from dpcompose.spec.mechanisms import mechanism_model
+from dpcompose.spec.model import Node, Spec, choices, models, schema_of_models, words
 
 
 class WordSort(StrEnum):
@@ -52,12 +54,12 @@ class Meaning:
     keys: tuple[Meaning, ...] = ()
 
 
-#: The keys that name a kind: its sort, where it stands, and the models of all kinds.
-_TAGS: dict[str, tuple[WordSort, str, Mapping[str, type[Model]]]] = {
-    "kind": (WordSort.MAP, "map", MAP_KINDS),
-    "by": (WordSort.PARTITION, "partition", PARTITION_KINDS),
-    "notion": (WordSort.NOTION, "notion", NOTIONS),
-    "mechanism": (WordSort.MECHANISM, "mechanism", CONCRETE),
+#: The keys that name a kind: its sort, where it stands, all kinds, and what returns their models.
+_TAGS: dict[str, tuple[WordSort, str, Iterable[str], Callable[[str], type[Model]]]] = {
+    "kind": (WordSort.MAP, "map", MAPS, map_model),
+    "by": (WordSort.PARTITION, "partition", PARTITIONS, partition_model),
+    "notion": (WordSort.NOTION, "notion", NOTIONS, NOTIONS.__getitem__),
+    "mechanism": (WordSort.MECHANISM, "mechanism", FORMS, mechanism_model),
 }
 #: Keys of every mechanism, told where they stand by themselves.
 _COMMON = frozenset({"name", "reads", "count", "because", "uses", "interactive", "tags"})
@@ -108,15 +110,15 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
 
 
 @cache
-def _nodes() -> dict[str, Any]:
-    """Returns the JSON Schema of each model by its name."""
-    schema = Spec.model_json_schema()
-    return {**schema["$defs"], Spec.__name__: schema}
+def _schema() -> Node:
+    """Returns the JSON Schema of all models."""
+    return schema_of_models()
 
 
-def _properties(model: type[Model]) -> dict[str, Any]:
+def _properties(model: type[Model]) -> dict[str, Node]:
     """Returns the properties in the JSON Schema of a model, by key."""
-    found: dict[str, Any] = _nodes()[model.__name__]["properties"]
+    own = _schema() if model is Spec else _schema()["$defs"][model.__name__]
+    found: dict[str, Node] = own["properties"]
     return found
 
 
@@ -128,8 +130,9 @@ def _home(model: type[Model], name: str) -> str:
 
 def _kinds() -> Iterator[Meaning]:
     """Yields the meaning of each kind of map, partition, notion and mechanism, with its keys."""
-    for sort, key, kinds in _TAGS.values():
-        for name, model in kinds.items():
+    for sort, key, kinds, model_of in _TAGS.values():
+        for name in kinds:
+            model = model_of(name)
             own = [meaning for _, meaning in _keys_of(model)]
             keys = tuple(each for each in own if each.word not in {*_TAGS, *_COMMON})
             yield Meaning(name, sort, (key,), str(model.__doc__), keys=keys)
@@ -158,16 +161,12 @@ def _values() -> Iterator[Meaning]:
                         yield Meaning(value, WordSort.VALUE, (word,), node.get("description", ""))
 
 
-def _words(node: Any) -> Iterator[str]:
-    """Yields the texts that a part of a JSON Schema lists as values."""
-    if isinstance(node, list):
-        for each in node:
-            yield from _words(each)
-    elif isinstance(node, dict):
-        said = [*node.get("enum", ()), *([node["const"]] if "const" in node else [])]
-        yield from (each for each in said if isinstance(each, str))
-        for key in ("anyOf", "oneOf", "items"):
-            yield from _words(node.get(key, []))
+def _words(node: Node) -> Iterator[str]:
+    """Yields the texts that a part of a JSON Schema lists as values, or as items."""
+    for each in choices(node, _schema()):
+        yield from (word for word in words(each) if isinstance(word, str))
+        if "items" in each:
+            yield from _words(each["items"])
 
 
 def either(says: Iterable[str]) -> str:
@@ -182,16 +181,14 @@ def _models_by_name() -> dict[str, type[Model]]:
     return {model.__name__: model for model in models()}
 
 
-def _values_in_words(node: dict[str, Any]) -> list[str]:
+def _values_in_words(node: Node) -> list[str]:
     """Returns phrases for the values that a part of a JSON Schema allows, such as `a number
     below 1`."""
     if "$ref" in node:
         return [_model(node).what]
-    if "const" in node:
-        return [f"`{node['const']}`"]
-    if "enum" in node:
-        return [f"`{each}`" for each in node["enum"]]
-    options = [each for each in node.get("anyOf", node.get("oneOf", [])) if each != _NOTHING]
+    if "const" in node or "enum" in node:
+        return [f"`{each}`" for each in words(node)]
+    options = node.get("anyOf", [])
     if len(options) == 2 and options[0].get("type") == "number":
         return ["a number below 1" if "exclusiveMaximum" in options[0] else "a number"]
     if len(options) == 2 and options[0].get("type") == "integer":
@@ -220,12 +217,11 @@ def _values_in_words(node: dict[str, Any]) -> list[str]:
             return ["`name`, `name.block` or `name.*`" if "pattern" in node else "a name"]
 
 
-_NOTHING = {"type": "null"}
 #: Of more models than these, what they have in common is told.
 _MOST_TOLD = 5
 
 
-def _model(node: dict[str, Any]) -> type[Model]:
+def _model(node: Node) -> type[Model]:
     """Returns the model that a reference in a JSON Schema names."""
     return _models_by_name()[node["$ref"].rpartition("/")[2]]
 

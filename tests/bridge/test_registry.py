@@ -14,14 +14,13 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from command import run
 from contracts import checked
-from typer.testing import CliRunner
 
 import dpcompose
 from dpcompose.bridge import registry_entries as registry
 from dpcompose.bridge.registry_check import check_entry
 from dpcompose.bridge.registry_entries import OURS, SCHEMA, read_entry
-from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -73,16 +72,6 @@ def found(text: str) -> list[tuple[str, str, str]]:
     return [
         (each.level, each.code, each.message) for each in check_entry(read_entry(text, "e")).found
     ]
-
-
-def run(*arguments: str, stdin: str | None = None) -> Any:
-    return CliRunner().invoke(app, list(arguments), input=stdin)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 # --- the schema ----------------------------------------------------------------------------------

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from command import run
 
 import dpcompose
 from dpcompose.bridge import Unconvertible, from_event, to_event
-from dpcompose.cli import app
+
+pytestmark = pytest.mark.usefixtures("home")
 
 SPECS = Path(__file__).parents[2] / "specs"
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets:\n  rows: {}\n"
@@ -184,17 +184,7 @@ def test_every_example_is_written_or_refused() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str, stdin: str | None = None) -> Result:
-        return CliRunner(env={"NO_COLOR": "1"}).invoke(app, list(arguments), input=stdin)
-
-    return call
-
-
-def test_the_format_is_a_line_for_each_spec(run: Callable[..., Result]) -> None:
+def test_the_format_is_a_line_for_each_spec() -> None:
     result = run(
         "analyze", "-", "--format", "event", "--delta", "1e-6", stdin=f"{ALL}---\n{REFUSED[0][0]}"
     )
@@ -204,7 +194,7 @@ def test_the_format_is_a_line_for_each_spec(run: Callable[..., Result]) -> None:
     assert result.exit_code == 0
 
 
-def test_what_is_written_is_imported(run: Callable[..., Result]) -> None:
+def test_what_is_written_is_imported() -> None:
     Path("dp-sgd.yaml").write_text(dpcompose.example("dp-sgd"), encoding="utf-8")
     assert run("analyze", "dp-sgd.yaml", "--format", "event", "-o", "event.json").exit_code == 0
     assert run("import", "event.json", "-o", "again.dp.yaml", "--delta", "1e-5").exit_code == 0
@@ -212,7 +202,7 @@ def test_what_is_written_is_imported(run: Callable[..., Result]) -> None:
     assert quiet.stdout.startswith("epsilon=2.381") and quiet.exit_code == 0
 
 
-def test_an_invalid_spec_is_told_on_standard_error(run: Callable[..., Result]) -> None:
+def test_an_invalid_spec_is_told_on_standard_error() -> None:
     result = run("analyze", "-", "--format", "event", stdin=f"{HEAD}mechanisms: [{{nam: x}}]\n")
     assert json.loads(result.stdout)["refused"] == "the spec is invalid"
     assert result.exit_code == 3 and "error[DPC102]: a mechanism needs" in result.stderr

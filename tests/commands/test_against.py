@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from command import git
 from planning.test_diff import BASE, run
 from typer.testing import Result
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-
-
-def git(*arguments: str) -> None:
-    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -105,7 +100,10 @@ def test_a_new_file(repository: Path) -> None:
     listed.write_text("specs/rides.yaml\n")
     assert "▲" in run("--against", "first", "--files-from", str(listed)).stdout
     shown = run("--against", "first", "--allow-new", "--format", "markdown", "specs/new.yaml")
-    assert shown.exit_code == 0 and "**increased**" in shown.stdout
+    assert (
+        shown.exit_code == 0
+        and "### ▲ <code>specs/new.yaml</code>: new spec: ε = 1.7 " in shown.stdout
+    )
 
 
 @needs_git

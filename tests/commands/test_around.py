@@ -15,9 +15,11 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from command import run
 from conftest import LIBRARY
 from typer.main import get_command
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
+from volume import thinned
 
 import dpcompose
 from dpcompose.cli import app
@@ -31,17 +33,7 @@ ROOT = Path(__file__).parents[2]
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 
-def call(*arguments: str) -> Result:
-    return CliRunner(env={"NO_COLOR": "1"}).invoke(app, list(arguments))
-
-
 # --- init ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_the_starter_meets_its_budget_without_any_finding() -> None:
@@ -51,42 +43,39 @@ def test_the_starter_meets_its_budget_without_any_finding() -> None:
     assert report.findings == ()
 
 
-def test_init_writes_a_spec_and_the_schema_that_its_modeline_names(folder: Path) -> None:
-    result = call("init")
+def test_init_writes_a_spec_and_the_schema_that_its_modeline_names(home: Path) -> None:
+    result = run("init")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert sorted(os.listdir(folder)) == [SCHEMA_FILE, "pipeline.dp.yaml"]
-    text = (folder / "pipeline.dp.yaml").read_text(encoding="utf-8")
+    assert sorted(os.listdir(home)) == [SCHEMA_FILE, "pipeline.dp.yaml"]
+    text = (home / "pipeline.dp.yaml").read_text(encoding="utf-8")
     modeline = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
     assert modeline is not None and modeline[1] == SCHEMA_FILE
-    schema = json.loads((folder / SCHEMA_FILE).read_text(encoding="utf-8"))
+    schema = json.loads((home / SCHEMA_FILE).read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
-    assert call("check", "pipeline.dp.yaml").exit_code == 0
+    assert run("check", "pipeline.dp.yaml").exit_code == 0
 
 
-def test_init_never_overwrites_unless_told_to(folder: Path) -> None:
+def test_init_never_overwrites_unless_told_to(home: Path) -> None:
     for name in ("a.yaml", SCHEMA_FILE):
-        (folder / name).write_text("mine")
-    (folder / "nowhere.yaml").symlink_to(folder / "missing")
+        (home / name).write_text("mine")
+    (home / "nowhere.yaml").symlink_to(home / "missing")
     for name in ("a.yaml", "nowhere.yaml", "."):
-        result = call("init", name)
+        result = run("init", name)
         assert (result.exit_code, result.stdout) == (2, "")
         assert f"{name} is there already" in result.stderr and "--force" in result.stderr
-    assert (folder / "a.yaml").read_text() == "mine"
-    assert call("init", "a.yaml", "--force").exit_code == 0
-    assert (folder / "a.yaml").read_text() == starter()
-    assert (folder / SCHEMA_FILE).read_text() == "mine"
+    assert (home / "a.yaml").read_text() == "mine"
+    assert run("init", "a.yaml", "--force").exit_code == 0
+    assert (home / "a.yaml").read_text() == starter()
+    assert (home / SCHEMA_FILE).read_text() == "mine"
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if n % 5 else name
-        for n, name in enumerate([*LIBRARY, *printed_examples()])
-    ],
+    thinned([*LIBRARY, *printed_examples()], 20),
 )
-def test_init_starts_from_a_copy_of_any_example(folder: Path, name: str) -> None:
-    assert call("init", "a.yaml", "--from", name).exit_code == 0
-    text = (folder / "a.yaml").read_text(encoding="utf-8")
+def test_init_starts_from_a_copy_of_any_example(home: Path, name: str) -> None:
+    assert run("init", "a.yaml", "--from", name).exit_code == 0
+    text = (home / "a.yaml").read_text(encoding="utf-8")
     assert text.startswith(f"# yaml-language-server: $schema={SCHEMA_FILE}\n#")
     assert (
         "# expect:" not in text and text.endswith("\n") and max(map(len, text.split("\n"))) <= 100
@@ -99,29 +88,29 @@ def test_init_starts_from_a_copy_of_any_example(folder: Path, name: str) -> None
         assert report.bound == dpcompose.analyze(full_spec(example.specs[0].lines)).bound
 
 
-def test_init_lists_what_to_start_from_and_knows_near_names(folder: Path) -> None:
-    assert call("init", "--list").stdout == call("examples").stdout
-    missed = call("init", "--from", "trainng")
+def test_init_lists_what_to_start_from_and_knows_near_names(home: Path) -> None:
+    assert run("init", "--list").stdout == run("examples").stdout
+    missed = run("init", "--from", "trainng")
     assert missed.exit_code == 2 and "did you mean training?" in missed.stderr
-    assert os.listdir(folder) == []
-    assert "# Example IV.14 of the paper" in call("init", "-", "--from", "iv.14").stdout
+    assert os.listdir(home) == []
+    assert "# Example IV.14 of the paper" in run("init", "-", "--from", "iv.14").stdout
 
 
-def test_init_prints_or_says_why_it_cannot_write(folder: Path) -> None:
-    assert call("init", "-").stdout == starter()
-    result = call("init", "no/such/folder.yaml")
+def test_init_prints_or_says_why_it_cannot_write(home: Path) -> None:
+    assert run("init", "-").stdout == starter()
+    result = run("init", "no/such/folder.yaml")
     assert result.exit_code == 2 and "No such file or directory" in result.stderr
-    assert os.listdir(folder) == []
+    assert os.listdir(home) == []
 
 
-def test_examples_are_listed_with_their_titles_and_printed(folder: Path) -> None:
-    listed = call("examples").stdout
+def test_examples_are_listed_with_their_titles_and_printed(home: Path) -> None:
+    listed = run("examples").stdout
     names = re.findall(r"^([\w.-]+) {2,}\S", listed, re.MULTILINE)
     assert sorted(names) == sorted([*LIBRARY, *printed_examples(), *FOLDERS])
     assert names.index("deployments") < names.index("google-mobility") < names.index("patterns")
     assert "Two questions by randomized response" in listed
-    assert call("examples", "survey").stdout == LIBRARY["survey"].read_text(encoding="utf-8")
-    missed = call("examples", "survy")
+    assert run("examples", "survey").stdout == LIBRARY["survey"].read_text(encoding="utf-8")
+    missed = run("examples", "survy")
     assert missed.exit_code == 2 and "did you mean survey?" in missed.stderr
 
 
@@ -162,7 +151,7 @@ def test_short_help_fits_a_screen_and_shows_how_to_call_the_command(
 
 
 def test_help_has_the_commands_in_panels_and_the_exit_codes() -> None:
-    lines = call("--help").stdout.splitlines()
+    lines = run("--help").stdout.splitlines()
     panels = [line.split("─")[1].strip() for line in lines if line.startswith("╭─")]
     assert panels == ["Options", "Analyse", "Plan", "Review", "Learn", "Exit codes"]
     listed = [line.split()[1] for line in lines if re.match(r"│ [a-z]+ +[A-Z]", line)]
@@ -171,7 +160,7 @@ def test_help_has_the_commands_in_panels_and_the_exit_codes() -> None:
 
 @pytest.mark.parametrize("command", commands())
 def test_help_pages_with_two_examples_that_the_command_takes(command: str) -> None:
-    result = call(command, "--help")
+    result = run(command, "--help")
     tail = result.stdout.partition("╭─ Examples ")[2]
     group: Any = get_command(app)
     for typed, says in help_examples()[command].items():
@@ -185,7 +174,7 @@ def test_help_pages_with_two_examples_that_the_command_takes(command: str) -> No
 
 
 def test_the_former_name_of_a_command_has_its_help() -> None:
-    former, now = (call(name, "--help") for name in ("sensitivity", "savings"))
+    former, now = (run(name, "--help") for name in ("sensitivity", "savings"))
     assert former.exit_code == 0
     assert former.stdout.replace("sensitivity", "savings").split() == now.stdout.split()
 
@@ -204,7 +193,7 @@ def test_help_fits_a_terminal_that_has_few_characters(width: str) -> None:
 
 
 def test_nothing_in_a_help_text_is_markup() -> None:
-    assert "[FORMAT=]FILE" in call("check", "--help").stdout
+    assert "[FORMAT=]FILE" in run("check", "--help").stdout
 
 
 @pytest.mark.slow
@@ -245,7 +234,7 @@ def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> No
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert f"_DPCOMPOSE_COMPLETE=complete_{shell}" in result.stdout
-    assert result.stdout == call("completion", shell).stdout
+    assert result.stdout == run("completion", shell).stdout
     assert "_DPCOMPOSE_COMPLETE" not in os.environ
     if found := shutil.which(shell):
         reading = [found, "-n"] if shell != "fish" else [found, "--no-execute"]
@@ -261,7 +250,7 @@ def test_the_hooks_call_commands_that_exist_on_the_right_files() -> None:
     for hook in hooks:
         program, command, *options, last = hook["entry"].split()
         assert program == "dpcompose" and command in commands() and last == "--"
-        assert call(command, *options, "-h").exit_code == 0
+        assert run(command, *options, "-h").exit_code == 0
         assert hook["language"] == "python"
         files = re.compile(hook["files"])
         assert all(files.search(name) for name in ("pipeline.dp.yaml", "a/b.dp.yml"))

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from command import run
 
-from dpcompose.cli import app
+pytestmark = pytest.mark.usefixtures("home")
 
 SPEC = """\
 dpcompose: 1
@@ -36,7 +36,7 @@ def write(
 def told(*more: str, command: str = "check") -> tuple[list[tuple[str, str]], int]:
     """The files that have the remark with its level, and the exit code."""
     files = sorted(map(str, Path().glob("*.yaml")))
-    done = CliRunner().invoke(app, [command, *files, "--format", "json", *more])
+    done = run(command, *files, "--format", "json", *more)
     found = [
         (each["file"], finding["level"])
         for each in json.loads(done.stdout)["results"]
@@ -44,11 +44,6 @@ def told(*more: str, command: str = "check") -> tuple[list[tuple[str, str]], int
         if finding["code"] == "DPC224"
     ]
     return found, done.exit_code
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("command", ["check", "analyze"])
@@ -99,7 +94,7 @@ def test_the_settings_turn_it_off_or_let_it_fail(level: str, found: object) -> N
 def test_a_total_counts_them_together_and_says_nothing_of_it() -> None:
     write("a")
     write("b")
-    done = CliRunner().invoke(app, ["total", "a.yaml", "b.yaml"])
+    done = run("total", "a.yaml", "b.yaml")
     assert done.exit_code == 0 and "0.2 left" in done.output and "DPC224" not in done.output
     write("b", budget=2)
-    assert CliRunner().invoke(app, ["total", "a.yaml", "b.yaml"]).exit_code != 0
+    assert run("total", "a.yaml", "b.yaml").exit_code != 0

@@ -18,18 +18,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import command
 import pytest
 from handmade import AT_MILLIONTH, AT_ONE, REPORTS, pure
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import dpcompose
-from dpcompose.cli import app, options
+from dpcompose.cli import options
+from dpcompose.commands.choices import Color
 from dpcompose.commands.explain import identifiers
-from dpcompose.commands.output import Color, Look, style_for
-from dpcompose.commands.outputs import Format
 from dpcompose.commands.run import Run as Options
+from dpcompose.commands.writing.output import Look, style_for
 from dpcompose.core.notions.guarantee import Budget
-from dpcompose.render.code_text import codes
+from dpcompose.render import Format
+from dpcompose.render.help.code_text import codes
 from dpcompose.report import Report, Verdict
 
 Run = Callable[..., Result]
@@ -78,38 +80,10 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(specs: Path) -> Run:
-    def call(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
-        plain = {"NO_COLOR": "", "FORCE_COLOR": "", "TERM": "xterm", **environment}
-        return CliRunner(env=plain).invoke(app, list(arguments), input=stdin)
-
-    return call
+    return command.run
 
 
 # --- exit codes ----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", list(Format))
-@pytest.mark.parametrize(
-    ("files", "analyzed", "checked"),
-    [
-        (["rides"], 0, 0),
-        (["trap"], 1, 1),
-        (["census"], 0, 1),
-        (["mixed"], 0, 1),
-        (["invalid"], 3, 3),
-        (["missing"], 2, 2),
-        (["rides", "trap", "rides"], 1, 1),
-        (["trap", "missing", "rides"], 2, 2),
-        (["missing", "invalid", "rides"], 3, 3),
-    ],
-)
-def test_exit_codes_are_the_same_for_every_format(
-    run: Run, form: str, files: list[str], analyzed: int, checked: int
-) -> None:
-    paths = [f"{each}.yaml" for each in files]
-    assert run("analyze", *paths, "--format", form).exit_code == analyzed
-    assert run("check", *paths, "--format", form).exit_code == checked
 
 
 def test_every_file_is_reported_in_order(run: Run) -> None:
@@ -397,7 +371,7 @@ def test_machine_formats_are_never_coloured(run: Run) -> None:
 
 
 def test_version_names_the_program() -> None:
-    result = CliRunner().invoke(app, ["--version"])
+    result = command.run("--version")
     assert (result.exit_code, result.stdout) == (0, f"dpcompose {dpcompose.__version__}\n")
 
 
@@ -487,15 +461,15 @@ def test_a_full_disk_is_one_line() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def test_closed_streams_are_no_traceback() -> None:
     shell = f"{sys.executable} -m dpcompose"
-    for command, code in [
+    for call, code in [
         ("theorems >&-", 2),
         ("explain nonsense 2>&-", 2),
         ("explain nonsense >&- 2>&-", 2),
         ("analyze - <&-", 2),
         ("analyze missing 2>/dev/full", 2),
     ]:
-        result = subprocess.run(f"{shell} {command}", shell=True, capture_output=True, check=False)
-        assert (command, result.returncode, b"Traceback" in result.stderr) == (command, code, False)
+        result = subprocess.run(f"{shell} {call}", shell=True, capture_output=True, check=False)
+        assert (call, result.returncode, b"Traceback" in result.stderr) == (call, code, False)
 
 
 @pytest.mark.slow
@@ -520,7 +494,10 @@ def test_every_option_sets_a_field_of_the_run() -> None:
         (["--version"], {"rich", "pydantic", "yaml", "mpmath", "dpcompose.core.theorems"}),
         (["explain", "IV.13"], {"mpmath", "numpy", "dpcompose.core.search"}),
         (["analyze", "--quiet", "-"], {"rich", "mpmath", "jsonschema", "dpcompose.render.json"}),
-        (["analyze", "-"], {"rich.markdown", "dpcompose.handbook", "dpcompose.render.code_text"}),
+        (
+            ["analyze", "-"],
+            {"rich.markdown", "dpcompose.handbook", "dpcompose.render.help.code_text"},
+        ),
     ],
 )
 def test_cold_start_imports_nothing_it_does_not_need(
@@ -565,13 +542,13 @@ FIELD = {
 
 @pytest.mark.parametrize("word", FIELD)
 def test_words_of_the_field_are_explained(word: str) -> None:
-    result = CliRunner().invoke(app, ["explain", word])
+    result = command.run("explain", word)
     assert result.exit_code == 0 and FIELD[word] in result.stdout
 
 
 @pytest.mark.parametrize("word", ["secrets", "dp-fed", "XX.3", "example:VI.25", "foldd"])
 def test_what_is_offered_for_an_unknown_word_is_like_it_or_nothing(word: str) -> None:
-    result = CliRunner().invoke(app, ["explain", word])
+    result = command.run("explain", word)
     assert result.exit_code == 2 and "did you mean" not in result.stderr
     if word.startswith("example:"):
         assert "the examples are" in result.stderr and "VI.8" in result.stderr

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dpcompose.cli import app
-from dpcompose.commands.bounds import Most, TooMuch, within
+from dpcompose.commands.parallel.bounds import Most, TooMuch, within
 
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"
 SMALL = HEAD + "  - {name: a, reads: r, notion: pure, epsilon: 1}\nbudget: {epsilon: 2}\n"
@@ -142,7 +142,7 @@ def test_systems_without_means_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(app, ["analyze", "small.yaml", *TIME])
     says = "--max-seconds: this system has no timer that interrupts a process"
     assert (result.exit_code, result.stderr) == (2, f"dpcompose: {says}\n")
-    monkeypatch.setattr("dpcompose.commands.bounds._SIZES", "/nowhere")
+    monkeypatch.setattr("dpcompose.commands.parallel.bounds._SIZES", "/nowhere")
     result = CliRunner().invoke(app, ["analyze", "small.yaml", *MEMORY])
     says = "--max-memory: this system cannot limit the memory of a process"
     assert (result.exit_code, result.stderr) == (2, f"dpcompose: {says}\n")
@@ -172,7 +172,7 @@ def test_what_cannot_be_interrupted_is_ended_from_outside(
         return real(*given, **named)
 
     monkeypatch.setattr(module, name, stubborn)
-    monkeypatch.setattr("dpcompose.commands.bounds._GRACE", 0.5)
+    monkeypatch.setattr("dpcompose.commands.parallel.bounds._GRACE", 0.5)
     (arguments, says) = (["small.yaml", "large.yaml"], "longer than the 1 s of --max-seconds")
     if command == "check":
         code, out, _ = called(
@@ -271,6 +271,18 @@ def test_afterwards_everything_is_as_it_was() -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
     assert before == (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM))
     bytearray(2**26)
+
+
+def test_models_are_built_before_memory_is_short() -> None:
+    """Where memory ends while pydantic builds a model, it ends the process."""
+    code = (
+        "from dpcompose.commands.parallel.bounds import Most, within\n"
+        "from dpcompose.spec.model import models\n"
+        "with within(Most(None, 1000)):\n"
+        "    print(all(each.__pydantic_complete__ for each in models()))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "True\n"
 
 
 def test_a_shortage_without_a_limit_is_no_fault_of_the_spec() -> None:

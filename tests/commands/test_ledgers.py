@@ -10,11 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command import git, run
 from contracts import checked
 from tables import tables
-from typer.testing import CliRunner, Result
 
-from dpcompose.cli import app
 from dpcompose.policy import settings_files
 
 TABLES = tables(__file__)
@@ -31,30 +30,17 @@ def spec(name: str, rho: str, population: str = "p") -> str:
     )
 
 
-def run(*arguments: str, stdin: str | None = None) -> Result:
-    settings_files._nearest.cache_clear()
-    return CliRunner().invoke(app, list(arguments), input=stdin)
-
-
 def totals(*arguments: str) -> list[dict[str, object]]:
     document = checked("total", run(*arguments, "--format", "json").stdout)
     found: list[dict[str, object]] = document["totals"]
     return found
 
 
-def git(*arguments: str, date: str = "2026-01-01T12:00:00Z") -> None:
-    settings = ("user.name=a", "user.email=a@b", "commit.gpgSign=false")
-    who = [part for each in settings for part in ("-c", each)]
-    environment = {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date, "PATH": "/usr/bin:/bin"}
-    subprocess.run(["git", *who, *arguments], check=True, env=environment, capture_output=True)
-
-
 @pytest.fixture
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def ledger(home: Path) -> Path:
     """Three commits: in March `z.yaml`, in June `b.yaml`; then `z.yaml` is called `a.yaml`."""
-    monkeypatch.chdir(tmp_path)
     git("init", "-q", ".")
-    folder = tmp_path / "ledger"
+    folder = home / "ledger"
     folder.mkdir()
     (folder / "z.yaml").write_text(spec("counts", "0.02"))
     git("add", ".")
@@ -743,11 +729,10 @@ def change(folder: Path, rng: random.Random) -> None:
 
 
 @pytest.fixture
-def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def six(home: Path) -> Path:
     """A ledger of six releases, of the whole and of blocks: ρ = 0.08."""
-    monkeypatch.chdir(tmp_path)
     git("init", "-q", "-b", "main", ".")
-    folder = tmp_path / "ledger"
+    folder = home / "ledger"
     folder.mkdir()
     split = "{people: {}, by: {from: people, partition: {by: value, blocks: [a, b]}}}"
     for number in range(6):

@@ -10,20 +10,18 @@ import sys
 import time
 import tracemalloc
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from command import run
+from typer.testing import Result
 
-from dpcompose.cli import app
-from dpcompose.commands.gather import Gathering, Once
-from dpcompose.commands.inputs import NoFile
 from dpcompose.commands.parallel import pool
-from dpcompose.commands.progress import Progress, waiting_stream
-
-Run = Callable[..., Result]
+from dpcompose.commands.reading.gather import Gathering, Once
+from dpcompose.commands.reading.inputs import NoFile
+from dpcompose.commands.writing.progress import Progress, waiting_stream
 
 SPEC = """dpcompose: 1
 protect: unbounded
@@ -39,9 +37,8 @@ def spec(epsilon: object = 1) -> str:
     return SPEC.format(epsilon=epsilon)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def folder(home: Path) -> Path:
     for name, text in {
         "b.yaml": spec(2),
         "a/z.yml": spec(3),
@@ -54,21 +51,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "empty/other.yaml": "- 1\n",
         "weird [1].yaml": spec(5),
     }.items():
-        path = tmp_path / name
+        path = home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
-    os.mkfifo(tmp_path / "a" / "pipe.yaml")
-    return tmp_path
-
-
-@pytest.fixture
-def run(folder: Path) -> Run:
-    def call(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
-        plain = {"NO_COLOR": "", "FORCE_COLOR": "", "TERM": "xterm", **environment}
-        return CliRunner(env=plain).invoke(app, list(arguments), input=stdin)
-
-    return call
+    (home / "a" / "loop").symlink_to(home, target_is_directory=True)
+    os.mkfifo(home / "a" / "pipe.yaml")
+    return home
 
 
 def files(result: Result) -> list[str]:
@@ -114,13 +102,13 @@ def files(result: Result) -> list[str]:
         (["a\0b", "*\0", "b.yaml"], ["b.yaml"], 2),
     ],
 )  # fmt: skip
-def test_arguments(run: Run, arguments: list[str], found: list[str], code: int) -> None:
+def test_arguments(arguments: list[str], found: list[str], code: int) -> None:
     result = run("analyze", *arguments, "--format", "jsonl")
     assert (files(result), result.exit_code) == (found, code), result.stderr
     assert "Traceback" not in result.output
 
 
-def test_a_list_of_files_comes_after_the_arguments(run: Run, folder: Path) -> None:
+def test_a_list_of_files_comes_after_the_arguments(folder: Path) -> None:
     (folder / "list").write_bytes(b"a/z.yml\r\n\nc\n-\nmissing.yaml\nb.yaml")
     result = run("analyze", "b.yaml", "--files-from", "list", "--format", "jsonl")
     assert files(result) == ["b.yaml", "a/z.yml", "c/deep/er.dp.yaml"]
@@ -145,26 +133,26 @@ def test_a_list_of_files_comes_after_the_arguments(run: Run, folder: Path) -> No
         ["b.yaml", "--fail-on", "everything"],
     ],
 )
-def test_bad_calls(run: Run, arguments: list[str]) -> None:
+def test_bad_calls(arguments: list[str]) -> None:
     result = run("analyze", *arguments, stdin=spec())
     assert (result.exit_code, result.stdout) == (2, "")
     assert 0 < len(result.stderr.splitlines()) <= 4
 
 
 @pytest.mark.parametrize("command", ["analyze", "check"])
-def test_without_a_file_the_working_folder_is_taken(run: Run, command: str) -> None:
+def test_without_a_file_the_working_folder_is_taken(command: str) -> None:
     here, named = run(command, "--format", "json"), run(command, ".", "--format", "json")
     assert here.exit_code == named.exit_code == 3 and here.stdout == named.stdout
     os.chdir("empty")
     assert run(command).exit_code == 2 and "no specs in ." in run(command).stderr
 
 
-def test_standard_input_has_the_name_it_is_given(run: Run) -> None:
+def test_standard_input_has_the_name_it_is_given() -> None:
     result = run("analyze", "-", "--stdin-filename", "x/y.yaml", "--format", "jsonl", stdin=spec())
     assert files(result) == ["x/y.yaml"]
 
 
-def test_an_output_never_takes_the_place_of_a_spec(run: Run, folder: Path) -> None:
+def test_an_output_never_takes_the_place_of_a_spec(folder: Path) -> None:
     before = (folder / "b.yaml").read_text()
     for arguments in (["."], ["*.yaml"], ["a", "./b.yaml"]):
         result = run("analyze", *arguments, "-o", "b.yaml")
@@ -173,7 +161,7 @@ def test_an_output_never_takes_the_place_of_a_spec(run: Run, folder: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")
-def test_a_folder_that_cannot_be_read_hides_nothing(run: Run, folder: Path) -> None:
+def test_a_folder_that_cannot_be_read_hides_nothing(folder: Path) -> None:
     (folder / "a").chmod(0)
     try:
         result = run("analyze", ".", "--format", "jsonl")
@@ -183,7 +171,7 @@ def test_a_folder_that_cannot_be_read_hides_nothing(run: Run, folder: Path) -> N
     assert "b.yaml" in files(result)
 
 
-def test_a_file_counts_once_whatever_it_is_called(run: Run, folder: Path) -> None:
+def test_a_file_counts_once_whatever_it_is_called(folder: Path) -> None:
     os.link("b.yaml", "hard.yaml")
     Path("soft.yaml").symlink_to("b.yaml")
     Path("home").symlink_to("c", target_is_directory=True)
@@ -210,7 +198,7 @@ def test_very_many_files_are_told_apart_in_little_memory() -> None:
     assert size < 12 * 2**20
 
 
-def test_a_pattern_opens_no_pipe(run: Run, folder: Path) -> None:
+def test_a_pattern_opens_no_pipe(folder: Path) -> None:
     assert os.path.exists("a/pipe.yaml")
     assert list(Gathering(("a/p*", "a/z*")).items())[1:] == ["a/z.yml"]
     assert run("analyze", "a/pipe*").exit_code == 2
@@ -219,7 +207,7 @@ def test_a_pattern_opens_no_pipe(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["./a/broken.yaml", ".", ".//a", "./././a/broken.yaml"])
-def test_services_get_names_from_the_root(run: Run, name: str) -> None:
+def test_services_get_names_from_the_root(name: str) -> None:
     shown = run("check", name, "--format", "github").stdout
     assert "file=a/broken.yaml," in shown and "file=." not in shown
     assert '"uri": "a/broken.yaml"' in run("check", name, "--format", "sarif").stdout
@@ -234,7 +222,7 @@ def test_files_are_found_one_at_a_time(folder: Path) -> None:
 # --- streams -------------------------------------------------------------------------------------
 
 
-def test_every_document_of_a_stream_has_its_result_and_its_lines(run: Run) -> None:
+def test_every_document_of_a_stream_has_its_result_and_its_lines() -> None:
     stream = spec(1) + "---\n" + BROKEN + "---\na: [1\n---\n" + spec(7)
     result = run("analyze", "-", "--format", "jsonl", stdin=stream)
     found = [json.loads(line) for line in result.stdout.splitlines()]
@@ -255,7 +243,7 @@ def test_every_document_of_a_stream_has_its_result_and_its_lines(run: Run) -> No
 # --- codes ---------------------------------------------------------------------------------------
 
 
-def test_exit_zero_forgives_findings_but_no_mistakes(run: Run, folder: Path) -> None:
+def test_exit_zero_forgives_findings_but_no_mistakes(folder: Path) -> None:
     (folder / "over.yaml").write_text(spec(101))
     assert run("check", "over.yaml").exit_code == 1
     assert run("check", "over.yaml", "--exit-zero").exit_code == 0
@@ -263,7 +251,7 @@ def test_exit_zero_forgives_findings_but_no_mistakes(run: Run, folder: Path) -> 
     assert run("check", "over.yaml", "no", "--exit-zero").exit_code == 2
 
 
-def test_the_least_level_that_fails_can_be_chosen(run: Run, folder: Path) -> None:
+def test_the_least_level_that_fails_can_be_chosen(folder: Path) -> None:
     text = spec().replace("{t: {}}", "{t: {}, p: {from: t, partition: {by: value, blocks: 2}}}")
     (folder / "noted.yaml").write_text(text)  # no mechanism reads any block: a note
     for flags, code in (
@@ -274,9 +262,7 @@ def test_the_least_level_that_fails_can_be_chosen(run: Run, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("form", ["sarif", "github", "junit", "markdown", "json", "concise"])
-def test_a_file_that_is_not_read_is_an_error_where_standard_error_is_not_seen(
-    run: Run, form: str
-) -> None:
+def test_a_file_that_is_not_read_is_an_error_where_standard_error_is_not_seen(form: str) -> None:
     result = run("check", "no.yaml", "nothing/*.yaml", "--format", form)
     assert result.exit_code == 2
     says = "cannot read no.yaml: No such file or directory"
@@ -292,7 +278,7 @@ def test_a_file_that_is_not_read_is_an_error_where_standard_error_is_not_seen(
         assert [each.get("name") for each in suites.iter("testcase")] == ["readable"] * 2
 
 
-def test_a_missing_budget_is_a_finding_of_check(run: Run, folder: Path) -> None:
+def test_a_missing_budget_is_a_finding_of_check(folder: Path) -> None:
     (folder / "free.yaml").write_text(spec().replace("budget: {epsilon: 100}", ""))
     for command, codes in (("analyze", []), ("check", ["DPC304"])):
         for form in ("json", "jsonl"):
@@ -304,7 +290,7 @@ def test_a_missing_budget_is_a_finding_of_check(run: Run, folder: Path) -> None:
 # --- summary and progress ------------------------------------------------------------------------
 
 
-def test_the_summary_stands_on_standard_error_where_there_are_several(run: Run) -> None:
+def test_the_summary_stands_on_standard_error_where_there_are_several() -> None:
     result = run("analyze", ".", "no.yaml")
     says = "1 file without a result; 2 other YAML files skipped; 2 hidden specs not analysed"
     assert result.stderr.splitlines()[-1] == says
@@ -338,8 +324,8 @@ def test_a_bar_is_for_a_person_who_waits(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_bar_comes_late_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
-    monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PAUSE", 0.0)
     terminal = Terminal()
     progress = Progress(terminal, 4)
     progress.step()
@@ -373,7 +359,7 @@ def many(folder: Path) -> Iterator[Path]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "form"), [("analyze", "json"), ("check", "text")])
 def test_the_number_of_processes_changes_no_byte(
-    run: Run, many: Path, monkeypatch: pytest.MonkeyPatch, command: str, form: str
+    many: Path, monkeypatch: pytest.MonkeyPatch, command: str, form: str
 ) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.0)
     arguments = [command, "many", "many/999.yaml", "--all", "--format", form]
@@ -384,7 +370,7 @@ def test_the_number_of_processes_changes_no_byte(
     assert ("199.yaml" if form == "text" else "many/199.yaml") in one.stdout
 
 
-def test_jobs_can_come_from_the_environment(run: Run) -> None:
+def test_jobs_can_come_from_the_environment() -> None:
     assert run("analyze", "b.yaml", DPCOMPOSE_JOBS="x").exit_code == 2
     assert run("analyze", "b.yaml", "--jobs", "1", DPCOMPOSE_JOBS="x").exit_code == 0
 
@@ -430,8 +416,8 @@ def test_an_ended_reader_ends_the_processes(many: Path, folder: Path) -> None:
 
 
 def test_one_long_piece_of_work_is_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcompose.commands.progress._PATIENCE", 0.0)
-    monkeypatch.setattr("dpcompose.commands.progress._PAUSE", 0.01)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("dpcompose.commands.writing.progress._PAUSE", 0.01)
     terminal = Terminal()
     with Progress(terminal, says="fitting", unit="scales tried") as waiting:
         waiting.step()

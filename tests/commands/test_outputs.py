@@ -9,21 +9,17 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command import run
 from conftest import LIBRARY
-from typer.testing import CliRunner, Result
 
-from dpcompose.cli import app
-from dpcompose.commands.outputs import Format
+from dpcompose.render import Format
 
 pytestmark = pytest.mark.slow
-
-Run = Callable[..., Result]
 
 _MECHANISM = "{name: count, reads: t, notion: pure, epsilon: 1, stated_on: t, relation: unbounded}"
 _HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
@@ -47,21 +43,11 @@ THEMSELVES = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def folder(home: Path) -> Path:
     for name, text in SPECS.items():
-        (tmp_path / f"{name}.yaml").write_text(text)
-    return tmp_path
-
-
-@pytest.fixture
-def run(folder: Path) -> Run:
-    def call(*arguments: str, stdin: str | None = None) -> Result:
-        plain = {"NO_COLOR": "", "FORCE_COLOR": "", "TERM": "xterm"}
-        return CliRunner(env=plain).invoke(app, list(arguments), input=stdin)
-
-    return call
+        (home / f"{name}.yaml").write_text(text)
+    return home
 
 
 def listing(folder: Path) -> dict[str, bytes]:
@@ -85,7 +71,7 @@ OUTCOMES = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: Format) -> None:
+def test_exit_codes_by_command_format_and_outcome(outcome: str, form: Format) -> None:
     for command, code in zip(("analyze", "check"), OUTCOMES[outcome], strict=True):
         result = run(command, f"{outcome}.yaml", "--format", form)
         assert result.exit_code == code, result.output
@@ -93,24 +79,26 @@ def test_exit_codes_by_command_format_and_outcome(run: Run, outcome: str, form: 
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_exit_codes_are_those_of_files_too(run: Run, outcome: str) -> None:
+def test_exit_codes_are_those_of_files_too(outcome: str) -> None:
     flags = ["-o", "main", *(flag for form in FORMS for flag in ("-o", f"{form}=out.{form}"))]
     for command, code in zip(("analyze", "check"), OUTCOMES[outcome], strict=True):
         assert run(command, f"{outcome}.yaml", *flags).exit_code == code
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_largest_code_wins_in_every_format(run: Run, form: Format) -> None:
+def test_the_largest_code_wins_in_every_format(form: Format) -> None:
     names = [f"{name}.yaml" for name in ("fine", "over", "nobudget", "fine")]
     assert run("check", *names, "--format", form).exit_code == 2
     assert run("check", *names, "invalid.yaml", "--format", form).exit_code == 3
     assert run("analyze", *names, "--format", form).exit_code == 0
+    assert run("analyze", "trap.yaml", *names, "--format", form).exit_code == 1
+    assert run("analyze", "trap.yaml", "missing.yaml", *names, "--format", form).exit_code == 2
 
 
 # --- several outputs -----------------------------------------------------------------------------
 
 
-def test_every_output_is_what_its_format_prints_alone(run: Run, folder: Path) -> None:
+def test_every_output_is_what_its_format_prints_alone(folder: Path) -> None:
     names = [f"{name}.yaml" for name in ("fine", "over", "trap", "invalid")]
     flags = [flag for form in FORMS for flag in ("-o", f"{form}=out.{form}")]
     for command in ("analyze", "check"):
@@ -121,9 +109,7 @@ def test_every_output_is_what_its_format_prints_alone(run: Run, folder: Path) ->
             assert (folder / f"out.{form}").read_text(encoding="utf-8") == alone
 
 
-def test_a_plain_file_takes_the_main_output_and_a_dash_gives_its_place_away(
-    run: Run, folder: Path
-) -> None:
+def test_a_plain_file_takes_the_main_output_and_a_dash_gives_its_place_away(folder: Path) -> None:
     result = run("check", "fine.yaml", "--format", "json", "-o", "main", "-o", "jsonl=lines")
     assert (result.exit_code, result.stdout) == (0, "")
     (found,) = json.loads((folder / "main").read_text())["results"]
@@ -137,7 +123,7 @@ def test_a_plain_file_takes_the_main_output_and_a_dash_gives_its_place_away(
     assert (folder / "main").read_text() == run("check", "over.yaml").stdout
 
 
-def test_quiet_goes_with_files(run: Run, folder: Path) -> None:
+def test_quiet_goes_with_files(folder: Path) -> None:
     result = run("analyze", "-q", "fine.yaml", "-o", "sarif=out.sarif")
     assert (result.exit_code, result.stdout) == (0, "epsilon=1\n")
     assert json.loads((folder / "out.sarif").read_text())["version"] == "2.1.0"
@@ -162,7 +148,7 @@ def test_quiet_goes_with_files(run: Run, folder: Path) -> None:
     ],
 )
 def test_bad_outputs_are_refused_before_anything_is_written(
-    run: Run, folder: Path, outputs: list[str], says: str
+    folder: Path, outputs: list[str], says: str
 ) -> None:
     before = listing(folder)
     result = run("check", "fine.yaml", *(f"--output={each}" for each in outputs))
@@ -173,19 +159,19 @@ def test_bad_outputs_are_refused_before_anything_is_written(
     assert listing(folder) == before
 
 
-def test_a_file_may_have_an_equals_sign_in_its_name(run: Run, folder: Path) -> None:
+def test_a_file_may_have_an_equals_sign_in_its_name(folder: Path) -> None:
     assert run("check", "fine.yaml", "-o", "./sarif=x", "-o", "sarif=a=b").exit_code == 0
     assert (folder / "sarif=x").read_text().startswith("╭─ fine.yaml ─")
     assert json.loads((folder / "a=b").read_text())["version"] == "2.1.0"
 
 
-def test_nothing_is_where_it_may_all_go(run: Run) -> None:
+def test_nothing_is_where_it_may_all_go() -> None:
     null = os.devnull
     assert run("check", "fine.yaml", "-o", null, "-o", f"sarif={null}").stdout == ""
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a folder to be read-only")
-def test_a_read_only_folder_is_one_line_and_no_output(run: Run, folder: Path) -> None:
+def test_a_read_only_folder_is_one_line_and_no_output(folder: Path) -> None:
     shut = folder / "shut"
     shut.mkdir()
     shut.chmod(stat.S_IRUSR | stat.S_IXUSR)
@@ -198,7 +184,7 @@ def test_a_read_only_folder_is_one_line_and_no_output(run: Run, folder: Path) ->
 
 
 def test_a_folder_that_refuses_files_is_one_line_and_no_output(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied", "temporary")
@@ -212,7 +198,7 @@ def test_a_folder_that_refuses_files_is_one_line_and_no_output(
 
 
 def test_a_fault_of_the_engine_is_no_failure_to_write(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fault(*_: Any, **__: Any) -> Any:
         raise ValueError("a fault of the engine")
@@ -390,18 +376,18 @@ def test_a_bad_call_is_one_though_nobody_can_be_told() -> None:
 
 @pytest.mark.parametrize("path", [*LIBRARY.values()][::7], ids=lambda path: path.stem)
 def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
-    run: Run, path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = (("analyze", "-q"), ("check", "--epsilon", "9", "--format", "concise"))
     told = [run(*call, str(path), "-o", "json=told.json") for call in calls]
     monkeypatch.setattr("dpcompose.core.theorems.select.select", None)
-    monkeypatch.setattr("dpcompose.core.search.proof.prove", None)
+    monkeypatch.setattr("dpcompose.report.derivation.of_solution", None)
     for call, each in zip(calls, told, strict=True):
         quick = run(*call, str(path))
         assert (quick.exit_code, quick.stdout) == (each.exit_code, each.stdout)
 
 
-def test_an_ending_that_names_another_format_is_told(run: Run, folder: Path) -> None:
+def test_an_ending_that_names_another_format_is_told(folder: Path) -> None:
     result = run("check", "fine.yaml", "-o", "x.sarif")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "dpcompose: x.sarif is written as text: -o sarif=x.sarif writes sarif\n"

@@ -7,22 +7,19 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from dpcompose.curves.answers import delta_at, epsilon_at
-from dpcompose.curves.backends.closed_forms.alone import (
+from dpcompose.curves.backends.closed_forms.behind_sample import (
     amplified,
-    grouped_delta,
-    grouped_epsilon,
-    sampled_delta,
-    sampled_epsilon,
+    delta_behind,
+    epsilon_behind,
 )
 from dpcompose.curves.backends.closed_forms.gaussian_profile import (
     gaussian_delta,
     gaussian_epsilon,
-    log_difference,
-    mills,
 )
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
@@ -54,6 +51,7 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
 )
+from dpcompose.curves.families.geometric_loss import GeometricLoss
 
 F = Fraction
 TENTH = F(1, 10)
@@ -226,18 +224,34 @@ def test_one_gaussian(mu: float) -> None:
         )
         found = gaussian_delta(F(mu) ** 2, F(epsilon))
         assert float(found.upper) == pytest.approx(true, rel=1e-9)
-        z = epsilon / mu - mu / 2
-        assert log_difference(z, mu) == pytest.approx(math.log(true), rel=1e-8)
     inverse = gaussian_epsilon(F(mu) ** 2, gaussian_delta(F(mu) ** 2, F(1, 2)).upper)
     assert inverse is not None and float(inverse.upper) == pytest.approx(0.5, abs=1e-9)
     assert gaussian_epsilon(F(1), F(0)) is None
+
+
+@pytest.mark.parametrize("mu", ["1e-20", "1e-6", "0.01", "1", "30", "1e7"])
+@pytest.mark.parametrize("delta", ["0.3", "1e-3", "1e-9", "1e-100"])
+def test_the_epsilon_of_a_gaussian_is_between_its_bounds(mu: str, delta: str) -> None:
+    """By the formula in 400 digits: at most δ at the upper bound, at least δ at the lower one."""
+    found = gaussian_epsilon(F(mu) ** 2, F(delta))
+    assert found is not None and found.lower is not None and found.lower <= found.upper
+
+    def true(epsilon: F) -> mpf:
+        m, e = mpf(F(mu).numerator) / F(mu).denominator, mpf(epsilon.numerator)
+        e /= epsilon.denominator
+        return mp.ncdf(m / 2 - e / m) - mp.exp(e) * mp.ncdf(-m / 2 - e / m)
+
+    with mp.workdps(400):
+        wanted = mpf(F(delta).numerator) / F(delta).denominator
+        assert true(found.upper) <= wanted
+        assert not found.lower or true(found.lower) >= wanted
+        assert found.upper <= max(found.lower, F(1, 10**30)) * (1 + F(1, 10**20))
 
 
 def test_the_normal_law_for_numbers_and_arrays() -> None:
     z = np.array([0.0, 0.5, 3.0, 30.0])
     assert normal.mills(z) == pytest.approx(np.exp(norm.logsf(z) - norm.logpdf(z)), rel=1e-12)
     assert normal.tail(-z) == pytest.approx(norm.sf(-z), rel=1e-12)
-    assert [mills(x) for x in z] == pytest.approx(list(normal.mills(z)), rel=1e-9)
     assert normal.dot(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
 
 
@@ -272,24 +286,33 @@ def test_cumulants_of_parts() -> None:
 # --- one part alone ------------------------------------------------------------------------------
 
 
-def test_a_sample_and_a_group_of_one_composition() -> None:
+def test_a_sample_of_one_composition() -> None:
     base = Curve(((Response(F(1)), 1),))
     sample = Sampled(F(1, 4), base, side="removed")
-    found = sampled_epsilon(sample, F(1, 100), epsilon_at)
+    found = epsilon_behind(sample, F(1, 100), epsilon_at)
     inner = epsilon_at(base, F(1, 25))
     assert found is not None and inner is not None
     true = math.log1p((math.exp(inner.upper) - 1) / 4)
     assert float(found.upper) == pytest.approx(true, abs=1e-12)
-    delta = sampled_delta(sample, F(1, 10), delta_at)
+    delta = delta_behind(sample, F(1, 10), delta_at)
     within = math.log1p((math.exp(0.1) - 1) * 4)
     assert float(delta.upper) == pytest.approx(true_delta(1.0, 1, within) / 4, abs=1e-12)
     assert amplified(F(1), F(1)) == 1 and amplified(F(1), F(0)) == 0
-    group = Grouped(base, 2)
-    at = grouped_delta(group, F(1), delta_at)
-    bound = true_delta(1.0, 1, 0.5) * math.expm1(1) / math.expm1(0.5)
-    assert float(at.upper) == pytest.approx(bound, abs=1e-12)
-    epsilon = grouped_epsilon(group, at.upper, epsilon_at)
-    assert epsilon is not None and float(epsilon.upper) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_group_of_one_response_is_geometric_noise() -> None:
+    """Moved by as many steps, geometric noise has just the power of ε-DP over them."""
+    group, noise = (
+        Curve(((Grouped(Curve(((Response(F(1)), 1),)), 2), 1),)),
+        Curve(((GeometricLoss(2, F(1)), 1),)),
+    )
+    for epsilon in (F(0), F(1, 2), F(1), F(3, 2)):
+        found, least = delta_at(group, epsilon).upper, delta_at(noise, epsilon).upper
+        assert least * (1 - F(1, 10**9)) <= found <= least * (1 + F(1, 10**6))
+    for delta in (F(1, 10), F(1, 100), F(1, 10**6)):
+        at, back = epsilon_at(noise, delta), epsilon_at(group, delta)
+        assert at is not None and back is not None
+        assert at.upper * (1 - F(1, 10**9)) <= back.upper <= at.upper * (1 + F(1, 10**5))
 
 
 # --- fewer losses --------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def test_groups_of_three(curve: curves.Curve, apart: curves.Curve) -> None:
 def test_groups_in_general_are_those_of_pairs() -> None:
     found = curves.approx(1, "1e-5").at_distance(2).delta(epsilon=2)
     # In the worst case δ(1 + e^ε).
-    assert float(found.upper) <= 1e-5 * (1 + math.e) * (1 + 1e-9)
+    assert 1 - 1e-9 <= float(found.upper) / (1e-5 * (1 + math.e)) <= 1 + 1e-6
 
 
 def test_samples() -> None:

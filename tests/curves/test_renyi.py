@@ -312,3 +312,22 @@ class TestRho:
         little = renyi.zcdp_of(BoundedRange(f("1e-4")))
         assert little is not None and f("0.99999999") < little * 8 * 10**8 <= 1
         assert renyi.zcdp_of(BoundedRange(f("1"))) < Fraction(1, 8)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("short_of_one", ["1e-3", "1e-20", "1e-46", "1e-100"])
+@pytest.mark.parametrize("rho", ["1e-30", "1", "1e40"])
+def test_a_conversion_next_to_all_of_the_delta(short_of_one: str, rho: str) -> None:
+    """There ln(1+s) of a minute s = α-1 decides: against the formula in 300 digits at many s."""
+    found = renyi.epsilon_at(Curve(((Concentrated(Fraction(rho)), 1),)), 1 - Fraction(short_of_one))
+    assert found is not None
+    with mp.workdps(300):
+        wanted = -mp.log1p(-mpf(short_of_one))
+
+        def converted(log_s: Any) -> Any:
+            s = mp.exp(log_s)
+            return ((1 + s) * s * mpf(rho) + wanted - mp.log1p(s)) / s - mp.log1p(1 / s)
+
+        near = min((mpf(n) / 2 for n in range(-260, 261)), key=converted)
+        least = max(min(converted(near + mpf(n) / 1000) for n in range(-500, 501)), 0)
+        value = mpf(found.numerator) / found.denominator
+        assert least * (1 - mpf("1e-5")) <= value <= least * (1 + mpf("1e-20"))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from reference.finite_laws import normal, points, stick, weights, worse
 from scipy.optimize import linprog
+from volume import seeds
 
 from dpcompose.curves.answers import delta_at, epsilon_at
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
@@ -173,7 +174,7 @@ def response(epsilon: F) -> Curve:
     return Curve(((Response(epsilon), 1),))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, range(40), quick=15))
 def test_random_laws(seed: int) -> None:
     """Two rows come and go, or are replaced by two others: any laws of what is released."""
     rng = random.Random(seed)

@@ -15,7 +15,7 @@ from dpcompose.cli import app
 from dpcompose.errors import InvalidSpec
 from dpcompose.handbook import CodeEntry, code_entries, full_spec, whole_book
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, REMOVABLE
-from dpcompose.render.code_text import codes, in_markdown, in_text, rule, silenced
+from dpcompose.render.help.code_text import codes, in_markdown, in_text, rule, silenced
 
 #: Codes that cannot come alone, with what comes beside them: the faults that are listed, and what
 #: the warning is a warning of.
@@ -76,12 +76,6 @@ def given(entry: CodeEntry, text: str, home: Path, settings: str, saved: str) ->
     standing = [each for each in run["results"] if "suppressions" not in each]
     found = {each["ruleId"]: each["level"] for each in standing}
     return {code: level for code, level in found.items() if code.startswith("DPC")}
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_every_code_has_an_entry() -> None:

@@ -10,8 +10,8 @@ import yaml
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import TotalAsked, add_up
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 

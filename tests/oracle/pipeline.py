@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .tree import Node, Op, Reader, Step, Unsupported, number
+from .tree import Node, Op, Reader, Step, Unsupported, parameter_of
 
 #: Relations that a spec need not declare.
 PARAMETERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
@@ -147,28 +147,11 @@ class _Wide(Reader):
 
     def guarantee(self, body: Mapping[str, Any], said: Mapping[str, Any], reads: Node) -> Said:
         """One guarantee, as it applies to the copies on one table."""
-        node = reads
-        where = said.get("stated_on", body.get("stated_on"))
-        if where is not None:
-            meant = self.reference(str(where))
-            found = [above for above in reads.up() if above in meant]
-            if not found:
-                raise Unsupported(f"stated_on: {where} is not above {reads.name}")
-            node = found[0]
-        relation = said.get("relation", body.get("relation"))
-        keeps = self.keeps if relation is None else ()
-        relation = self.relation if relation is None else str(relation)
+        node, relation, keeps = self.spoken_of(body, said, reads)
         notion = str(said["notion"])
-
-        def parameter(key: str) -> Fraction:
-            value = said[key]
-            if isinstance(value, dict):
-                by_block = {str(block): each for block, each in value.items()}
-                value = next(by_block[up.block] for up in reads.up() if up.block is not None)
-            return number(value)
-
-        delta = parameter("delta") if notion == "approx" else Fraction(0)
-        return Said(node, relation, keeps, notion, parameter(PARAMETERS[notion]), delta)
+        delta = parameter_of(said["delta"], reads) if notion == "approx" else Fraction(0)
+        value = parameter_of(said[PARAMETERS[notion]], reads)
+        return Said(node, relation, keeps, notion, value, delta)
 
 
 def fresh(op: Op | None) -> bool:

@@ -350,6 +350,17 @@ class Reader:
         self, body: Mapping[str, Any], said: Mapping[str, Any], reads: Node, parameter: str
     ) -> Statement:
         """One guarantee, as it applies to one copy."""
+        node, relation, keeps = self.spoken_of(body, said, reads)
+        if relation not in ("unbounded", "bounded"):
+            raise Unsupported(f"relation: {relation}")
+        if relation == "unbounded" and node.fixed:
+            raise Unsupported("an unbounded statement on tables of one size")
+        return Statement(node, relation, keeps, parameter_of(said[parameter], reads))
+
+    def spoken_of(
+        self, body: Mapping[str, Any], said: Mapping[str, Any], reads: Node
+    ) -> tuple[Node, str, tuple[str, ...]]:
+        """The dataset that a guarantee is about, and its relation with the columns kept."""
         node = reads
         where = said.get("stated_on", body.get("stated_on"))
         if where is not None:
@@ -359,17 +370,15 @@ class Reader:
                 raise Unsupported(f"stated_on: {where} is not above {reads.name}")
             node = found[0]
         relation = said.get("relation", body.get("relation"))
-        keeps = self.keeps if relation is None else ()
-        relation = self.relation if relation is None else str(relation)
-        if relation not in ("unbounded", "bounded"):
-            raise Unsupported(f"relation: {relation}")
-        if relation == "unbounded" and node.fixed:
-            raise Unsupported("an unbounded statement on tables of one size")
-        value = said[parameter]
-        if isinstance(value, dict):
-            by_block = {str(block): each for block, each in value.items()}
-            value = next(by_block[above.block] for above in reads.up() if above.block is not None)
-        return Statement(node, relation, keeps, number(value))
+        return (node, self.relation, self.keeps) if relation is None else (node, str(relation), ())
+
+
+def parameter_of(value: Any, reads: Node) -> Fraction:
+    """A number that may be stated for each block."""
+    if isinstance(value, dict):
+        by_block = {str(block): each for block, each in value.items()}
+        value = next(by_block[above.block] for above in reads.up() if above.block is not None)
+    return number(value)
 
 
 def read(spec: Mapping[str, Any]) -> Tree:

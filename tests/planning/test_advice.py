@@ -9,15 +9,14 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
+from command import run
 from conftest import LIBRARY
 from contracts import checked
 from tables import tables
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
 from dpcompose.pipeline import analyze
 from dpcompose.planning import advising
-from dpcompose.policy import settings_files
 from dpcompose.report import Advice
 
 TABLES = tables(__file__)
@@ -118,11 +117,6 @@ def test_a_large_spec_is_looked_at_only_when_asked(monkeypatch: pytest.MonkeyPat
 # --- the command ---------------------------------------------------------------------------------
 
 
-def run(*arguments: str, stdin: str, **environment: str) -> Result:
-    settings_files._nearest.cache_clear()
-    return CliRunner(env=environment).invoke(app, [*arguments], input=stdin)
-
-
 def told(result: Result) -> bool:
     return "What would make it less" in result.stdout
 
@@ -193,12 +187,12 @@ def test_what_is_advised_is_less_at_the_delta_that_is_asked_for(tmp_path: Path) 
     path.write_text(text)
     changed = analyze(text.replace("max_blocks: 3", "max_blocks: 1"), deltas=["0.01"])
     for command, at in (("analyze --delta 0.01", "0.01"), ("analyze", "1e-6")):
-        found = CliRunner().invoke(app, [*command.split(), str(path)])
+        found = run(*command.split(), str(path))
         [less] = [line for line in found.stdout.splitlines() if "make it less" in line]
         assert f"at δ = {at}, if it is true" in less
     value = changed.at_delta[0].value
     assert value is not None
-    found = CliRunner().invoke(app, ["analyze", "--delta", "0.01", "--format", "json", str(path)])
+    found = run("analyze", "--delta", "0.01", "--format", "json", str(path))
     told, level = json.loads(found.stdout)["results"][0]["advice"]
     assert level["key"] == "level" and level["write"][0]["says"] == "reads: people"
     assert told["number"] == "ε at δ = 0.01" and told["after"] == pytest.approx(float(value))

@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
+import command
 import jsonschema
 import pytest
 from conftest import LIBRARY, Golden
 from contracts import checked
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
+from dpcompose.pipeline import analyze
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
-from dpcompose.policy import settings_files
-from dpcompose.render import diff_json, diff_text
-from dpcompose.render.diff_text import headline
-from dpcompose.render.inline import code, plain
+from dpcompose.planning.what_if import epsilon_at
+from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.layout import Style
-from dpcompose.render.review import markdown
+from dpcompose.render.parts.inline import code, plain
+from dpcompose.render.plans import diff_views
+from dpcompose.render.plans.diff_views import headline, markdown
+from dpcompose.render.words.headlines import requested_number
 
 BASE = """\
 dpcompose: 1
@@ -44,11 +47,7 @@ SARIF = jsonschema.Draft7Validator(
 
 
 def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
-    settings_files._nearest.cache_clear()
-    result = CliRunner(env=environment).invoke(app, ["diff", *arguments], input=stdin)
-    if "json" in arguments and result.stdout:
-        checked("diff", result.stdout)
-    return result
+    return command.run("diff", *arguments, stdin=stdin, **environment)
 
 
 def changed(old: str, new: str, terms: SameTerms | None = None) -> Change:
@@ -71,7 +70,7 @@ def test_equal_files_change_nothing(path: Path) -> None:
 
 def test_an_increase_beyond_all_doubles_is_told() -> None:
     huge = BASE.replace("epsilon: 1,", "epsilon: 1e400,")
-    shown = "".join(diff_text.text([changed(BASE, huge)], Style()))
+    shown = "".join(diff_views.text([changed(BASE, huge)], Style()))
     assert shown.startswith("▲ new: ε  1.7 → 1.00001e400  over 1e300×\n")
 
 
@@ -221,12 +220,10 @@ def test_names_and_values_are_code_in_markdown(tmp_path: Path) -> None:
         .replace("dpcompose: 1\n", f"dpcompose: 1\ntitle: '{LOUD}'\n")
     )
     shown = run(str(old), str(new), "--format", "markdown").stdout
-    assert f"- {code(LOUD)} ε 1 → ε 2 (line 11)" in shown
-    assert (
-        f"- mechanism {code(LOUD)}: <code>epsilon</code> <code>1</code> → <code>2</code>" in shown
-    )
-    assert f"- the spec: <code>title</code> {code(LOUD)} (new)" in shown
-    outside = re.sub("<code>.*?</code>", "", shown)
+    assert f"| ~ | {code(LOUD)} | ε 1 → 2 | +100 % | :11 |" in shown
+    assert f"| ~ | {code(LOUD + '.epsilon')} | 1 → 2 | :11 |" in shown
+    assert f"| + | <code>title</code> | {code(LOUD)} | :1 |" in shown
+    outside = re.sub("^### |<code>.*?</code>", "", shown)
     assert not re.search(r"[@_#<>\[\]`]|www", outside), outside
 
 
@@ -255,11 +252,14 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
         assert headline(found) == f"removed spec: {words}"
         assert (found.label, found.source_to_show, found.new) == ("old", found.old, None)
         shown = {
-            "text": "".join(diff_text.text([found], Style())),
+            "text": "".join(diff_views.text([found], Style())),
             "md": "".join(markdown([found])),
         }
-        assert words in " ".join(shown["text"].split()) and "removed |\n" in shown["md"]
-        document = checked("diff", "".join(diff_json.json([found])))["changes"][0]
+        assert (
+            words in " ".join(shown["text"].split())
+            and f"▼ <code>old</code>: removed spec: {words}\n" in shown["md"]
+        )
+        document = checked("diff", "".join(diff_json([found])))["changes"][0]
         assert (document["old_file"], document["new_file"], document["new"]) == ("old", None, None)
         assert document["old"]["file"] == "old@HEAD"
 
@@ -267,12 +267,12 @@ def test_a_spec_that_is_gone_is_a_decrease_whatever_was_wrong_with_it() -> None:
 def test_a_review_tells_what_is_no_longer_assumed_even_by_itself() -> None:
     """As the text does; a spec of which there is nothing to tell has no details."""
     found = change(Version("a.yaml", BASE), Version("a.yaml", BASE))
-    assert isinstance(found, Change) and diff_text.is_unchanged(found)
-    assert "**<code>a.yaml</code>**" not in "".join(markdown([found]))
+    assert isinstance(found, Change) and diff_views.is_unchanged(found)
+    assert "".join(markdown([found])).count("\n") == 1
     fewer = replace(found, no_longer_assumed=("`a` is as it is declared",))
     told = "".join(markdown([fewer]))
-    assert "No longer assumed:" in told and "**<code>a.yaml</code>**" in told
-    assert "Settings:" in "".join(markdown([replace(found, settings=("fail-on: note",))]))
+    assert "**Assumed, not checked**\n\n" in told and "| - | " in told
+    assert "**Settings**\n\n- " in "".join(markdown([replace(found, settings=("fail-on: note",))]))
 
 
 def test_both_names_of_a_renamed_spec_are_told() -> None:
@@ -281,7 +281,7 @@ def test_both_names_of_a_renamed_spec_are_told() -> None:
     assert isinstance(found, Change) and found.label == "a|b.yaml → c.yaml (document 2)"
     assert code(found.label) in "".join(markdown([found]))
     invalid = change(old, Version("c.yaml", b"x: 1", 0, None, "c.yaml"))
-    for each in checked("diff", "".join(diff_json.json([found, invalid])))["changes"]:
+    for each in checked("diff", "".join(diff_json([found, invalid])))["changes"]:
         names = each["file"], each["old_file"], each["new_file"]
         assert names == ("c.yaml", "a|b.yaml", "c.yaml")
 
@@ -345,13 +345,31 @@ def test_other_events_are_told_to_machines(tmp_path: Path) -> None:
 # --- budgets -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("delta", ["1e-7", "1/3000000"])
+def test_the_number_at_the_delta_of_the_budget_leads(tmp_path: Path, delta: str) -> None:
+    """Whatever other δ the spec asks for before, and however many digits it has."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    one = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"
+    one += "  - {name: a, reads: r, notion: zcdp, rho: 1/10}\nreport: {delta: 1e-5}\n"
+    one += f"budget: {{epsilon: 9, delta: {delta}}}\n"
+    old.write_text(one)
+    new.write_text(one.replace("1/10", "1/5"))
+    report = analyze(new.read_bytes(), str(new))
+    first = requested_number(report)
+    assert first is not None and first.given == Fraction(delta)
+    head = run(str(old), str(new), "--width", "300").stdout.splitlines()[0]
+    assert f"{epsilon_at(Fraction(delta))}  " in head, head
+
+
 def test_the_budget_is_told_as_analyze_tells_it(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text(BASE + "budget: {epsilon: 2}\n")
     new.write_text(BASE.replace("epsilon: 1,", "epsilon: 1.5,") + "budget: {epsilon: 2}\n")
     assert "\n  ✗ over budget ε = 2 by 0.2\n" in run(str(old), str(new)).stdout
     assert "\n  ✓ within budget ε = 2, 0.3 left\n" in run(str(new), str(old)).stdout
-    assert "\nOver budget ε = 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    assert (
+        "\n✗ over budget ε = 2 by 0.2\n" in run(str(old), str(new), "--format", "markdown").stdout
+    )
     new.write_text(BASE + "budget: {epsilon: 1.75}\n")
     assert (
         "within budget ε = 7/4 (1.75), 0.05 left; before: budget ε = 2"
@@ -394,16 +412,15 @@ adversary: {hypotheses: none-vs-uniform}
 
 
 @pytest.fixture
-def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pair(home: Path) -> Path:
     """A folder with `old.yaml`, and `new.yaml` with a root and a partition more."""
-    monkeypatch.chdir(tmp_path)
     Path("old.yaml").write_text(BASE)
     Path("new.yaml").write_text(
         BASE.replace("protect:", "roots: disjoint\nprotect:").replace(
             "mechanisms:", "  city: {from: rides, partition: {by: value, blocks: 9}}\nmechanisms:"
         )
     )
-    return tmp_path
+    return home
 
 
 def new_codes(result: Result) -> list[tuple[str, str, int]]:
@@ -430,7 +447,8 @@ def test_newly_broken_requirements_are_listed_and_fail(pair: Path) -> None:
     assert "`roots` is forbidden: roots.disjoint" in shown[shown.index("New findings") :]
     assert "required by `forbid` of dpcompose.toml" in shown
     shown = run(*call[:2], "--format", "markdown").stdout
-    assert "- line 2: <code>roots</code> is forbidden: roots.disjoint (DPC313)\n" in shown
+    place = "**error** <code>new.yaml&#58;2</code>"
+    assert f"- {place}: <code>roots</code> is forbidden: roots.disjoint (DPC313)\n" in shown
     severity = {"DPCOMPOSE_SEVERITY": "DPC312=note,DPC313=warning"}
     result = run(*call, **severity)
     assert (result.exit_code, new_codes(result)) == (0, [("DPC313", "warning", 2)])
@@ -469,8 +487,7 @@ def test_bad_settings_stop_a_comparison(pair: Path) -> None:
     (pair / "dpcompose.toml").write_text("fail-on = 1")
     result = run("old.yaml", "new.yaml")
     assert (result.exit_code, result.stdout) == (2, "")
-    settings_files._nearest.cache_clear()
-    assert result.stderr == CliRunner().invoke(app, ["analyze", "-q", "new.yaml"]).stderr
+    assert result.stderr == command.run("analyze", "-q", "new.yaml").stderr
     assert run("old.yaml", "new.yaml", "--isolated").exit_code == 0
     (pair / "dpcompose.toml").unlink()
     result = run("old.yaml", "new.yaml", DPCOMPOSE_FAIL_ON="never")

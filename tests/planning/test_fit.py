@@ -8,18 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from command import run
 from conftest import LIBRARY, Golden
-from contracts import checked
 from tables import tables
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.planning.fitting import Fitted, Unfit, fit
 from dpcompose.planning.savings import savings_of
 from dpcompose.planning.scaling import Parameter, Unscalable, number_text, scaled, written
-from dpcompose.policy import settings_files
 from dpcompose.source import Source, load
 
 TABLES = tables(__file__)
@@ -229,14 +227,6 @@ def test_numbers_are_rounded_towards_less_loss() -> None:
 # --- the commands --------------------------------------------------------------------------------
 
 
-def run(*arguments: str, stdin: str | bytes | None = None, **environment: str) -> Result:
-    settings_files._nearest.cache_clear()
-    result = CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
-    if "json" in arguments and result.stdout:
-        checked(arguments[0], result.stdout)
-    return result
-
-
 def test_fit_prints_a_spec_and_says_what_it_did(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     path.write_bytes(one("notion: pure, epsilon: 1").replace("\n", "\r\n").encode())
@@ -324,13 +314,7 @@ def test_several_documents_are_refused_with_their_lines(tmp_path: Path, command:
 # --- settings ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) -> None:
+def test_the_budget_of_settings_is_fitted_where_there_is_no_other(home: Path) -> None:
     spec = one("notion: pure, epsilon: 1")
     Path("s.yaml").write_text(spec)
     Path("dpcompose.toml").write_text(
@@ -357,7 +341,7 @@ def test_the_budget_of_settings_is_fitted_where_there_is_no_other(folder: Path) 
     assert run("check", "s.yaml").exit_code == 0
 
 
-def test_a_budget_against_an_adversary_is_not_fitted(folder: Path) -> None:
+def test_a_budget_against_an_adversary_is_not_fitted(home: Path) -> None:
     Path("dpcompose.toml").write_text("budget = {epsilon = 1}\n")
     spec = """\
 dpcompose: 1
@@ -376,7 +360,7 @@ budget: {adversary: {epsilon: 2.5}}
 
 
 @pytest.mark.slow
-def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(folder: Path) -> None:
+def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(home: Path) -> None:
     spec = one("mechanism: gaussian, sigma: 2, sensitivity: 1").replace(
         "mechanisms:\n", "mechanisms:\n  - {name: b, reads: people, notion: profile,"
         " points: [[1, 1e-9]]}\n",
@@ -405,7 +389,7 @@ def test_sensitivity_looks_at_the_delta_of_settings_where_there_is_no_bound(fold
 
 
 @pytest.mark.parametrize("command", ["fit", "savings"])
-def test_bad_settings_stop_planning(folder: Path, command: str) -> None:
+def test_bad_settings_stop_planning(home: Path, command: str) -> None:
     Path("s.yaml").write_text(one("notion: pure, epsilon: 1") + "budget: {epsilon: 2}\n")
     Path("dpcompose.toml").write_text("budget = 2")
     result = run(command, "s.yaml")
@@ -586,7 +570,7 @@ def fit_with(tmp_path: Path, *asked: str) -> Result:
     spec = tmp_path / "s.dp.yaml"
     spec.write_text(ACCURATE, encoding="utf-8")
     options = [each for text in asked for each in ("--accuracy", text)]
-    return CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["fit", str(spec), *options])
+    return run("fit", str(spec), *options)
 
 
 def test_a_mechanism_gets_the_most_noise_with_an_accuracy_and_the_others_keep_the_budget(
@@ -637,9 +621,9 @@ def test_all_mechanisms_may_have_an_accuracy(tmp_path: Path) -> None:
     spec = tmp_path / "t.dp.yaml"
     spec.write_text(re.sub(".*stated.*\n", "", ACCURATE), encoding="utf-8")
     options = [each for text in asked for each in ("--accuracy", text)]
-    found = CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["fit", str(spec), *options])
+    found = run("fit", str(spec), *options)
     assert found.exit_code == 0, found.stderr
     assert "no other mechanism is scaled" in found.stderr
-    both = CliRunner().invoke(app, ["fit", str(spec), *options, "--free", "y"])
+    both = run("fit", str(spec), *options, "--free", "y")
     assert both.exit_code == 2
     assert "--free and --accuracy both name y" in both.stderr

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
+import command
 import pytest
 from conftest import LIBRARY, Golden
-from contracts import checked
 from oracle.generate import random_spec, random_user_spec
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import Total, TotalAsked, add_up
-from dpcompose.policy import settings_files
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Total, TotalAsked, add_up
 from dpcompose.resolve import resolve
 from dpcompose.source import Number, Value, load
 
@@ -300,17 +299,12 @@ def run(
     *arguments: str, stdin: str | None = None, along: bool = False, **environment: str
 ) -> Result:
     """The command, of releases that were planned together unless parameters come `along`."""
-    settings_files._nearest.cache_clear()
-    call = ["total", *arguments, *([] if along else ["--fixed", PLANNED])]
-    result = CliRunner(env=environment).invoke(app, call, input=stdin)
-    if "json" in arguments and result.stdout:
-        checked("total", result.stdout)
-    return result
+    planned = [] if along else ["--fixed", PLANNED]
+    return command.run("total", *arguments, *planned, stdin=stdin, **environment)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(home: Path) -> Path:
     specs = {
         "a": wards("1", "0.5", "0.5"),
         "b": wards("0.5", "1", "0.7"),
@@ -322,7 +316,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, text in specs.items():
         Path(f"{name}.yaml").write_text(text)
-    return tmp_path
+    return home
 
 
 def test_folders_and_streams(folder: Path) -> None:
@@ -371,7 +365,18 @@ def test_what_is_printed(folder: Path) -> None:
     assert document["without_population"] == ["unnamed.yaml"]
     assert document["totals"][0]["guarantee"]["exact"] == {"epsilon": "3/2"}
     shown = run("other.yaml", "--format", "markdown").stdout
-    assert "| <code>&#124;x&#124;</code> | 1 | ε = 3 |" in shown
+    assert "### <code>population &#124;x&#124;</code>: ε = 3 pure DP in 1 release\n" in shown
+
+
+def test_the_number_at_the_delta_of_the_budget_leads(folder: Path) -> None:
+    Path("z.yaml").write_text(
+        f"{HEAD}datasets: {{r: {{}}}}\nmechanisms:\n"
+        "  - {name: a, reads: r, notion: zcdp, rho: 1/10}\n"
+    )
+    call = ("z.yaml", "--fixed", PLANNED, "--epsilon", "4", "--delta", "1e-7")
+    shown = run(*call, "--at-delta", "1e-5").stdout
+    assert re.search(r"bound +ε ≤ 2.34836 at δ = 1e-7 ", shown)
+    assert re.search(r"At a chosen δ  ─+\nδ = 1e-5  ε ≤ 1.91424 by", shown)
 
 
 def test_populations_are_code_in_markdown(folder: Path) -> None:
@@ -379,8 +384,8 @@ def test_populations_are_code_in_markdown(folder: Path) -> None:
         wards("1", "1", "1").replace("population: p", "population: '@all'")
     )
     shown = run("loud.yaml", "--format", "markdown").stdout
-    assert "| <code>&#64;all</code> | 1 | ε = 1 |" in shown
-    assert "**population <code>&#64;all</code>**: ε = 1 in 1 release" in shown
+    assert "### <code>population &#64;all</code>: ε = 1 pure DP in 1 release\n" in shown
+    assert "| <code>loud.yaml</code> | ε = 1 |" in shown
     assert "@" not in shown
 
 
@@ -455,8 +460,7 @@ def test_bad_settings_stop_a_sum(folder: Path) -> None:
         result = run("a.yaml", "b.yaml")
         assert (result.exit_code, result.stdout) == (2, "")
         said, last = result.stderr.splitlines()
-        settings_files._nearest.cache_clear()
-        assert [said] == CliRunner().invoke(app, ["analyze", "-q", "a.yaml"]).stderr.splitlines()
+        assert [said] == command.run("analyze", "-q", "a.yaml").stderr.splitlines()
         assert "nothing was added up" in last
         assert run("a.yaml", "b.yaml", "--isolated").exit_code == 0
     Path("dpcompose.toml").unlink()

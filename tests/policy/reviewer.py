@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner, Result
-
-from dpcompose.cli import app
-from dpcompose.policy import settings_files
+import command
+from command import git
+from typer.testing import Result
 
 SPEC = """\
 dpcompose: 1
@@ -43,8 +41,7 @@ def write(path: str, text: str) -> None:
 
 
 def run(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
-    settings_files._nearest.cache_clear()
-    result = CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
+    result = command.run(*arguments, stdin=stdin, **environment)
     assert "Traceback" not in result.output
     return result
 
@@ -60,11 +57,6 @@ def codes(*arguments: str, **environment: str) -> tuple[int, list[str]]:
 def changes(result: Result) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(result.stdout)["changes"]
     return found
-
-
-def git(*arguments: str) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
 
 
 def commit() -> None:

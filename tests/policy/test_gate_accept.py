@@ -23,10 +23,9 @@ LOCK = "assumptions.lock"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def home(home: Path) -> Path:
     write("s.yaml", SPEC)
-    return tmp_path
+    return home
 
 
 def accept(*arguments: str, by: str = "Ann", on: str = "2026-01-02") -> list[dict[str, Any]]:

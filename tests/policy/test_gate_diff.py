@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import pytest
+from command import git
 from contracts import checked
 from tables import tables
 
-from .reviewer import OVERLAPPING, SPEC, changes, commit, git, run, write
+from .reviewer import OVERLAPPING, SPEC, changes, commit, run, write
+
+pytestmark = pytest.mark.usefixtures("home")
 
 TABLES = tables(__file__)
 
 EVENTS = "increase,new-assumption,budget-raised,population-changed,removed-spec,settings-changed"
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def events(old: str, new: str) -> list[str]:
@@ -85,7 +81,7 @@ def test_new_free_things_are_told_in_all_formats() -> None:
     assert re.search("Newly free  ─*\n`z` is said to use released outputs alone", text)
     assert re.search(r"\+  mechanism z", text)
     told = run("diff", "old.yaml", "new.yaml", "--format", "markdown").stdout
-    assert "\nNewly free:\n\n- <code>z</code> is said to use" in told
+    assert "\n**Newly free**\n\n- <code>z</code> is said to use" in told
     result = run("diff", "old.yaml", "new.yaml", "--format", "json")
     assert changes(result)[0]["free"] == ["z"]
     shown = " ".join(run("analyze", "new.yaml").stdout.split())
@@ -145,7 +141,7 @@ def test_settings_that_change_are_told(path: str, text: str | None) -> None:
     assert (result.exit_code, found["events"]) == (0, ["settings-changed"])
     assert run(*call, "--fail-on", "settings-changed").exit_code == 1
     assert re.search("\nSettings  ─+\n`", run(*call).stdout)
-    assert "\nSettings:\n\n- " in run(*call, "--format", "markdown").stdout
+    assert "\n**Settings**\n\n- " in run(*call, "--format", "markdown").stdout
     assert changes(run(*call, "--format", "json", "--isolated"))[0]["events"] == []
     named = run(*call, "--settings-from", "HEAD", "--fail-on", "increase")
     assert named.exit_code == 0

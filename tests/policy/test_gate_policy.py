@@ -7,12 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+from command import git
 from tables import tables
 
 from dpcompose.policy.audit import says_something
 from dpcompose.policy.settings import FIELDS
 
-from .reviewer import OVERLAPPING, SPEC, codes, commit, git, run, write
+from .reviewer import OVERLAPPING, SPEC, codes, commit, run, write
 
 TABLES = tables(__file__)
 
@@ -34,10 +35,9 @@ REASON = "because: a row has one value"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def home(home: Path) -> Path:
     write("strict/s.yaml", SPEC.replace("blocks: 2}", f"blocks: 2, {REASON}}}"))
-    return tmp_path
+    return home
 
 
 def shown(*arguments: str, **environment: str) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tables import tables
 
@@ -11,15 +9,11 @@ from dpcompose.resolve.population import Misleading, canonical
 
 from .reviewer import SPEC, codes, run, write
 
+pytestmark = pytest.mark.usefixtures("home")
+
 TABLES = tables(__file__)
 
 NAME = "riders-2026"
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def named(name: str) -> str:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command import run
 from render.test_formats import schema_of_results
 from tables import tables
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from dpcompose.cli import app
 from dpcompose.policy import settings_files
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, POLICY_CODES
 from dpcompose.policy.settings import FIELDS
 
 TABLES = tables(__file__)
-
-Run = Callable[..., Result]
 
 SPEC = """dpcompose: 1
 protect: unbounded
@@ -32,24 +29,13 @@ mechanisms:
 NOTED = "DPC203"  # no mechanism reads any block of p: a note
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    settings_files._nearest.cache_clear()
-    (tmp_path / "s.yaml").write_text(SPEC)
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "deep").mkdir()
-    (tmp_path / "in" / "deep" / "d.yaml").write_text(SPEC)
-    return tmp_path
-
-
-@pytest.fixture
-def run(home: Path) -> Run:
-    def call(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
-        settings_files._nearest.cache_clear()
-        return CliRunner(env=environment).invoke(app, list(arguments), input=stdin)
-
-    return call
+@pytest.fixture(autouse=True)
+def home(home: Path) -> Path:
+    (home / "s.yaml").write_text(SPEC)
+    (home / "in").mkdir()
+    (home / "in" / "deep").mkdir()
+    (home / "in" / "deep" / "d.yaml").write_text(SPEC)
+    return home
 
 
 def found(result: Result) -> list[dict[str, Any]]:
@@ -60,14 +46,14 @@ def codes(result: Result) -> list[tuple[str, str]]:
     return [(each["code"], each["level"]) for one in found(result) for each in one["findings"]]
 
 
-def ask(run: Run, *arguments: str, **environment: str) -> Result:
+def ask(*arguments: str, **environment: str) -> Result:
     return run("analyze", "s.yaml", "--format", "jsonl", *arguments, **environment)
 
 
 # --- which file ----------------------------------------------------------------------------------
 
 
-def test_the_nearest_file_counts_and_its_own_name_first(run: Run, home: Path) -> None:
+def test_the_nearest_file_counts_and_its_own_name_first(home: Path) -> None:
     def relation(file: str) -> str:
         lines = run("analyze", file, "--show-settings").stdout.splitlines()
         return next(line for line in lines if "require-relation" in line)
@@ -102,13 +88,13 @@ def test_the_nearest_file_counts_and_its_own_name_first(run: Run, home: Path) ->
         )),
     ],
 )  # fmt: skip
-def test_a_site_is_an_address(run: Run, home: Path, written: str, read: str | None) -> None:
+def test_a_site_is_an_address(home: Path, written: str, read: str | None) -> None:
     (home / "dpcompose.toml").write_text(f'site = "{written}"\n', encoding="utf-8")
     result = run("check", "s.yaml", "--show-settings")
     assert f'site = "{read}"' in result.stdout if read else result.exit_code == 2
 
 
-def test_sarif_leads_to_the_site_that_is_set(run: Run, home: Path) -> None:
+def test_sarif_leads_to_the_site_that_is_set(home: Path) -> None:
     def start(*files: str, **environment: str) -> str:
         log = json.loads(run("analyze", *files, "--format", "sarif", **environment).stdout)
         address = str(log["runs"][0]["tool"]["driver"]["rules"][0].get("helpUri", ""))
@@ -126,7 +112,7 @@ def test_sarif_leads_to_the_site_that_is_set(run: Run, home: Path) -> None:
     assert "in/dpcompose.toml: site: an address is due" in run("analyze", "in").stderr
 
 
-def test_of_flags_the_environment_and_files_the_strictest_counts(run: Run, home: Path) -> None:
+def test_of_flags_the_environment_and_files_the_strictest_counts(home: Path) -> None:
     (home / "dpcompose.toml").write_text(
         'require-relation = "user"\nfail-on = "note"\nrequire-delta = 1e-3\nbudget = {epsilon = 9}'
     )
@@ -155,9 +141,7 @@ def test_of_flags_the_environment_and_files_the_strictest_counts(run: Run, home:
         ("in/deep/d.yaml.bak", False), ("in.deep.d.yaml", False), ("[i]n/**", False),
     ],
 )  # fmt: skip
-def test_overrides_are_for_paths_below_the_file(
-    run: Run, home: Path, pattern: str, fits: bool
-) -> None:
+def test_overrides_are_for_paths_below_the_file(home: Path, pattern: str, fits: bool) -> None:
     (home / "dpcompose.toml").write_text(
         f'fail-on = "note"\n[[overrides]]\npaths = ["{pattern}"]\nfail-on = "warning"\n'
     )
@@ -186,9 +170,7 @@ def test_a_pattern_reaches_names_with_line_ends(name: str) -> None:
         ("#" * 2**20 + "\n", "larger than 1 MiB"),
     ],
 )
-def test_bad_settings_are_named_and_nothing_is_analysed(
-    run: Run, home: Path, text: str, says: str
-) -> None:
+def test_bad_settings_are_named_and_nothing_is_analysed(home: Path, text: str, says: str) -> None:
     (home / "dpcompose.toml").write_bytes(text.encode(errors="surrogateescape"))
     for command in (["analyze"], ["check", "--epsilon", "9"], ["analyze", "--show-settings"]):
         result = run(*command, "s.yaml", "in")
@@ -200,7 +182,7 @@ def test_bad_settings_are_named_and_nothing_is_analysed(
     assert run("analyze", "s.yaml", "--isolated").exit_code == 0
 
 
-def test_settings_that_cannot_be_read_are_no_missing_ones(run: Run, home: Path) -> None:
+def test_settings_that_cannot_be_read_are_no_missing_ones(home: Path) -> None:
     (home / "dpcompose.toml").mkdir()
     result = run("analyze", "s.yaml")
     assert result.exit_code == 2 and "dpcompose.toml is no file" in result.stderr
@@ -209,13 +191,13 @@ def test_settings_that_cannot_be_read_are_no_missing_ones(run: Run, home: Path) 
     assert run("analyze", "s.yaml").exit_code == 2
 
 
-def test_a_key_that_stands_twice_in_a_variable_is_refused(run: Run) -> None:
+def test_a_key_that_stands_twice_in_a_variable_is_refused() -> None:
     result = run("check", "s.yaml", DPCOMPOSE_BUDGET="epsilon=1,epsilon=2")
     assert result.exit_code == 2
     assert "DPCOMPOSE_BUDGET: `epsilon` stands there twice" in result.stderr
 
 
-def test_bad_settings_of_one_folder_hide_no_spec_elsewhere(run: Run, home: Path) -> None:
+def test_bad_settings_of_one_folder_hide_no_spec_elsewhere(home: Path) -> None:
     (home / "in" / "dpcompose.toml").write_text("x = 1")
     result = run("analyze", "in", "s.yaml", "--format", "jsonl")
     assert [each["file"] for each in found(result)] == ["s.yaml"]
@@ -231,19 +213,19 @@ def test_bad_settings_of_one_folder_hide_no_spec_elsewhere(run: Run, home: Path)
         ("DPCOMPOSE_SEVERITY", "DPC204=loud", "`loud` is none of them"),
     ],
 )
-def test_bad_settings_in_the_environment(run: Run, name: str, value: str, says: str) -> None:
-    result = ask(run, **{name: value})
+def test_bad_settings_in_the_environment(name: str, value: str, says: str) -> None:
+    result = ask(**{name: value})
     assert (result.exit_code, result.stdout) == (2, "")
     assert says in result.stderr
 
 
-def test_other_variables_are_nothing_to_us(run: Run) -> None:
-    assert ask(run, DPCOMPOSE_VERSION="1", DPCOMPOSE_HOME="/", DPCOMPOSE_JOBS="1").exit_code == 0
+def test_other_variables_are_nothing_to_us() -> None:
+    assert ask(DPCOMPOSE_VERSION="1", DPCOMPOSE_HOME="/", DPCOMPOSE_JOBS="1").exit_code == 0
 
 
 @pytest.mark.parametrize("flags", [["--require-delta", "2"], ["--require-delta", "x"]])
-def test_bad_flags(run: Run, flags: list[str]) -> None:
-    result = ask(run, *flags)
+def test_bad_flags(flags: list[str]) -> None:
+    result = ask(*flags)
     assert result.exit_code == 2
     assert result.stderr.startswith("dpcompose: --require-delta: ")
 
@@ -251,7 +233,7 @@ def test_bad_flags(run: Run, flags: list[str]) -> None:
 # --- what policies find --------------------------------------------------------------------------
 
 
-def test_a_default_budget_is_for_specs_without_one(run: Run, home: Path) -> None:
+def test_a_default_budget_is_for_specs_without_one(home: Path) -> None:
     (home / "dpcompose.toml").write_text(
         "budget = {epsilon = 1.9999999999999999999}\n"
         "[[overrides]]\npaths = ['in/**']\nbudget = {epsilon = 2}"
@@ -268,78 +250,78 @@ def test_a_default_budget_is_for_specs_without_one(run: Run, home: Path) -> None
     assert run("analyze", "in").exit_code == 0
 
 
-def test_a_required_relation(run: Run, home: Path) -> None:
-    assert codes(ask(run, "--require-relation", "unbounded")) == [(NOTED, "note")]
-    result = ask(run, "--require-relation", "bounded", "--require-relation", "user")
+def test_a_required_relation(home: Path) -> None:
+    assert codes(ask("--require-relation", "unbounded")) == [(NOTED, "note")]
+    result = ask("--require-relation", "bounded", "--require-relation", "user")
     assert codes(result)[0] == ("DPC310", "error")
     assert result.exit_code == 1
     assert found(result)[0]["findings"][0]["line"] == 2
     keeping = SPEC.replace("protect: unbounded", "protect: {relation: bounded, keeps: [zip]}")
     (home / "s.yaml").write_text(keeping)
-    assert ask(run, "--require-relation", "bounded").exit_code == 1
-    assert ask(run, "--require-relation", "bounded keeping zip").exit_code == 0
+    assert ask("--require-relation", "bounded").exit_code == 1
+    assert ask("--require-relation", "bounded keeping zip").exit_code == 0
 
 
-def test_a_required_delta_is_stated_and_not_exceeded(run: Run, home: Path) -> None:
-    result = ask(run, "--require-delta", "1e-6")
+def test_a_required_delta_is_stated_and_not_exceeded(home: Path) -> None:
+    result = ask("--require-delta", "1e-6")
     assert result.exit_code == 0
     assert [each["exact"]["delta"] for each in found(result)[0]["at_delta"]] == ["1/1000000"]
     (home / "s.yaml").write_text(SPEC + "budget: {epsilon: 3, delta: 1e-5}\n")
-    assert codes(ask(run, "--require-delta", "1e-6"))[-1] == ("DPC311", "error")
-    assert ask(run, "--require-delta", "1e-5").exit_code == 0
+    assert codes(ask("--require-delta", "1e-6"))[-1] == ("DPC311", "error")
+    assert ask("--require-delta", "1e-5").exit_code == 0
     approx = SPEC.replace("notion: pure, epsilon: 2", "notion: approx, epsilon: 2, delta: 1e-5")
     (home / "s.yaml").write_text(approx)
-    assert ("DPC311", "error") in codes(ask(run, "--require-delta", "1e-6"))
-    assert ask(run, "--require-delta", "1e-5").exit_code == 0
+    assert ("DPC311", "error") in codes(ask("--require-delta", "1e-6"))
+    assert ask("--require-delta", "1e-5").exit_code == 0
 
 
 BECAUSE = "because: a row has one value"
 
 
-def test_a_required_reason(run: Run, home: Path) -> None:
+def test_a_required_reason(home: Path) -> None:
     (home / "dpcompose.toml").write_text("require-because = ['partition.value', 'notion.*']")
-    result = ask(run)
+    result = ask()
     assert [each["code"] for each in found(result)[0]["findings"]].count("DPC312") == 2
     assert [each["line"] for each in found(result)[0]["findings"]] == [5, 5, 7]
     inside = SPEC.replace("blocks: 2}", f"blocks: 2, {BECAUSE}}}").replace(
         "m,", "m, because: proved in the appendix,"
     )
     (home / "s.yaml").write_text(inside)
-    assert ask(run).exit_code == 0
+    assert ask().exit_code == 0
     (home / "s.yaml").write_text(inside.replace("because: proved in the appendix", "because: ' '"))
-    assert codes(ask(run)) == [(NOTED, "note"), ("DPC312", "error")]
+    assert codes(ask()) == [(NOTED, "note"), ("DPC312", "error")]
 
 
-def test_what_is_forbidden(run: Run, home: Path) -> None:
+def test_what_is_forbidden(home: Path) -> None:
     text = SPEC.replace("protect:", "roots: disjoint\nprotect:").replace("2}}", "2, drops: true}}")
     (home / "s.yaml").write_text(text)
     for kind, line in (("roots.disjoint", 2), ("drops", 6), ("partition.*", 6), ("notion.pure", 8)):
-        result = ask(run, DPCOMPOSE_FORBID=kind)
+        result = ask(DPCOMPOSE_FORBID=kind)
         (finding,) = [each for each in found(result)[0]["findings"] if each["code"] == "DPC313"]
         assert (finding["line"], kind.rstrip("*") in finding["message"]) == (line, True)
         assert result.exit_code == 1
-    assert ask(run, DPCOMPOSE_FORBID="map.*,mechanism.laplace,keeps,graph").exit_code == 0
+    assert ask(DPCOMPOSE_FORBID="map.*,mechanism.laplace,keeps,graph").exit_code == 0
 
 
-def test_levels_of_findings(run: Run, home: Path) -> None:
+def test_levels_of_findings(home: Path) -> None:
     for level, code in (("error", 1), ("warning", 0), ("off", 0)):
         (home / "dpcompose.toml").write_text(f'severity = {{{NOTED} = "{level}"}}')
-        result = ask(run)
+        result = ask()
         assert result.exit_code == code
         assert codes(result) == ([] if level == "off" else [(NOTED, level)])
     (home / "dpcompose.toml").write_text('require-relation = "user"')
-    result = ask(run, DPCOMPOSE_SEVERITY="DPC310=warning")
+    result = ask(DPCOMPOSE_SEVERITY="DPC310=warning")
     assert (result.exit_code, codes(result)[0]) == (0, ("DPC310", "warning"))
-    result = ask(run, "--require-relation", "user", DPCOMPOSE_SEVERITY="DPC310=warning")
+    result = ask("--require-relation", "user", DPCOMPOSE_SEVERITY="DPC310=warning")
     assert (result.exit_code, codes(result)[0]) == (1, ("DPC310", "error"))
 
 
-def test_no_setting_hides_a_missing_bound_or_a_budget_exceeded(run: Run, home: Path) -> None:
+def test_no_setting_hides_a_missing_bound_or_a_budget_exceeded(home: Path) -> None:
     quiet = {"DPCOMPOSE_SEVERITY": ",".join(f"{code}=note" for code in sorted(ADJUSTABLE))}
     assert run("check", "s.yaml", "--epsilon", "1", **quiet).exit_code == 1
     (home / "s.yaml").write_text(SPEC.replace("from: t, partition", "from: o, partition").replace(
         "  p:", "  o: {from: t, map: opaque}\n  p:").replace("reads: t", "reads: o"))  # fmt: skip
-    assert ask(run, **quiet).exit_code == 1
+    assert ask(**quiet).exit_code == 1
     assert not ADJUSTABLE & {"DPC300", "DPC301", "DPC302", "DPC303", "DPC304"}
     assert IGNORABLE.isdisjoint(POLICY_CODES)
 
@@ -347,9 +329,9 @@ def test_no_setting_hides_a_missing_bound_or_a_budget_exceeded(run: Run, home: P
 # --- comments ------------------------------------------------------------------------------------
 
 
-def commented(run: Run, home: Path, text: str) -> dict[str, Any]:
+def commented(home: Path, text: str) -> dict[str, Any]:
     (home / "s.yaml").write_text(text)
-    return found(ask(run))[0]
+    return found(ask())[0]
 
 
 P = "  p: {from: t, partition: {by: value, blocks: 2}}"
@@ -366,8 +348,8 @@ P = "  p: {from: t, partition: {by: value, blocks: 2}}"
         SPEC.replace("\n", "\r\n").replace(P, f"{P} # dpcompose: ignore[{NOTED}] read next year"),
     ],
 )  # fmt: skip
-def test_a_comment_ignores_a_finding_for_a_reason(run: Run, home: Path, text: str) -> None:
-    result = commented(run, home, text)
+def test_a_comment_ignores_a_finding_for_a_reason(home: Path, text: str) -> None:
+    result = commented(home, text)
     assert result["findings"] == []
     (ignored,) = result["ignored"]
     assert (ignored["code"], ignored["reason"]) == (NOTED, "read next year")
@@ -376,10 +358,8 @@ def test_a_comment_ignores_a_finding_for_a_reason(run: Run, home: Path, text: st
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("comment", "code"), TABLES["a comment that does not work is a finding"])
-def test_a_comment_that_does_not_work_is_a_finding(
-    run: Run, home: Path, comment: str, code: str
-) -> None:
-    result = commented(run, home, SPEC.replace(P, f"{P}  {comment}"))
+def test_a_comment_that_does_not_work_is_a_finding(home: Path, comment: str, code: str) -> None:
+    result = commented(home, SPEC.replace(P, f"{P}  {comment}"))
     assert code in {each["code"] for each in result["findings"]}
     partly = f"{NOTED}, " in comment
     assert (NOTED in {each["code"] for each in result["findings"]}) is not partly
@@ -397,30 +377,30 @@ def test_a_comment_that_does_not_work_is_a_finding(
         SPEC.replace("{}", "{}  # see dpcompose: the manual"),
     ],
 )
-def test_what_is_no_comment_to_us(run: Run, home: Path, text: str) -> None:
-    assert [each["code"] for each in commented(run, home, text)["findings"]] == [NOTED]
+def test_what_is_no_comment_to_us(home: Path, text: str) -> None:
+    assert [each["code"] for each in commented(home, text)["findings"]] == [NOTED]
 
 
-def test_no_comment_hides_a_missing_bound_or_a_fault(run: Run, home: Path) -> None:
+def test_no_comment_hides_a_missing_bound_or_a_fault(home: Path) -> None:
     opaque = SPEC.replace(P, "  p: {from: t, map: opaque}").replace("reads: t", "reads: p")
     marked = "".join(
         f"{line}  # dpcompose: ignore[{', '.join(sorted(IGNORABLE))}] all\n"
         for line in opaque.splitlines()
     )
     (home / "s.yaml").write_text(marked)
-    assert ask(run).exit_code == 1
+    assert ask().exit_code == 1
     (home / "s.yaml").write_text(marked.replace("protect:", "protekt:"))
-    assert ask(run).exit_code == 3
+    assert ask().exit_code == 3
 
 
 # --- reasons -------------------------------------------------------------------------------------
 
 
-def test_a_reason_is_shown_with_what_it_is_for(run: Run, home: Path) -> None:
+def test_a_reason_is_shown_with_what_it_is_for(home: Path) -> None:
     text = SPEC.replace("reads: t,", "reads: p.*, because: proved in appendix B,").replace(
         "2}}", f"2}}, {BECAUSE}}}"
     )
-    result = commented(run, home, text)
+    result = commented(home, text)
     reasons = {each["says"]: each.get("because") for each in result["assumptions"]}
     assert reasons["the blocks of `p` are disjoint sets of row values"] == "a row has one value"
     assert reasons["`m` is as it is stated"] == "proved in appendix B"
@@ -430,9 +410,7 @@ def test_a_reason_is_shown_with_what_it_is_for(run: Run, home: Path) -> None:
     assert "\x1b" not in run("analyze", "s.yaml").stdout
 
 
-def test_json_with_reasons_and_ignored_findings_is_what_its_schema_says(
-    run: Run, home: Path
-) -> None:
+def test_json_with_reasons_and_ignored_findings_is_what_its_schema_says(home: Path) -> None:
     entry = P.removesuffix("}") + ", because: so it is}"
     text = SPEC.replace(P, f"  # dpcompose: ignore[{NOTED}] read next year\n{entry}")
     (home / "s.yaml").write_text(f"{text}---\n{SPEC}")
@@ -442,7 +420,7 @@ def test_json_with_reasons_and_ignored_findings_is_what_its_schema_says(
     assert first["document"] == 1 and first["ignored"]
 
 
-def test_sarif_shows_what_is_ignored_as_suppressed(run: Run, home: Path) -> None:
+def test_sarif_shows_what_is_ignored_as_suppressed(home: Path) -> None:
     (home / "s.yaml").write_text(SPEC.replace(P, f"{P}  # dpcompose: ignore[{NOTED}] next year"))
     document = json.loads(run("check", "s.yaml", "--epsilon", "2", "--format", "sarif").stdout)
     (result,) = document["runs"][0]["results"]

@@ -6,14 +6,14 @@ import pytest
 from rich.cells import cell_len
 
 from dpcompose.errors import Diagnostic, Fix, Replacement, Span
-from dpcompose.render.console import printed
-from dpcompose.render.diagnostics import print_findings
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import printed
+from dpcompose.render.parts.diagnostics import Findings
 
 
 def screen(*found: Diagnostic, lines: list[str], style: Style | None = None) -> list[str]:
     style = style or Style()
-    return printed(print_findings(found, "f.yaml", lines, style), style).splitlines()
+    return printed(Findings(found, "f.yaml", lines, style), style).splitlines()
 
 
 def fault(line: int, column: int, end: int, **more: object) -> Diagnostic:

@@ -27,16 +27,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpcompose
-from dpcompose.commands.outputs import rendered
+from dpcompose.commands.writing.output import rendered
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import CHECKERS, RENDERERS
-from dpcompose.render.code_text import codes
-from dpcompose.render.inline import code
+from dpcompose.render.help.code_text import codes
 from dpcompose.render.json import dumped
+from dpcompose.render.json.result_schema import result_schema
 from dpcompose.render.layout import Style
-from dpcompose.render.problems import problems
-from dpcompose.render.result_schema import result_schema
-from dpcompose.render.theorem_text import book
+from dpcompose.render.parts.inline import code
+from dpcompose.render.words.problems import problems
+from dpcompose.render.words.theorem_text import book
 from dpcompose.report import Report
 
 HERE = Path(__file__).parents[1]

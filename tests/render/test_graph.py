@@ -19,11 +19,11 @@ from handmade import CHOSEN, REPORTS, span
 import dpcompose
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
-from dpcompose.render.graph_svg import graph_svg
-from dpcompose.render.graph_text import graph_dot, graph_mermaid, graph_tree
 from dpcompose.render.layout import Style
-from dpcompose.render.pipeline_words import children_of, costs
-from dpcompose.render.svg import text_width, wrapped
+from dpcompose.render.pictures.graph_svg import graph_svg
+from dpcompose.render.pictures.graph_text import graph_dot, graph_mermaid, graph_tree
+from dpcompose.render.pictures.svg import text_width, wrapped
+from dpcompose.render.words.pipeline_words import children_of, costs
 from dpcompose.report import PipelineNode, Report
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,13 +9,14 @@ import jsonschema
 import pytest
 from conftest import GOLDEN, Golden
 from contracts import checked
+from volume import thinned
 
 from dpcompose import analyze
 from dpcompose.render import json as json_renderer
-from dpcompose.render import sarif
-from dpcompose.render.console import printed
-from dpcompose.render.diagnostics import diagnostics
+from dpcompose.render.exports import sarif
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import printed
+from dpcompose.render.parts.diagnostics import findings_of
 from dpcompose.report import Report
 
 SPECS = sorted((GOLDEN / "mistakes").glob("*.dp.yaml"))
@@ -32,15 +33,15 @@ def report(path: Path) -> Report:
 def test_a_mistake_is_told(path: Path, golden: Golden) -> None:
     style = Style()
     name = path.name.partition(".")[0]
-    golden(f"mistakes/{name}.txt", printed(diagnostics(report(path), style), style))
+    golden(f"mistakes/{name}.txt", printed(findings_of(report(path), style), style))
 
 
-@every_mistake
+@pytest.mark.parametrize("path", thinned(SPECS), ids=lambda path: path.name.partition(".")[0])
 def test_a_mistake_fits_every_page(path: Path) -> None:
     for width in (40, 60, 120):
         for encoding in ("utf-8", "ascii"):
             style = Style(width, False, encoding)
-            shown = printed(diagnostics(report(path), style), style)
+            shown = printed(findings_of(report(path), style), style)
             assert shown.isascii() or encoding == "utf-8"
             assert max(map(len, shown.splitlines())) <= width
 

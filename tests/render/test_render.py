@@ -35,12 +35,14 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
-from dpcompose.render import CHECKERS, RENDERERS, quiet
-from dpcompose.render.console import grid, literal, printed
-from dpcompose.render.headlines import outcome, ranges
+from dpcompose.render import CHECKERS, RENDERERS
+from dpcompose.render.help.pages import theorem_page
 from dpcompose.render.json import result
 from dpcompose.render.layout import Style, transliterated
-from dpcompose.render.numbers import (
+from dpcompose.render.parts.console import TextTable, literal, printed
+from dpcompose.render.text import quiet
+from dpcompose.render.words.headlines import outcome, ranges
+from dpcompose.render.words.numbers import (
     amount_text,
     amounts_text,
     bound_text,
@@ -50,10 +52,9 @@ from dpcompose.render.numbers import (
     left_text,
     number_down,
     number_up,
+    percent,
 )
-from dpcompose.render.pages import theorem_page
-from dpcompose.render.panel import percent
-from dpcompose.render.problems import counted
+from dpcompose.render.words.problems import counted
 from dpcompose.report import At, Bound, LeftOut, Report, Verdict
 
 TABLES = tables(__file__)
@@ -418,12 +419,12 @@ def test_any_text_can_be_carried_by_any_encoding(text: str, encoding: str) -> No
 
 
 def test_wide_characters_are_aligned() -> None:
-    text = printed(grid([("病院", "1"), ("a", "2")], Style()), Style())
+    text = printed(TextTable([("病院", "1"), ("a", "2")], Style()), Style())
     assert text == "病院  1\na     2\n"
 
 
 def test_a_grid_of_nothing_is_nothing() -> None:
-    assert printed(grid([], Style()), Style()).strip() == ""
+    assert printed(TextTable([], Style()), Style()).strip() == ""
 
 
 def test_runs_of_numbers_are_joined() -> None:

@@ -14,28 +14,28 @@ from typing import Any
 
 import jsonschema
 import pytest
+from command import run
 from conftest import LIBRARY
 from contracts import SCHEMAS, checked, validator
 from handmade import REPORTS
-from typer.testing import CliRunner, Result
 
 import dpcompose
-from dpcompose.cli import app
-from dpcompose.commands.outputs import SchemaOf
+from dpcompose.commands.choices import SchemaOf
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Diagnostic, Span
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
 from dpcompose.planning.edits import edits
 from dpcompose.planning.fitting import fit
-from dpcompose.planning.releases import Release
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Sum, TotalAsked, add_up
 from dpcompose.planning.savings import NoBound, savings_of
 from dpcompose.planning.scaling import Unscalable
-from dpcompose.planning.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.accepted import Accepted, updated, written
-from dpcompose.render import diff_json, entry_findings, savings_table, total_views
+from dpcompose.render.exports import entry_findings
 from dpcompose.render.json import render
+from dpcompose.render.json.plan_documents import diff_json, fit_json, savings_json, total_json
+from dpcompose.render.json.shapes import in_draft_7
 from dpcompose.render.layout import Style
-from dpcompose.render.shapes import in_draft_7
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -98,7 +98,7 @@ def changes() -> Iterator[Change | Invalid]:
 
 @pytest.mark.slow
 def test_every_change_is_what_the_schema_says() -> None:
-    document = checked("diff", "".join(diff_json.json(changes())))
+    document = checked("diff", "".join(diff_json(changes())))
     seen = {each["direction"] for each in document["changes"]}
     assert seen == {"same", "decreased", "increased", "incomparable", "invalid"}
     assert any(len(each.get("invalid", ())) == 2 for each in document["changes"])
@@ -111,7 +111,7 @@ def test_every_change_is_what_the_schema_says() -> None:
 def test_changes_from_one_example_to_the_next_are_what_the_schema_says(first: Path) -> None:
     second = SPECS[(SPECS.index(first) + 1) % len(SPECS)]
     found = change(Version("old", first.read_bytes()), Version("new", second.read_bytes()))
-    checked("diff", "".join(diff_json.json([found])))
+    checked("diff", "".join(diff_json([found])))
 
 
 # --- total ---------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_every_total_is_what_the_schema_says(limit: Budget | None) -> None:
         for deltas, fixed in product(((), (DELTA, Fraction(0))), (None, "planned before it all")):
             both = release(name, text), release("pure", TEXTS["pure"])
             found = added(*both, limit=limit, deltas=deltas, fixed=fixed, rest=True)
-            document = checked("total", "".join(total_views.json(found)))
+            document = checked("total", "".join(total_json(found)))
             seen |= {each["status"] for each in document["totals"]}
     assert seen == {"ok", "no-guarantee"}
 
@@ -138,18 +138,18 @@ def test_every_total_is_what_the_schema_says(limit: Budget | None) -> None:
 def test_totals_against_a_budget_in_another_notion_are_what_the_schema_says() -> None:
     for name in ("pure", "zcdp", "gdp", "approx"):
         found = added(release(name, TEXTS[name]), limit=budget(mu="3"))
-        checked("total", "".join(total_views.json(found)))
+        checked("total", "".join(total_json(found)))
 
 
 def test_totals_by_population_and_refused_ones_are_what_the_schema_says() -> None:
     named = [release(n, f"population: {n}\n{text}") for n, text in list(TEXTS.items())[:3]]
     found = added(*named, release("unnamed", TEXTS["pure"]), everything=False)
-    document = checked("total", "".join(total_views.json(found)))
+    document = checked("total", "".join(total_json(found)))
     assert [each["population"] for each in document["totals"]] == ["pure", "third", "approx"]
     assert document["without_population"] == ["unnamed"]
     other = TEXTS["pure"].replace("unbounded", "bounded")
     refused = added(release("a", TEXTS["pure"]), release("b", other))
-    document = checked("total", "".join(total_views.json(refused)))
+    document = checked("total", "".join(total_json(refused)))
     assert [each["status"] for each in document["totals"]] == ["refused"]
     assert document["totals"][0]["population"] is None
 
@@ -158,7 +158,7 @@ def test_totals_by_population_and_refused_ones_are_what_the_schema_says() -> Non
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_the_total_of_every_example_is_what_the_schema_says(path: Path) -> None:
     found = added(release(path.name, path.read_text(encoding="utf-8")), limit=budget(epsilon="1"))
-    checked("total", "".join(total_views.json(found)))
+    checked("total", "".join(total_json(found)))
 
 
 # --- savings -------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_all_savings_are_what_the_schema_says() -> None:
             found = savings_of(load(text, name), None, 1)
         except (NoBound, Unscalable):
             continue
-        document = checked("savings", "".join(savings_table.json(name, found)))
+        document = checked("savings", "".join(savings_json(name, found)))
         seen += any(each["saves"] is None for each in document["savings"])
         assert (document["total"] is None) is (name == "huge")
     assert seen
@@ -201,10 +201,10 @@ def examples() -> dict[str, str]:
     numbers = [(each, key) for each in edits(source, load(fitted.text, "gdp")) for key in each.keys]
     return {
         "result": "".join(render(REPORTS.values(), Style(), True)),
-        "diff": "".join(diff_json.json([found, invalid])),
-        "total": "".join(total_views.json(summed)),
-        "savings": "".join(savings_table.json("gdp", halved)),
-        "fit": "".join(savings_table.fit_json("gdp", fitted, numbers, ["look"], fitted.text)),
+        "diff": "".join(diff_json([found, invalid])),
+        "total": "".join(total_json(summed)),
+        "savings": "".join(savings_json("gdp", halved)),
+        "fit": "".join(fit_json("gdp", fitted, numbers, ["look"], fitted.text)),
         "registry": "".join(entry_findings.json([replace(REPORTS["rides"], findings=(FOUND,))])),
         "assumptions": written(
             updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")
@@ -311,10 +311,6 @@ def test_unknown_keys_are_for_later_versions() -> None:
 
 
 # --- the command ---------------------------------------------------------------------------------
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.mark.parametrize("of", sorted(SCHEMAS))

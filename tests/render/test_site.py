@@ -14,11 +14,13 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.handbook import code_entries, full_spec, printed_examples, whole_book
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS, sarif, site_pages
-from dpcompose.render.code_text import snippets
-from dpcompose.render.console import leading_to, literal, printed
+from dpcompose.render import RENDERERS
+from dpcompose.render.exports import sarif
+from dpcompose.render.help.code_text import snippets
+from dpcompose.render.help.pages import Page, PagePart, Paragraph, Rows, Snippet
+from dpcompose.render.html import site_pages
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.pages import Page, Paragraph, Part, Rows, Snippet
+from dpcompose.render.parts.console import leading_to, literal, printed
 from dpcompose.spec.vocabulary import vocabulary
 
 NAMES = {
@@ -124,7 +126,7 @@ def test_pages_lead_to_each_other(pages: dict[str, Read]) -> None:
 def test_hostile_text_is_escaped_everywhere() -> None:
     def page(style: Style, made: Page) -> str:
         rows = Rows([(HOSTILE, HOSTILE)], (HOSTILE, ""))
-        content: list[Part] = [Paragraph(HOSTILE), Snippet([HOSTILE]), rows]
+        content: list[PagePart] = [Paragraph(HOSTILE), Snippet([HOSTILE]), rows]
         return made(HOSTILE, style, [Paragraph(HOSTILE, indent=0)], [(HOSTILE, content)])
 
     _, text = site_pages.made_page("codes", "DPC101", page, [(HOSTILE, HOSTILE)])
@@ -146,6 +148,7 @@ def test_texts_between_commas_are_names_only_where_all_are() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_each_time(tmp_path: Path, site: dict[str, str]) -> None:
     (tmp_path / "s" / "codes").mkdir(parents=True)
     (tmp_path / "s" / "codes" / "DPC101.html").write_text("old")

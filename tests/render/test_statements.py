@@ -11,16 +11,17 @@ from functools import cache
 import pytest
 from conftest import LIBRARY
 from handmade import CHOSEN, REPORTS, TRAP
+from volume import thinned
 
 import dpcompose
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import printable
 from dpcompose.pipeline import analyze
 from dpcompose.render import CHECKERS, RENDERERS
-from dpcompose.render.headlines import headline, in_few_words, is_bounded
-from dpcompose.render.label import SIZE, assumed, hits
 from dpcompose.render.layout import Style
-from dpcompose.render.svg import text_width
+from dpcompose.render.pictures.label import SIZE, hits
+from dpcompose.render.pictures.svg import text_width
+from dpcompose.render.words.headlines import assumed, headline, in_few_words, is_bounded
 from dpcompose.report import Report, Risk
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -62,7 +63,7 @@ def words(svg: str) -> list[str]:
 # --- the number ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES))
 def test_the_number_is_that_of_the_headline(name: str) -> None:
     report = example(name)
     number = in_few_words(report)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dpcompose.cli import app
-from dpcompose.render.inline import within_summary
+from dpcompose.render.parts.inline import within_summary
 
 BAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms: []\nbudget: {epsilon: 2}\n"
 
@@ -27,7 +27,7 @@ def test_nothing_is_longer_than_github_shows(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("dpcompose.render.inline._MOST_BYTES", 2_000)
+    monkeypatch.setattr("dpcompose.render.parts.inline._MOST_BYTES", 2_000)
     (tmp_path / "s.yaml").write_text("---\n".join([BAD] * 30), encoding="utf-8")
     out = CliRunner().invoke(app, ["check", "s.yaml", "--format", form]).stdout
     if form == "markdown":

@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from command import run
 
-from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.render.json import result
@@ -232,7 +231,7 @@ def test_without_a_finite_bound_the_budget_is_not_met() -> None:
 
 
 def ran(*arguments: str, text: str) -> Any:
-    return CliRunner().invoke(app, [*arguments, "-"], input=text)
+    return run(*arguments, "-", stdin=text)
 
 
 def test_check_says_what_was_held_against_the_budget() -> None:

@@ -66,7 +66,7 @@ def test_only_names_are_marked_where_another_change_is_the_worst() -> None:
     problem = resolve(source).problem
     touched = (TouchCount("two", "p.a", "1 row added", 1),)
     at = At("delta", Fraction(1, 10**6), Fraction(1), None, "", "", touched=touched)
-    found = {each.name: each for each in of_profile(problem, ((), ()), at, source.span)}
+    found = {each.name: each for each in of_profile(problem, (), (), at, source.span)}
     assert [name for name, each in found.items() if each.reached] == ["t", "p", "a", "two"]
     assert found["a"].change == "1 row added" and found["t"].change == ""
     assert found["two"].cost is None and found["two"].says == "1-zCDP"

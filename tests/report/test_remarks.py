@@ -17,7 +17,6 @@ from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
-from dpcompose.errors import InvalidSpec
 from dpcompose.pipeline import analyze
 from dpcompose.report import At
 from dpcompose.report.assumptions import assumptions
@@ -489,11 +488,6 @@ def test_what_no_mechanism_reads_does_not_keep_a_theorem_from_being_cited(more: 
 )
 def test_words_for_a_guarantee(stated: Guarantee, says: str) -> None:
     assert guarantee(stated) == says
-
-
-def test_a_sample_of_fixed_size_needs_a_public_size() -> None:
-    with pytest.raises(InvalidSpec):
-        problem_of(spec("unbounded", FIXED, f"name: a, reads: few, {PURE}"))
 
 
 def test_a_graph_beside_a_table_has_no_replaced_rows() -> None:

@@ -10,15 +10,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import command
 import pytest
 from scipy.stats import norm
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import dpcompose
-from dpcompose.cli import app
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
-from dpcompose.render.result_schema import RISK
-from dpcompose.render.risk_text import in_words, odds
+from dpcompose.render.json.result_schema import RISK
+from dpcompose.render.text.risk_text import in_words, odds
 from dpcompose.report import Report
 from dpcompose.report.verdict import implies
 
@@ -32,10 +32,10 @@ mechanisms:
 HUNDRED = GAUSSIAN.replace("notion: gdp, mu: 1", "notion: pure, epsilon: 0.1, count: 100")
 
 
-def run(tmp_path: Path, command: str, text: str, *options: str) -> Result:
+def run(tmp_path: Path, how: str, text: str, *options: str) -> Result:
     path = tmp_path / "spec.yaml"
     path.write_text(text, encoding="utf-8")
-    return CliRunner().invoke(app, [command, str(path), *options])
+    return command.run(how, str(path), *options)
 
 
 def shape(tmp_path: Path, text: str, *options: str) -> dict[str, Any]:

@@ -7,11 +7,10 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import command
 import pytest
 from conftest import LIBRARY
-from typer.testing import CliRunner
 
-from dpcompose.cli import app
 from dpcompose.pipeline import analyze, analyze_file
 
 CENSUS = LIBRARY["census-2020-who-learns-what"]
@@ -19,7 +18,7 @@ SCHOOL = LIBRARY["school-grades-who-learns-what"]
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["analyze", *arguments])
+    result = command.run("analyze", *arguments)
     assert result.exit_code == 0, result.output
     return result.stdout
 

@@ -39,7 +39,6 @@ def split(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_a_fault_is_told_with_its_place(path: Path, rewriting: bool) -> None:
     text = path.read_text(encoding="utf-8")

@@ -48,23 +48,6 @@ def test_a_norm_is_turned_into_that_of_the_noise(noise: str, named: str, plain: 
 
 
 @pytest.mark.parametrize(
-    ("noise", "sensitivity", "code"),
-    [
-        *TABLES["what says nothing of the norm is refused"],
-        *(
-            (noise, f"{{{norm}: {value}}}", "DPC115")
-            for noise in (GEOMETRIC, DISCRETE, "skellam, variance: 9")
-            for norm in ("l1", "one_hot", "l2_squared")
-            for value in ("0.5", "1.5")
-        ),
-    ],
-)
-def test_what_says_nothing_of_the_norm_is_refused(noise: str, sensitivity: str, code: str) -> None:
-    found = report(noise, sensitivity)
-    assert (found.status, [each.code for each in found.findings]) == ("invalid", [code])
-
-
-@pytest.mark.parametrize(
     ("noise", "removed", "replaced"),
     [
         (LAPLACE, "2.5", "5"),

@@ -911,27 +911,6 @@ def test_values_that_are_not_rational_are_rounded_to_the_safe_side(
     assert exact <= found <= exact + Fraction(upper)
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("mechanism: discrete-gaussian, sigma: sqrt(2), sensitivity: 1", "sigma"),
-        ("mechanism: skellam, variance: exp(2), sensitivity: 1", "variance"),
-        ("notion: rdp, alpha: exp(1), epsilon: 1", "alpha"),
-        (
-            "mechanism: noisy-histogram, scale: ln(3), threshold: 9, max_keys: 1, max_per_key: 1",
-            "scale",
-        ),
-    ],
-)
-def test_values_without_a_safe_side_are_refused(text: str, key: str) -> None:
-    whole = spec("people: {}", f"{{name: a, reads: people, {text}}}")
-    with pytest.raises(InvalidSpec) as caught:
-        resolved(whole)
-    [found] = caught.value.diagnostics
-    assert found.code == "DPC110"
-    assert f"`{key}` must be exact" in found.message
-
-
 def test_limits_of_a_budget_are_rounded_down() -> None:
     text = spec("people: {}", "{name: a, reads: people, notion: pure, epsilon: 1}")
     budget = resolved(text + "budget: {epsilon: ln(3)}\n").budget

@@ -13,7 +13,7 @@ from tables import tables
 import dpcompose
 from dpcompose.errors import InvalidSpec
 from dpcompose.faults import Faults
-from dpcompose.render.shapes import in_draft_7
+from dpcompose.render.json.shapes import in_draft_7
 from dpcompose.source import Number, Value, load
 from dpcompose.spec import Reading, Spec, json_schema, read
 

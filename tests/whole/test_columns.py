@@ -336,9 +336,3 @@ def test_columns_that_mechanisms_use_alike_are_one_dataset() -> None:
     assert bound(analyze(text, "t")) == 0
     text = text.replace("uses: [b]", "uses: [b, a]")
     assert bound(analyze(text, "t")) == 2
-
-
-def test_a_value_has_no_columns_to_use() -> None:
-    below = "  v: {from: t, map: {kind: value, sensitivity: 1}}\n"
-    report = analyze(spec(None, below, "v, uses: [a], relation: euclidean"), "t")
-    assert {each.code for each in report.findings} == {"DPC105"}

@@ -88,7 +88,7 @@ def test_unlike_notions_a_thousand_million_times_each(rows: list[str]) -> None:
 @pytest.mark.parametrize("number", [10_000])
 def test_many_comments_to_ignore_findings(number: int) -> None:
     """All stand above the last line: the first is about its finding, the others about nothing."""
-    from dpcompose.commands.policies import audited
+    from dpcompose.commands.reading.policies import audited
 
     text = (
         "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"

@@ -61,28 +61,6 @@ def test_a_sample_that_is_asked_again_and_again_is_amplified_once() -> None:
     assert analyze(text, "t").bound == plain.bound
 
 
-@pytest.mark.parametrize(
-    "line, head",
-    [
-        ("reads: t, mechanism: laplace, scale: 1, sensitivity: 1", ""),
-        ("reads: r, notion: pure, epsilon: 1, local: true, relation: bounded", ""),
-        ("reads: t, notion: pure, epsilon: 1", "adaptivity: independent\n"),
-        ("reads: s.*, notion: pure, epsilon: 1", "adversary: {hypotheses: none-vs-uniform}\n"),
-    ],
-)
-def test_where_no_theorem_is_known_it_is_refused(line: str, head: str) -> None:
-    text = f"{head}{HEAD}  - {{name: a, {line}, interactive: true}}\n"
-    if "adversary" in head:
-        text = text.replace("by: value, blocks: [x, y]", "by: membership, blocks: 2, max_blocks: 2")
-    report = analyze(text, "t")
-    assert report.status == "invalid"
-    assert "DPC105" in {each.code for each in report.findings}
-    assert any(
-        "interactive" in f"{each.hint}{each.message}" or "at once" in each.message
-        for each in report.findings
-    )
-
-
 def test_a_filter_counts_what_is_opened_unless_rows_are_drawn() -> None:
     text = "adaptivity: parameters\nbudget: {epsilon: 2}\n" + HEAD
     text += "  - {name: a, reads: t, notion: pure, epsilon: 1, interactive: true}\n"

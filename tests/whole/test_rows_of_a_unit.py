@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from volume import thinned
 
 from dpcompose.pipeline import analyze
 
@@ -26,7 +27,7 @@ mechanisms:
 @pytest.mark.parametrize(
     "protect", ["user", "{relation: user, distance: 2}", "unbounded", "bounded"]
 )
-@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("rows", thinned([3, 1]))
 def test_a_declared_bound_gives_what_a_cap_gives(protect: str, rows: int) -> None:
     declared = SPEC.format(protect=protect, root=f"t: {{unit: u, max_rows_per_unit: {rows}}}")
     cap = f"all: {{unit: u}}\n  t: {{from: all, map: {{kind: cap, rows: {rows}, keep: random}}}}"
@@ -41,12 +42,9 @@ def test_a_declared_bound_gives_what_a_cap_gives(protect: str, rows: int) -> Non
         assert found[0].bound.value <= found[1].bound.value
 
 
-def test_the_bound_is_an_assumption_and_needs_a_unit() -> None:
+def test_the_bound_is_an_assumption() -> None:
     text = SPEC.format(protect="user", root="t: {unit: u, max_rows_per_unit: 3}")
     says = [each.says for each in analyze(text, "t").assumptions]
     assert "no `u` has more than 3 rows in `t`" in says
-    without = text.replace("unit: u, ", "").replace("protect: user", "protect: unbounded")
-    codes = {each.code for each in analyze(without, "t").findings}
-    assert "DPC142" in codes
     unbounded = text.replace(", max_rows_per_unit: 3", "")
     assert analyze(unbounded, "t").status == "no-guarantee"

@@ -104,6 +104,25 @@ ENGINES = (
         1e-3,
     ),
     Engine(
+        "chords of the least curve of several guarantees, looked at closely at their ends",
+        (("curves.both_hold", "_MOST_CHORDS", 0),),
+        spec(
+            "reads: t, guarantees: [{notion: approx, epsilon: 0.5, delta: 1e-3}, "
+            "{notion: zcdp, rho: 0.05}]"
+        ),
+        1e-4,
+    ),
+    Engine(
+        "group privacy of a stated pair by its formula, which needs no grid",
+        (("curves.answers", "is_plain", no),),
+        spec(
+            "reads: t, mechanism: select, runs: {geometric: 10}, "
+            "of: {notion: approx, epsilon: 1, delta: 1e-9}",
+            "{relation: unbounded, distance: 2}",
+        ),
+        1e-4,
+    ),
+    Engine(
         "several pure losses packed into one that is worse than they are together",
         (("core.loss.dominance", "packs", no),),
         spec(

@@ -14,7 +14,7 @@ import time
 from threading import Thread
 
 from dpcompose.commands.batch import FileTask, Outcome, examine_for_sending, outcome_of_ended
-from dpcompose.commands.inputs import Input
+from dpcompose.commands.reading.inputs import Input
 
 _PAUSE = 1.0  # seconds between two looks at the parent
 
@@ -59,7 +59,7 @@ def _end_with_parent(parent: int) -> None:
 
 def main() -> None:
     """Analyses specs until standard input ends, or the process that asked for it."""
-    from dpcompose.commands.bounds import warm_up
+    from dpcompose.commands.parallel.bounds import warm_up
     from dpcompose.commands.parallel.interrupts import settle_worker
     from dpcompose.memory import settle
     from dpcompose.policy.settings_files import forget

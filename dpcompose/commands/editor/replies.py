@@ -13,10 +13,9 @@ from dpcompose.commands.editor.open_text import OpenText, Stretch
 from dpcompose.commands.explain import page_of
 from dpcompose.errors import Diagnostic, Fix, Replacement, quoted
 from dpcompose.planning.corrections import changed_lines, corrected, faults_of
-from dpcompose.render.headlines import in_few_words
 from dpcompose.render.layout import Style
-from dpcompose.render.numbers import short_amounts, short_text
-from dpcompose.render.panel import share_text
+from dpcompose.render.words.headlines import in_few_words
+from dpcompose.render.words.numbers import share_text, short_amounts, short_text
 from dpcompose.report import Report, Share
 from dpcompose.source.cursor import cursor_at
 from dpcompose.source.rewriting import is_plain

@@ -28,13 +28,13 @@ from dpcompose.commands.editor.replies import (
     told_at,
 )
 from dpcompose.commands.exits import ExitCode, complain
-from dpcompose.commands.inputs import STANDARD_INPUT, Input, is_yaml, name_of_file
 from dpcompose.commands.parallel.pool import cores
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Input, is_yaml, name_of_file
 from dpcompose.commands.run import Run
 from dpcompose.errors import Diagnostic
 from dpcompose.places import version
 from dpcompose.planning.corrections import faults_of
-from dpcompose.render.problems import UNREADABLE, problems
+from dpcompose.render.words.problems import UNREADABLE, problems
 
 Answer = TypeVar("Answer")
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
 
-from dpcompose.commands.bounds import Most, TooMuch
+from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.gather import Complaints
-from dpcompose.commands.inputs import STANDARD_INPUT, Input, NoFile, Unreadable
-from dpcompose.commands.output import deliver, refuse_overwrite, style_for
-from dpcompose.commands.outputs import TotalFormat
+from dpcompose.commands.parallel.bounds import Most, TooMuch
 from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints, Input, NoFile, Unreadable
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
+from dpcompose.commands.writing.output import deliver, refuse_overwrite, style_for
 from dpcompose.errors import Diagnostic, InvalidSpec
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import Sum, TotalAsked, add_up
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Sum, TotalAsked, add_up
 from dpcompose.policy.audit import of_population, says_something
 from dpcompose.policy.settings import Settings
-from dpcompose.render import total_views as render
-from dpcompose.render.inline import within_summary
+from dpcompose.render.json.plan_documents import total_json
+from dpcompose.render.parts.inline import within_summary
+from dpcompose.render.plans import total_views
 from dpcompose.report.verdict import deltas_of
 from dpcompose.resolve import resolve
 from dpcompose.source import Document, Source, documents, load
@@ -123,15 +123,15 @@ def print_totals(found: Sum, gathered: Gathered, run: Run, output: str | None) -
         raise BadCall("no spec names its `population:`; --all adds everything up")
     match TotalFormat(run.form):
         case TotalFormat.TEXT:
-            pieces = render.text(found, style_for(output, run.look))
+            pieces = total_views.text(found, style_for(output, run.look))
         case TotalFormat.MARKDOWN:
-            pieces = within_summary(render.markdown(found))
+            pieces = within_summary(total_views.markdown(found, style_for(output, run.look)))
         case TotalFormat.HTML:
-            from dpcompose.render.page import page_of_totals
+            from dpcompose.render.html.page import page_of_totals
 
             pieces = iter([page_of_totals(found)])
         case TotalFormat.JSON:
-            pieces = render.json(found)
+            pieces = total_json(found)
     deliver(pieces, output)
     for source, diagnostic in gathered.wrong:
         complain_of(InvalidSpec([diagnostic], source.name, source.lines))

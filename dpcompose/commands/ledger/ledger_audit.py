@@ -9,22 +9,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
-from dpcompose.commands.bounds import TooMuch, within
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.gather import is_pattern
-from dpcompose.commands.inputs import STANDARD_INPUT, Unreadable
 from dpcompose.commands.ledger.adding import Gathered, end_without_sum, file_of, release_of
+from dpcompose.commands.parallel.bounds import TooMuch, within
 from dpcompose.commands.parallel.workers import run_within
-from dpcompose.commands.policies import Policies
+from dpcompose.commands.reading.gather import is_pattern
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Unreadable
+from dpcompose.commands.reading.policies import Policies
 from dpcompose.commands.repository.git import AddedIn, FileChange
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
-from dpcompose.planning.releases import Release, amounts
-from dpcompose.planning.rewrites import RecordCheck, Recorded, content, less, since
+from dpcompose.planning.ledger.releases import Release, amounts
+from dpcompose.planning.ledger.rewrites import RecordCheck, Recorded, content, less, since
 from dpcompose.policy.settings import BadSettings
-from dpcompose.render.numbers import bound_text
+from dpcompose.render.words.numbers import bound_text
 from dpcompose.report.certify import certify
 from dpcompose.report.findings import REWRITTEN
 from dpcompose.report.verdict import implies, strictest_limits

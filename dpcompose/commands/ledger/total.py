@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpcompose.commands.bounds import TooMuch
+from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.inputs import Unreadable
 from dpcompose.commands.ledger.adding import (
     Gathered,
     end_without_sum,
@@ -24,13 +23,14 @@ from dpcompose.commands.ledger.ledger_audit import (
     is_unnamed,
     refuse_unknown_ledger,
 )
-from dpcompose.commands.outputs import TotalFormat
+from dpcompose.commands.parallel.bounds import TooMuch
+from dpcompose.commands.reading.inputs import Unreadable
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Diagnostic, quoted
-from dpcompose.planning.releases import Release
-from dpcompose.planning.totals import Sum, Total, TotalAsked
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.totals import Sum, Total, TotalAsked
 from dpcompose.policy.audit import says_something
 from dpcompose.policy.codes import POPULATION
 from dpcompose.policy.settings import BadSettings

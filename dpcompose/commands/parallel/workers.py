@@ -23,8 +23,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from dpcompose.commands import bounds
 from dpcompose.commands.exits import BadCall
+from dpcompose.commands.parallel import bounds
 from dpcompose.commands.parallel.interrupts import held_back, settle_worker
 from dpcompose.memory import settle
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.inputs import Unreadable
+from dpcompose.commands.reading.inputs import Unreadable
 from dpcompose.places import GIT, is_below, work_tree
 
 #: The most seconds that one call of git may take.

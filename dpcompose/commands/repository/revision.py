@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpcompose.commands.exits import BadCall
-from dpcompose.commands.gather import is_met
-from dpcompose.commands.inputs import Unreadable, is_yaml
+from dpcompose.commands.reading.gather import is_met
+from dpcompose.commands.reading.inputs import Unreadable, is_yaml
 from dpcompose.commands.repository import git
 from dpcompose.commands.repository.git import AddedIn, FileChange
 from dpcompose.places import is_below, work_tree

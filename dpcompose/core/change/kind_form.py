@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.mechanisms.family import FormKey
+from dpcompose.core.numbers.form_keys import FormKey
 
 
 class Refusal(NamedTuple):

@@ -38,20 +38,17 @@ Answers = Mapping[tuple[int, State], Answer]
 
 
 class Claim(NamedTuple):
-    """A change of a dataset loses at most `loss`, with everything that is made from the dataset.
+    """An answer of the search as a claim: a change of a dataset loses at most so much.
 
-    `place`: the number of the dataset, in the order of the problem's tree. `charges`: the losses of
-    the mechanisms that read it; `rules`: the rules that bound the losses below its maps and
-    partitions; `premises`: the numbers of the earlier claims that these rules ask for. `pure`: the
-    loss is one in pure DP, for a bound in another notion.
+    `place`: the number of the dataset, in the order of the problem's tree; `pure`: the loss is one
+    in pure DP, for a bound in another notion. `premises`: the numbers of the earlier claims that
+    the rules behind the answer ask for.
     """
 
     place: int
     state: State
     pure: bool
-    loss: Loss
-    charges: tuple[Loss, ...]
-    rules: tuple[How, ...]
+    answer: Answer
     premises: tuple[int, ...]
 
 
@@ -71,16 +68,8 @@ class Certificate:
     roots: tuple[int, ...]
 
 
-class _Open(NamedTuple):
-    """A claim whose premises are being collected: those still needed (`needs`), and those found.
-
-    A key is the number of a dataset, its change, and whether the loss is in pure DP.
-    """
-
-    key: tuple[int, State, bool]
-    answer: Answer
-    needs: Iterator[tuple[int, State, bool]]
-    premises: dict[tuple[int, State, bool], None]
+#: The number of a dataset, its change, and whether the loss is one in pure DP.
+_Key = tuple[int, State, bool]
 
 
 def certificate(
@@ -101,51 +90,46 @@ def certificate(
     places = [each for _, top in tops for each in top.subtree()]
     numbers = {id(place): number for number, place in enumerate(places)}
     algebras: dict[bool, LossAlgebra] = {False: algebra, True: Scalars(Notion.PURE)}
-    claims: list[Claim] = []
-    known: dict[tuple[int, State, bool], int] = {}
 
-    def answer_of(key: tuple[int, State, bool]) -> Answer:
-        """Returns the bound that the search found for a key: place number, change, and whether in
-        pure DP."""
-        return (pure if key[2] else answers)[id(places[key[0]]), key[1]]
+    def answer_of(key: _Key) -> Answer:
+        """Returns the bound that the search found for a key."""
+        place, state, of_pure = key
+        return (pure if of_pure else answers)[id(places[place]), state]
 
-    def needs(walk: Walk, of_pure: bool) -> Iterator[tuple[int, State, bool]]:
-        """Yields the key of each bound that a walk requests, and sends the walk its loss.
+    def needs(walk: Walk, of_pure: bool) -> list[_Key]:
+        """Returns the key of each bound that a walk requests, once; sends the walk its loss.
 
         `of_pure`: the walk bounds a loss in pure DP.
         """
+        found: dict[_Key, None] = {}
         sent: Loss = None
         while True:
             try:
                 need = walk.send(sent)
             except StopIteration:
-                return
+                return [*found]
             key = numbers[id(need[0])], need[1], of_pure or isinstance(need, PureNeed)
+            found[key] = None
             sent = answer_of(key).loss
-            yield key
 
-    def opened(key: tuple[int, State, bool]) -> _Open:
-        """Returns the claim for a key, with none of its premises collected yet."""
-        answer = answer_of(key)
-        walk = _rules_again(algebras[key[2]], places[key[0]], key[1], answer)
-        return _Open(key, answer, needs(walk, key[2]), {})
-
-    roots = [*dict.fromkeys(needs(joint(problem, tops, algebras[False]), False))]
-    stack = [opened(key) for key in reversed(roots)]
+    claims: list[Claim] = []
+    known: dict[_Key, int] = {}
+    premises: dict[_Key, list[_Key]] = {}
+    roots = needs(joint(problem, tops, algebra), False)
+    stack = roots[::-1]
     while stack:
-        key, answer, rest, premises = stack[-1]
-        need = next(rest, None)
-        if need is not None:
-            premises[need] = None
-            if need not in known:
-                stack.append(opened(need))
+        key = stack[-1]
+        if key not in premises:
+            place, state, of_pure = key
+            walk = _rules_again(algebras[of_pure], places[place], state, answer_of(key))
+            premises[key] = needs(walk, of_pure)
+            stack += [each for each in premises[key][::-1] if each not in known]
             continue
         stack.pop()
         if key not in known:
-            rules = tuple(choice.how for choice in answer.choices)
-            numbered = tuple(sorted({known[each] for each in premises}))
             known[key] = len(claims)
-            claims.append(Claim(*key, answer.loss, answer.own, rules, numbered))
+            numbered = tuple(sorted(known[each] for each in premises[key]))
+            claims.append(Claim(*key, answer_of(key), numbered))
     numbers_of_roots = tuple(known[each] for each in roots)
     return Certificate(algebra.notion, algebra.survival, loss, tuple(claims), numbers_of_roots)
 
@@ -385,9 +369,9 @@ def proof_lines(certificate: Certificate, number: int) -> Iterator[Line]:
         line["change"] = change_line(claim.state)
         if claim.pure:
             line["pure"] = True
-        line["loss"] = loss_line(claim.loss)
-        line["charges"] = [loss_line(each) for each in claim.charges]
-        line["rules"] = [rule_line(each) for each in claim.rules]
+        line["loss"] = loss_line(claim.answer.loss)
+        line["charges"] = [loss_line(each) for each in claim.answer.own]
+        line["rules"] = [rule_line(choice.how) for choice in claim.answer.choices]
         line["premises"] = list(claim.premises)
         yield line
     loss = loss_line(certificate.loss)

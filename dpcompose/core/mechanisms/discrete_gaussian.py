@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, WHOLE_L2, Family, FamilyForm, noise_key
+from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, Family, FamilyForm, noise_key
+from dpcompose.core.numbers.form_keys import WHOLE_L2
 from dpcompose.curves import Concentrated, Curve
 from dpcompose.curves.families import DiscreteGaussianLoss
 from dpcompose.curves.rounding import number, sqrt_up

@@ -8,14 +8,12 @@ from fractions import Fraction
 from dpcompose.core.mechanisms.family import (
     EqualLosses,
     FamilyForm,
-    FormKey,
-    Need,
-    Sort,
     Trusted,
     drawn_by,
     family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import FormKey, Need, Sort
 from dpcompose.curves.families import BoundedRange, bounded_range_mu, bounded_range_rho
 from dpcompose.curves.rounding import number
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    STEPS,
     EqualLosses,
     FamilyForm,
     drawn_by,
@@ -17,6 +16,7 @@ from dpcompose.core.mechanisms.family import (
     noise_key,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import STEPS
 from dpcompose.curves.families import GeometricLoss, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import number
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    NUMBER,
     EqualLosses,
     FamilyForm,
     drawn_by,
@@ -15,6 +14,7 @@ from dpcompose.core.mechanisms.family import (
     noise_key,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NUMBER
 from dpcompose.curves.families import LaplaceLoss, laplace_mu, laplace_rho
 from dpcompose.curves.rounding import number
 

@@ -8,10 +8,7 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from dpcompose.core.mechanisms.family import (
-    NUMBER,
     FamilyForm,
-    FormKey,
-    Sort,
     Trusted,
     drawn_by,
     family_theorem,
@@ -19,6 +16,7 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.mechanisms.gaussian import OneGaussian
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NUMBER, FormKey, Sort
 from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.

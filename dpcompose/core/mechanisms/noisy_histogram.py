@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    NOISE,
     ONE_DIRECTION,
     Family,
     FamilyForm,
-    FormKey,
-    Need,
-    Sort,
     Trusted,
     Why,
     drawn_by,
@@ -22,6 +18,7 @@ from dpcompose.core.mechanisms.family import (
     noise_key,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NOISE, FormKey, Need, Sort
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, number, plural, power_down

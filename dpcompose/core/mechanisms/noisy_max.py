@@ -9,12 +9,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpcompose.core.mechanisms.family import (
-    NOISE,
-    POSITIVE,
     FamilyForm,
-    FormKey,
     OverSteps,
-    Sort,
     Trusted,
     Why,
     drawn_by,
@@ -24,6 +20,7 @@ from dpcompose.core.mechanisms.family import (
     refused_monotone,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NOISE, POSITIVE, FormKey, Sort
 from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import ZERO, number, plural, sqrt_up
 

@@ -10,17 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import (
-    Family,
-    FamilyForm,
-    FormKey,
-    Sort,
-    Trusted,
-    drawn_by,
-    family_theorem,
-)
+from dpcompose.core.mechanisms.family import Family, FamilyForm, Trusted, drawn_by, family_theorem
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import ZERO, bits_up, exp_up, log1p_up, log_inverse_up, number

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
-    POSITIVE,
     EqualLosses,
     FamilyForm,
-    FormKey,
-    Need,
-    Sort,
     Trusted,
     Why,
     drawn_by,
     family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import POSITIVE, FormKey, Need, Sort
 from dpcompose.curves import Curve, Points
 from dpcompose.curves.families import (
     KaryResponse,

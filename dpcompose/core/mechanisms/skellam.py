@@ -8,16 +8,13 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    STEPS,
     EqualLosses,
     FamilyForm,
-    FormKey,
-    Need,
-    Sort,
     drawn_by,
     family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import STEPS, FormKey, Need, Sort
 from dpcompose.curves.families import LEAST_VARIANCE, SkellamLoss, skellam_rho
 from dpcompose.curves.rounding import number
 

@@ -8,12 +8,8 @@ from fractions import Fraction
 from functools import partial
 
 from dpcompose.core.mechanisms.family import (
-    NOISE,
-    NUMBER,
     FamilyForm,
-    FormKey,
     OverSteps,
-    Sort,
     Trusted,
     drawn_by,
     family_theorem,
@@ -21,6 +17,7 @@ from dpcompose.core.mechanisms.family import (
     refused_monotone,
 )
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NOISE, NUMBER, FormKey, Sort
 from dpcompose.curves.families import GeometricLoss
 from dpcompose.curves.rounding import plural
 

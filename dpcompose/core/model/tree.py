@@ -14,7 +14,6 @@ from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.model.draws import Releases, draws
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import (
-    BlockClass,
     Dataset,
     Mechanism,
     Partition,
@@ -117,15 +116,6 @@ class Place:
             yield place
             stack.extend(reversed(list(place.below)))
 
-    @property
-    def released(self) -> Iterator[Mechanism]:
-        """Yields the mechanisms that read this dataset, each with the number of its copies here."""
-        for mechanism in self.dataset.mechanisms:
-            if self.round is None:
-                yield mechanism
-            elif mechanism.count >= self.round:
-                yield mechanism if mechanism.count == 1 else replace(mechanism, count=1)
-
     def ancestors(self, up: int) -> list[Edge]:
         """Returns the edges from the place `up` levels above down to this one, outermost first."""
         edges: list[Edge] = []
@@ -170,16 +160,21 @@ def _lay_out_root(root: Root) -> Place:
             order.extend(_places_below(place, child, releases))
         for partition in place.dataset.partitions:
             traits = partition.kind.traits_of_blocks(partition.size, place.traits)
-            blocks = [
-                _block(place, partition, index, each, traits)
-                for index, each in enumerate(partition.classes)
-            ]
+            blocks = []
+            for index, each in enumerate(partition.classes):
+                edge = Edge(place, None, None, partition, index)
+                block = Place(each.dataset, place.depth + 1, traits, edge, round=place.round)
+                block.given, block.above = place.given, place.above
+                blocks.append(block)
             place.blocks.append(blocks)
             order.extend(blocks)
     for place in reversed(order):
         _set_levels(place)
     for place in order:
-        _keep_known_levels(place)
+        if place.edge is not None:  # levels that its parent has not are not known
+            parent = place.edge.parent
+            known = (*parent.levels, parent.depth)
+            place.levels = tuple(level for level in place.levels if level in known)
         _place_statements(place)
     return top
 
@@ -256,20 +251,6 @@ def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]
     return row, AtOneKey(tuple(before), last)
 
 
-def _block(
-    parent: Place, partition: Partition, index: int, each: BlockClass, traits: Traits
-) -> Place:
-    """Returns the place of a class of equal blocks, the `index`-th, below the place that a
-    partition splits.
-
-    `each`: that class; `traits`: of each block.
-    """
-    edge = Edge(parent, None, None, partition, index)
-    place = Place(each.dataset, parent.depth + 1, traits, edge, round=parent.round)
-    place.given, place.above = parent.given, parent.above
-    return place
-
-
 def _set_levels(place: Place) -> None:
     """Sets `read`, `leans` and the `levels` of a place, given those of all places below it."""
     wanted: set[int] = set()
@@ -299,22 +280,17 @@ def _is_poisson(place: Place) -> bool:
     return isinstance(made_by, Sample) and made_by.size is None and place.above is None
 
 
-def _keep_known_levels(place: Place) -> None:
-    """Removes from the `levels` of a place those that its parent, whose levels are final, has
-    not."""
-    if place.edge is not None:
-        parent = place.edge.parent
-        known = (*parent.levels, parent.depth)
-        place.levels = tuple(level for level in place.levels if level in known)
-
-
 def _place_statements(place: Place) -> None:
-    """Appends to `place.mechanisms` each mechanism that reads the dataset, with its guarantees as
-    `Placed`."""
+    """Appends to `place.mechanisms` each mechanism that reads the dataset, with the number of its
+    copies here and its guarantees as `Placed`."""
     index = {depth: i for i, depth in enumerate(place.levels)}
     known: dict[int, Placed] = {}
     own = len(place.levels)
-    for mechanism in place.released:
+    for mechanism in place.dataset.mechanisms:
+        if place.round is not None and mechanism.count < place.round:
+            continue
+        one_copy = place.round is None or mechanism.count == 1
+        released = mechanism if one_copy else replace(mechanism, count=1)
         placed: list[Placed] = []
         for statement in mechanism.statements:
             up = statement.up
@@ -326,7 +302,7 @@ def _place_statements(place: Place) -> None:
             elif admitted and not here.usable and _same_below(statement, place.ancestors(up)):
                 here = Placed(statement, own, place.traits)
             placed.append(here._replace(usable=here.usable and admitted))
-        place.mechanisms.append((mechanism, tuple(placed)))
+        place.mechanisms.append((released, tuple(placed)))
 
 
 def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int]) -> Placed:

@@ -8,7 +8,7 @@ losses) are run with a stack of our own, so that the depth of a spec is not limi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpcompose.core.change.maps.allocate import Allocate
@@ -41,26 +41,20 @@ Costs = dict[State, dict[int, Cost]]
 class Accountant:
     """Computes the largest losses of changes of datasets in one algebra, and caches them.
 
-    `charge_all`: charge every block at its worst, as sequential composition does if every mechanism
-    reads the whole table.
+    `costs`: the costs of mechanisms that are known; `charge_all`: charge every block at its worst,
+    as sequential composition does if every mechanism reads the whole table.
     """
 
     algebra: LossAlgebra
-    charge_all: bool
-    _coster: Coster
-    _known: dict[tuple[int, State], Answer]
-    _costs: Costs
-    _effort: Effort
-    _pure: Accountant | None
+    costs: Costs = field(default_factory=dict)
+    charge_all: bool = False
+    effort: Effort = field(default_factory=Effort)
+    _coster: Coster = field(init=False)
+    _known: dict[tuple[int, State], Answer] = field(default_factory=dict, init=False)
+    _pure: Accountant | None = field(default=None, init=False)
 
-    def __init__(self, algebra: LossAlgebra, costs: Costs | None = None) -> None:
-        self.algebra = algebra
-        self.charge_all = False
-        self._coster = Coster(algebra)
-        self._known = {}
-        self._costs = {} if costs is None else costs
-        self._effort = Effort()
-        self._pure = None
+    def __post_init__(self) -> None:
+        self._coster = Coster(self.algebra)
 
     @property
     def pure(self) -> Accountant:
@@ -73,10 +67,8 @@ class Accountant:
     def charging_all(self) -> Accountant:
         """Returns an accountant that charges every block at its worst, with the mechanism costs of
         this one."""
-        other = Accountant(self.algebra)
-        other.charge_all = True
-        other._effort = Effort(0)
-        other._coster, other._costs = self._coster, self._costs
+        other = Accountant(self.algebra, self.costs, True, Effort(0))
+        other._coster = self._coster
         return other
 
     def answer(self, place: Place, state: State) -> Answer:
@@ -157,7 +149,7 @@ class Accountant:
 
         `placed`: the guarantees of the mechanism.
         """
-        known = self._costs.setdefault(state, {})
+        known = self.costs.setdefault(state, {})
         found = known.get(id(mechanism))
         if found is None or found[0] is not mechanism or found[1] != placed:
             with watch_rounding() as watch:
@@ -234,10 +226,10 @@ class Accountant:
         """Returns the bound by the worst of all outcomes of a map, or by a path of units if they
         are too many."""
         alone = all_leaves(state).total() == 1
-        limit = LIMIT if alone or self._effort.left > 0 else 1
+        limit = LIMIT if alone or self.effort.left > 0 else 1
         try:
             listed = rules.outcomes(state, limit)
-            if alone or self._effort.allows(len(listed)):
+            if alone or self.effort.allows(len(listed)):
                 return (yield from rules.worst_outcome(listed))
         except Refused:
             pass
@@ -276,8 +268,8 @@ class Accountant:
         coarser = yield from tried(outermost)
         capped = yield from tried(rules.each_block_full(state))
         exact: Choice | None = None
-        if self._effort.left > 0:
-            exact = yield from tried(rules.exhaustive(state, self._effort.allows))
+        if self.effort.left > 0:
+            exact = yield from tried(rules.exhaustive(state, self.effort.allows))
         if exact is None:
             exact = yield from tried(rules.equal_rows(state))
         found = [each for each in (coarser, bound, capped, exact) if each is not None]

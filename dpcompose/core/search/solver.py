@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.compose_roots import joint
@@ -15,7 +17,7 @@ from dpcompose.core.loss.amplification import NumberAlgebra
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns, either
-from dpcompose.core.loss.walk import Answer, Branch, Choice
+from dpcompose.core.loss.walk import Answer, Choice
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Problem, Root
 from dpcompose.core.model.protected import initial
@@ -64,6 +66,16 @@ class ChangeCharge:
     visit: Visit
     loss: Loss
 
+    @property
+    def place(self) -> Place:
+        """Returns the place of the dataset that the mechanism reads."""
+        return self.visit.place
+
+    @property
+    def state(self) -> State:
+        """Returns the change of the dataset that the mechanism reads."""
+        return self.visit.state
+
 
 @dataclass(slots=True, eq=False)
 class Solution:
@@ -110,7 +122,7 @@ class Solution:
     def one_copy(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one copy of a mechanism for the worst change, on one of the equal
         blocks, as a bound."""
-        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.visit.state))
+        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one mechanism for the worst change, as a bound: all its copies, on
@@ -147,6 +159,19 @@ def notions(problem: Problem) -> list[Notion]:
     return [notion for notion in ORDER if notion in common]
 
 
+class PatternSearch(NamedTuple):
+    """The multisets of losses (patterns) of all mechanisms that may be the worst at some δ.
+
+    `patterns`: with curves of paths; `loss`: without them, as the `accountant` found it, and
+    `roots`: the place, the worst change and the answer of each root.
+    """
+
+    accountant: Accountant
+    loss: UndominatedLosses
+    roots: Sequence[tuple[Place, State, Answer]]
+    patterns: UndominatedLosses
+
+
 class Solver:
     """Finds the largest loss of a problem, in one notion or another, and the change that has it.
 
@@ -157,11 +182,6 @@ class Solver:
         self.problem = problem
         self._costs: dict[LossAlgebra, Costs] = {} if like is None else like._costs
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
-        self._patterned: UndominatedLosses | None = None
-        #: The accountant that found the patterns, and these without curves, after `patterns()`.
-        self.patterned_by: Accountant | None = None
-        self.patterned_loss: UndominatedLosses = ()
-        self._shown: tuple[Visit, ...] = ()
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
         """Returns the loss of each root if every block were charged, whichever the worst change
@@ -204,13 +224,14 @@ class Solver:
 
         Each is for one change. Empty if some mechanism has no finite bound.
         """
-        if self._patterned is None:
-            accountant = self.patterned_by = self._accountant(Patterns())
-            loss, shown = self._joint(accountant)
-            self.patterned_loss = tuple(loss)
-            self._patterned = self._with_curves(self.patterned_loss)
-            self._shown = _either_way(list(_visits(accountant, shown)))
-        return self._patterned
+        return self.pattern_search.patterns
+
+    @cached_property
+    def pattern_search(self) -> PatternSearch:
+        """Returns the patterns, with what they were found by."""
+        accountant = self._accountant(Patterns())
+        loss, roots = self._joint(accountant)
+        return PatternSearch(accountant, tuple(loss), roots, self._with_curves(tuple(loss)))
 
     def _accountant(self, algebra: LossAlgebra) -> Accountant:
         return Accountant(algebra, self._costs.setdefault(algebra, {}))
@@ -257,8 +278,9 @@ class Solver:
     def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
         """Returns one change that the patterns cover, as visits from the roots down, and its
         charges."""
-        self.patterns()
-        return self._shown, tuple(_charges_of_visits(self._shown, Patterns()))
+        found = self.pattern_search
+        visits = _either_way(list(_visits(found.accountant, found.roots)))
+        return visits, tuple(charges_of(visits, Patterns()))
 
     def _solve(self, algebra: NumberAlgebra) -> Solution:
         """Returns the worst change in the algebra, its loss, and the bounds that the loss stands
@@ -266,7 +288,7 @@ class Solver:
         accountant = self._accountant(algebra)
         loss, shown = self._joint(accountant)
         visits = tuple(_visits(accountant, shown))
-        felt = tuple(_charges_of_visits(visits, algebra))
+        felt = tuple(charges_of(visits, algebra))
         bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
         # Survival over blocks goes through logarithms, which are rounded.
         rounded = (algebra.survival and _splits(visits)) or _sampled(visits)
@@ -292,8 +314,9 @@ def _visits(
             distance = visit.distance * max(1, choice.units)
             for branch in choice.branches:
                 if branch.state:
-                    answer = accountant.answer(branch.place, branch.state)
-                    below.append(_below(visit, branch, distance, answer, choice))
+                    place, state = branch.place, branch.state
+                    answer, copies = accountant.answer(place, state), visit.copies * branch.copies
+                    below.append(Visit(place, state, copies, distance, answer, choice, visit))
         stack.extend(reversed(below))
 
 
@@ -310,16 +333,7 @@ def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
     return tuple(shown.values())
 
 
-def _below(visit: Visit, branch: Branch, distance: int, answer: Answer, choice: Choice) -> Visit:
-    """Returns the visit of the dataset of a branch, reached from `visit` by `choice`.
-
-    `distance`: the number of equal changes there, of which the branch shows one.
-    """
-    copies = visit.copies * branch.copies
-    return Visit(branch.place, branch.state, copies, distance, answer, choice, visit)
-
-
-def _charges_of_visits(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
+def charges_of(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
     """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
     for visit in visits:
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
@@ -359,7 +373,7 @@ def _quantities(
                 algebra.chain([(each.loss, each.visit.distance)])
     rounded = rounded or watch.rounded
     exact = not rounded and not any(
-        accountant.rounded(each.mechanism, each.placed, each.visit.state) for each in felt
+        accountant.rounded(each.mechanism, each.placed, each.state) for each in felt
     )
     for bound in algebra.bounds(loss):
         yield bound._replace(exact=exact)

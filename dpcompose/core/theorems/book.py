@@ -59,11 +59,3 @@ def in_role(role: Role, notion: Notion | None = None, adaptive: bool = True) -> 
 def behind(route: str) -> Theorem | None:
     """Returns the theorem behind a route to an ε at a chosen δ; None if no single theorem is."""
     return next((entry for entry in BOOK.values() if route in entry.routes), None)
-
-
-def general(notion: Notion, adaptive: bool) -> Theorem:
-    """Returns the general composition theorem of a notion.
-
-    `adaptive`: the one for mechanisms that may use the outputs of others.
-    """
-    return in_role(Role.GENERAL, notion, adaptive)

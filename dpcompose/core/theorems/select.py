@@ -6,38 +6,36 @@ each to the release.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dpcompose.core.loss.algebra import Loss
-from dpcompose.core.theorem import Refused, Role, Theorem, Use
-from dpcompose.core.theorems.book import general, uses_on
-from dpcompose.core.theorems.setting import Asked, ChargedStep, Reach, Setting, finite
+from dpcompose.core.notions.guarantee import Quantity, bound_of
+from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Alternative, Refused, Role, Theorem, Use
+from dpcompose.core.theorems.book import in_role, uses_on
+from dpcompose.core.theorems.setting import Asked, ChargedStep, Setting, finite
 
 if TYPE_CHECKING:
     from dpcompose.core.search.solver import Solution, Solver
 
 
-class Compared(NamedTuple):
-    """The bound that a theorem gives for the problem, compared with the certified one.
+def refusal(entry: Theorem, use: Use, subject: Any, notion: Notion | None = None) -> str | None:
+    """Returns why a theorem does not apply to a subject in one of its uses; None where it does.
 
-    `loss`: None where the theorem does not apply; `why`: the hypothesis that fails, or how the
-    bound compares.
+    `notion`: that of the losses; None where it does not matter.
     """
-
-    theorem: str
-    loss: Loss | None
-    why: str
+    if notion is not None and entry.notion not in (None, notion):
+        return f"it is not about {notion.facts.words}"
+    reasons = (each.refusal(subject) for each in entry.checks(use))
+    return next((why for why in reasons if why is not None), None)
 
 
 def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
     """Returns the bound of a theorem in one of its uses, or the first hypothesis that fails."""
     assert use.run is not None and entry.bound is not None
-    if entry.notion not in (None, setting.notion):
-        return Refused(f"it is not about {setting.notion.facts.words}")
-    for hypothesis in entry.checks(use):
-        refusal = hypothesis.refusal(setting)
-        if refusal is not None:
-            return Refused(refusal)
+    why = refusal(entry, use, setting, setting.notion)
+    if why is not None:
+        return Refused(why)
     try:
         loss = use.run(setting, entry.bound)
         finite(setting.algebra, loss)
@@ -46,76 +44,60 @@ def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
     return loss
 
 
-def setting_of(solver: Solver, solution: Solution) -> Setting:
-    """Returns the problem with the losses of a solution, as theorems are asked about it."""
-    return Setting(
-        solver.problem,
-        solver.tops,
-        solution.algebra,
-        solution.loss,
-        tuple(each.answer for each in solution.visits if each.via is None),
-        solution.accountant.answers(),
-        [Reach(each.place, each.state, each.distance) for each in solution.visits],
-    )
-
-
-def _charged(setting: Setting, solver: Solver, solution: Solution) -> Setting:
-    """Returns the setting in which every mechanism is charged in full, as if it read the root."""
-    answers = solver.charged(solution)
-    loss = setting.algebra.add(answer.loss for answer in answers)
-    return setting._replace(answers=answers, loss=loss, on_root=True)
-
-
-def select(solver: Solver, solution: Solution) -> tuple[str, list[Compared]]:
+def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
     """Returns the id of the theorem to cite for a solution, and other well-known ones compared with
     it.
 
-    Cited is the most special theorem whose bound is the certified loss, or else the general one: no
-    theorem gives less than the general one, of which the others are cases.
+    Cited is the most special theorem whose bound is the certified loss, or else the general one. A
+    theorem that gives less than was certified, of which none is known, is compared as well.
     """
-    setting = setting_of(solver, solution)
+    adaptive, certified = solver.problem.adaptive, solution.loss
+    setting = Setting(solver, solution)
     cited: str | None = None
-    compared: list[Compared] = []
+    compared: list[Alternative] = []
     for entry, use in uses_on("release"):
-        if entry.notion not in (None, solution.notion):
-            continue
-        if entry.adaptive not in (None, solver.problem.adaptive):
+        if entry.notion not in (None, solution.notion) or entry.adaptive not in (None, adaptive):
             continue
         found = in_use(entry, use, setting)
-        if cited is None and not isinstance(found, Refused) and found == solution.loss:
+        if cited is None and found == certified:
             cited = entry.id
-        elif use.role is Role.GENERAL:
-            if not isinstance(found, Refused):
-                why = "the general theorem, of which this is a case"
-                compared.append(Compared(entry.id, found, why))
+            continue
+        told, why = use.told and len(solver.tops) == 1, "applies, but another bound is used"
+        if use.role is Role.GENERAL:
+            told, why = (
+                not isinstance(found, Refused),
+                "the general theorem, of which this is a case",
+            )
         elif use.role is Role.SEQUENTIAL:
-            charged = _charged(setting, solver, solution)
-            compared.append(_held_against_all(entry, use, setting, charged))
-        elif use.told and len(solver.tops) == 1:
-            compared.append(_compared_entry(entry, found))
+            told, why = True, "gives the same here"
+            found = in_use(entry, use, setting._replace(in_full=solver.charged(solution)))
+            if found != certified:
+                why = "sound but looser: it charges for every block, whatever one change reaches"
+        if isinstance(found, Refused):
+            if told:
+                compared.append(Alternative(entry.id, None, str(found)))
+            continue
+        less = _below(solution, found)
+        if less is not None:
+            told, why = True, "applies, and gives a bound that the search has not found"
+        if told:
+            quantity = less or solution.quantity(found)
+            bound = None if quantity is None else bound_of(quantity)
+            compared.append(Alternative(entry.id, bound, why))
     if cited is None:
-        cited = general(solution.notion, solver.problem.adaptive).id
+        cited = in_role(Role.GENERAL, solution.notion, adaptive).id
     return cited, [each for each in compared if each.theorem != cited]
 
 
-def _compared_entry(entry: Theorem, found: Loss | Refused) -> Compared:
-    """Returns the comparison of a theorem with the certified bound; `found`: its bound, or what
-    fails."""
-    if isinstance(found, Refused):
-        return Compared(entry.id, None, str(found))
-    return Compared(entry.id, found, "applies, but another bound is used")
-
-
-def _held_against_all(entry: Theorem, use: Use, setting: Setting, charged: Setting) -> Compared:
-    """Returns the comparison with a theorem that charges every mechanism in full, in the setting
-    `charged`."""
-    loss = in_use(entry, use, charged)
-    if isinstance(loss, Refused):
-        return _compared_entry(entry, loss)
-    if loss == setting.loss:
-        return Compared(entry.id, loss, "gives the same here")
-    why = "sound but looser: it charges for every block, whatever one change reaches"
-    return Compared(entry.id, loss, why)
+def _below(solution: Solution, loss: Loss) -> Quantity | None:
+    """Returns a bound that a loss stands for and the certified loss of a solution does not; None if
+    the loss is nowhere below that."""
+    algebra = solution.algebra
+    for each in algebra.bounds(loss):
+        alone = algebra.of_values([algebra.value_of(each)])
+        if algebra.best([alone, solution.loss]) != solution.loss:
+            return each
+    return None
 
 
 def for_touch(touch: ChargedStep) -> str | None:
@@ -125,9 +107,7 @@ def for_touch(touch: ChargedStep) -> str | None:
     None where the change is the very one that the guarantee is for.
     """
     for entry, use in uses_on("touch"):
-        if entry.notion not in (None, touch.notion):
-            continue
-        if not any(each.refusal(touch) for each in entry.checks(use)):
+        if refusal(entry, use, touch, touch.notion) is None:
             return entry.id
     return None
 
@@ -139,8 +119,6 @@ def for_question(asked: Asked) -> str:
     Raises LookupError if there is none.
     """
     for entry, use in uses_on("question"):
-        if asked.found.rule in use.methods and not any(
-            each.refusal(asked) for each in entry.checks(use)
-        ):
+        if asked.found.rule in use.methods and refusal(entry, use, asked) is None:
             return entry.id
     raise LookupError(f"no theorem for a bound by {asked.found.rule}")

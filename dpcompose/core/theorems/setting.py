@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +21,7 @@ from dpcompose.core.loss.amplification import NumberAlgebra
 from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
+from dpcompose.core.model.problem import Goal, Partition, Problem, Statement
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
@@ -29,6 +29,7 @@ from dpcompose.core.theorem import Refused
 
 if TYPE_CHECKING:
     from dpcompose.core.hypotheses.beliefs import Found, Question
+    from dpcompose.core.search.solver import Solution, Solver, Visit
 
 #: The function of a theorem.
 Bound = Callable[..., Any]
@@ -77,38 +78,32 @@ class Asked(NamedTuple):
             )
 
 
-class Reach(NamedTuple):
-    """A dataset that the worst change reaches, with its change there: `distance` changes equal to
-    `state`."""
-
-    place: Place
-    state: State
-    distance: int
-
-
 class Setting(NamedTuple):
     """A problem with its losses in one notion, as theorems are asked about it.
 
-    `tops`: the roots with their trees of datasets. `loss`: the total for the worst change;
-    `answers`: the loss in each root. `known`: the loss below a dataset, by the identity of its
-    place and the change there. `worst`: the datasets that the worst change reaches, roots first.
-    `on_root`: whether each mechanism is taken together with the maps before it, as one that reads
-    the root.
+    `solution`: the worst change that a search found, with the answers it comes from. `in_full`: the
+    loss in each root if every block were charged, where each mechanism is taken together with the
+    maps before it, as one that reads the root; else None.
     """
 
-    problem: Problem
-    tops: Sequence[tuple[Root, Place]]
-    algebra: NumberAlgebra
-    loss: Loss
-    answers: tuple[Answer, ...]
-    known: Mapping[tuple[int, State], Answer]
-    worst: Sequence[Reach]
-    on_root: bool = False
+    solver: Solver
+    solution: Solution
+    in_full: tuple[Answer, ...] | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """Returns the problem that is solved."""
+        return self.solver.problem
+
+    @property
+    def algebra(self) -> NumberAlgebra:
+        """Returns the algebra of the losses."""
+        return self.solution.algebra
 
     @property
     def notion(self) -> Notion:
         """Returns the notion of the losses."""
-        return self.algebra.notion
+        return self.solution.notion
 
     @property
     def goal(self) -> Goal:
@@ -116,11 +111,25 @@ class Setting(NamedTuple):
         return self.problem.goal
 
     @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Returns the loss in each root, for the worst change or with every block charged."""
+        if self.in_full is not None:
+            return self.in_full
+        return tuple(each.answer for each in self.solution.visits if each.via is None)
+
+    @property
+    def loss(self) -> Loss:
+        """Returns the total loss, for the worst change or with every block charged."""
+        if self.in_full is None:
+            return self.solution.loss
+        return self.algebra.add(answer.loss for answer in self.in_full)
+
+    @property
     def top(self) -> Place:
         """Returns the place of the one root of the problem. Raises Refused if there are several."""
-        if len(self.tops) != 1:
+        if len(self.solver.tops) != 1:
             raise Refused("there is more than one table")
-        return self.tops[0][1]
+        return self.solver.tops[0][1]
 
     def statements(self) -> Iterator[tuple[Place, Statement]]:
         """Yields every stated guarantee, after the place of the dataset that its mechanism
@@ -182,7 +191,7 @@ class Setting(NamedTuple):
         """
         found: dict[int, Loss] = {}
         algebra = self.algebra
-        for (place, seen), answer in self.known.items():
+        for (place, seen), answer in self.solution.accountant.answers().items():
             leaves = all_leaves(seen)
             if sum(leaves.values()) == 1 and next(iter(leaves)).kind is kind:
                 old = found.get(place)
@@ -212,9 +221,9 @@ class Setting(NamedTuple):
             raise Refused("the mechanism reads a block of a partition")
         return edges
 
-    def visit(self, place: Place) -> Reach | None:
+    def visit(self, place: Place) -> Visit | None:
         """Returns the worst change of the dataset of a place; None if it does not reach it."""
-        return next((each for each in self.worst if each.place is place), None)
+        return next((each for each in self.solution.visits if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
         """Returns the place of the first sample, from the root down, and the sample; `Refused` if

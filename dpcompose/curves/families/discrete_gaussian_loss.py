@@ -68,15 +68,9 @@ class DiscreteGaussianLoss(MechanismLoss):
     def rho(self) -> Fraction:
         return self.quadratic()
 
-    def mu(self) -> None:
-        return None
-
     def natural_step(self) -> Fraction | None:
         few = self.variance * 4 < MOST_POINTS**2
         return even(self.shift, self.shift / (2 * self.variance)) if few else None
-
-    def anchor(self) -> Fraction | None:
-        return self.natural_step()
 
     def spread(self) -> float:
         return math.sqrt(double_of(self.shift * self.shift / self.variance, 1e300))
@@ -89,12 +83,6 @@ class DiscreteGaussianLoss(MechanismLoss):
 
     def coarse(self, bits: int) -> Concentrated:
         return Concentrated(self.rho())
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"discrete Gaussian noise of variance {number(self.variance)} moved by {self.shift}"

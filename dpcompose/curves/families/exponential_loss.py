@@ -12,15 +12,11 @@ from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below
 from dpcompose.curves.curve import MechanismLoss
 from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, mpf_of, up
-from dpcompose.curves.rounding.exact import ZERO, bits_up, gaussian_mean_up, note_rounding
+from dpcompose.curves.rounding.exact import bits_up, gaussian_mean_up, note_rounding
 from dpcompose.curves.rounding.words import number
 
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Masses
-
-
-#: Below this, floats would lose digits.
-_TINY = Fraction(1, 10**290)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +43,13 @@ class BoundedRange(MechanismLoss):
         from dpcompose.curves.backends.lattice.slope import WIDE, slope
         from dpcompose.curves.rounding.doubles import EPS
 
-        if step > WIDE or self.epsilon < _TINY:
+        if step > WIDE:
             return response(self.epsilon, step)
         whole = -math.expm1(-bounded(self.epsilon, 700.0))
         return slope(self.epsilon, 0.5 / whole * (1 + 8 * EPS), step)
 
     def cumulant(self) -> Cumulant:
         return Cumulant(_cumulant(not_below(self.epsilon)))
-
-    def quadratic(self) -> Fraction:
-        return ZERO
 
     def greatest(self) -> Fraction:
         return self.epsilon
@@ -67,17 +60,11 @@ class BoundedRange(MechanismLoss):
     def mu(self) -> Fraction:
         return bounded_range_mu(self.epsilon)
 
-    def natural_step(self) -> None:
-        return None
-
     def anchor(self) -> Fraction:
         return self.epsilon
 
     def spread(self) -> float:
         return double_of(self.epsilon * Fraction(4, 7), WIDEST)
-
-    def line(self) -> None:
-        return None
 
     def with_shift(self, shift: Fraction) -> BoundedRange:
         return BoundedRange(shift)

@@ -85,9 +85,6 @@ class GeometricLoss(MechanismLoss):
             return Cumulant(of_response(2, not_below(self.greatest())))
         return Cumulant(_cumulant(self.shift, not_below(1 / self.scale)))
 
-    def quadratic(self) -> Fraction:
-        return ZERO
-
     def greatest(self) -> Fraction:
         return self.shift / self.scale
 
@@ -105,9 +102,6 @@ class GeometricLoss(MechanismLoss):
     def natural_step(self) -> Fraction | None:
         return even(self.shift, 1 / self.scale) if self.shift < MOST_POINTS else None
 
-    def anchor(self) -> Fraction | None:
-        return self.natural_step()
-
     def spread(self) -> float:
         return double_of(self.greatest(), WIDEST)
 
@@ -119,12 +113,6 @@ class GeometricLoss(MechanismLoss):
 
     def coarse(self, bits: int) -> GeometricLoss:
         return GeometricLoss(self.shift, 1 / bits_up(1 / self.scale, bits))
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"geometric noise of scale {number(self.scale)} moved by {self.shift}"

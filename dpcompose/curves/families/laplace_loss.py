@@ -56,9 +56,6 @@ class LaplaceLoss(MechanismLoss):
     def cumulant(self) -> Cumulant:
         return Cumulant(_cumulant(not_below(self.shift)))
 
-    def quadratic(self) -> Fraction:
-        return ZERO
-
     def greatest(self) -> Fraction:
         return self.shift
 
@@ -88,9 +85,6 @@ class LaplaceLoss(MechanismLoss):
             value = -mp.expm1(mpf_of((epsilon - self.shift) / 2))
             return Certified(min(up(value, FORMULA_MARGIN), ONE), down(value, FORMULA_MARGIN))
 
-    def natural_step(self) -> None:
-        return None
-
     def anchor(self) -> Fraction:
         return self.shift
 
@@ -105,12 +99,6 @@ class LaplaceLoss(MechanismLoss):
 
     def coarse(self, bits: int) -> LaplaceLoss:
         return LaplaceLoss(bits_up(self.shift, bits))
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"Laplace noise moved by {number(self.shift)} of its scale"

@@ -17,7 +17,7 @@ MOST_PATHS = 32
 #: A path of more steps, or with steps of a larger ε, counts as one step of the sum,
 MOST_STEPS, MOST_EPSILON = 10**5, 100
 #: and one on which about so small a part of its ε is gained: a grid may round as much up.
-_LEAST_GAIN = Fraction(1, 10**5)
+_LEAST_GAIN = Fraction(1, 10**4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def equal_steps(epsilon: Fraction, steps: int) -> Part:
     """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε >
     0."""
     gained = (steps - 1) * epsilon
-    if gained < _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
+    if gained <= _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
         return Response(epsilon * steps)
     return PureSteps(steps, 1 / epsilon)
 

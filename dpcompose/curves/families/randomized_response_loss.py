@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
@@ -53,9 +52,6 @@ class KaryResponse(MechanismLoss):
     def cumulant(self) -> Cumulant:
         return Cumulant(of_response(self.k, not_below(self.epsilon)))
 
-    def quadratic(self) -> Fraction:
-        return ZERO
-
     def greatest(self) -> Fraction:
         return self.epsilon
 
@@ -68,16 +64,10 @@ class KaryResponse(MechanismLoss):
     def natural_step(self) -> Fraction:
         return self.epsilon
 
-    def anchor(self) -> Fraction:
-        return self.epsilon
-
     def spread(self) -> float:
         odds = math.exp(double_of(self.epsilon, 700))
         share = (odds + 1) / (odds + min(self.k, 1e300) - 1)
         return double_of(self.epsilon, WIDEST) * math.sqrt(share)
-
-    def line(self) -> None:
-        return None
 
     def with_shift(self, shift: Fraction) -> KaryResponse:
         return KaryResponse(self.k, shift)
@@ -85,17 +75,10 @@ class KaryResponse(MechanismLoss):
     def coarse(self, bits: int) -> KaryResponse:
         return KaryResponse(self.k, bits_up(self.epsilon, bits))
 
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
-
-    def attained(self) -> bool:
-        return True
-
     def describe(self) -> str:
         return f"{self.k}-ary randomized response of ε = {number(self.epsilon)}"
 
 
-@lru_cache(maxsize=256)
 def _largest(k: int, epsilon: Fraction) -> Fraction:
     """Returns the largest D_α/α over all orders α, rounded up; at large orders it is at most
     ε/α."""
@@ -128,7 +111,6 @@ def kary_mu(k: int, epsilon: Fraction) -> Fraction:
     return min(found, (near - far * (1 - MARGIN)) / 2)
 
 
-@lru_cache(maxsize=256)
 def two_answers_rho(high: Fraction, low: Fraction) -> Fraction:
     """Returns the least ρ of a mechanism with two outcomes, one of which has the chance `high` for
     one table and `low` for the other; rounded up."""

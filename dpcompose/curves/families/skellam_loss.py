@@ -23,7 +23,7 @@ from dpcompose.curves.backends.lattice.sizes import double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.doubles import BITS, EPS
 from dpcompose.curves.rounding.exact import ZERO, float_up
 from dpcompose.curves.rounding.words import number
 
@@ -39,10 +39,6 @@ _MUCH = Fraction(10**6)
 
 #: A larger shift is taken as a path of single steps.
 _FARTHEST = 1 << 16
-
-
-#: Bits of the ratios, which are computed as whole numbers rounded down and up.
-_BITS = 200
 
 
 #: A sum of exponentials in doubles is off by this at most, relatively.
@@ -78,23 +74,11 @@ class SkellamLoss(MechanismLoss):
             return Cumulant(lambda s: s * (1 + s) * rho)
         return Cumulant(_cumulant(self.shift, self.variance))
 
-    def quadratic(self) -> Fraction:
-        return ZERO
-
     def greatest(self) -> None:
         return None
 
     def rho(self) -> Fraction:
         return skellam_rho(self.shift, self.variance)
-
-    def mu(self) -> None:
-        return None
-
-    def natural_step(self) -> None:
-        return None
-
-    def anchor(self) -> None:
-        return None
 
     def spread(self) -> float:
         return math.sqrt(double_of(self.shift * self.shift / self.variance, 1e300))
@@ -107,9 +91,6 @@ class SkellamLoss(MechanismLoss):
 
     def coarse(self, bits: int) -> Concentrated:
         return Concentrated(self.rho())
-
-    def dominates(self, other: MechanismLoss) -> bool:
-        return False
 
     def attained(self) -> bool:
         return self.shift <= _FARTHEST and self.variance <= _MUCH
@@ -142,7 +123,7 @@ def _law(shift: int, variance: Fraction) -> _Law:
     reach = math.ceil(17 * math.sqrt(v) + 2 * float(v) ** 0.75) + 60
     steps = _ratios(v, reach + shift + 1)
     # ln(1/r) from 1-r has all its digits also where r is next to 1; sums of them are exact.
-    one = 1 << _BITS
+    one = 1 << BITS
     logs = [-math.log1p(-((one - r) / one)) if 2 * r > one else -math.log(r / one) for r in steps]
     whole = list(accumulate((int(math.ldexp(each, 120)) for each in logs), initial=0))
     weights = np.cumprod(np.array([1.0, *(r / one for r in steps)]))
@@ -159,19 +140,19 @@ def _law(shift: int, variance: Fraction) -> _Law:
 
 
 def _ratios(variance: Fraction, count: int) -> list[int]:
-    """Returns r_0, … (`count` of them) in units of 2^-_BITS, rounded down by at most 2^-100 of
+    """Returns r_0, … (`count` of them) in units of 2^-BITS, rounded down by at most 2^-100 of
     them.
 
     By the recurrence, downwards from 0 ≤ r ≤ 1.
     """
-    one = 1 << _BITS
+    one = 1 << BITS
     low, high, found = 0, one, []
     # Far enough up that what r is there no longer matters.
     start = count + 8 * math.isqrt(math.ceil(variance)) + 200
     top, bottom = variance.numerator, variance.denominator
     for n in range(start, 0, -1):
-        twice = (2 * n * bottom << _BITS) // top
-        low, high = (one << _BITS) // (twice + 1 + high), (one << _BITS) // (twice + low) + 1
+        twice = (2 * n * bottom << BITS) // top
+        low, high = (one << BITS) // (twice + 1 + high), (one << BITS) // (twice + low) + 1
         if n <= count:
             if (high - low) << 100 > low:
                 raise ArithmeticError("the ratios of Bessel functions did not converge")

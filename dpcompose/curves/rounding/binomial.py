@@ -14,12 +14,12 @@ from dpcompose.curves.rounding.exact import ONE, ZERO
 _EXACT = 1_000
 #: Where more rows than this are expected, their number is bounded by Chernoff's inequality.
 _MOST_EXPECTED = 10_000
-#: What is rarer is not told apart; more than the roundings of so many doubles.
-_RARE, _DOUBLES, _SLACK = 1e-80, 1 + 2.0**-32, Fraction(1, 2**30)
+#: Chances in doubles are within this share, and what is rarer than this is not computed.
+_ROOM, _RARE = 2.0**-31, 1e-80
+#: A number that is not reached, or not left behind, with more than this chance is not told apart.
+_HARDLY = Fraction(1, 10**60)
 #: Up to so many rows each number is told apart, then ever fewer.
 _EACH = 32
-#: A number that is not reached, or not left behind, with more than this chance is not told apart.
-_HARDLY, _SELDOM = Fraction(1, 10**60), Fraction(1, 10**30)
 
 
 def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]:
@@ -67,7 +67,7 @@ def _at_least(rows: int, rate: Fraction, number: int) -> tuple[Fraction, Fractio
     most = _more_than(rows, rate, number - 1)
     if rate * rows > _MOST_EXPECTED:
         return ZERO, most
-    return max(ZERO, most * (1 - _SLACK) - Fraction(100 * _RARE)), most
+    return max(ZERO, most * (1 - Fraction(2 * _ROOM)) - Fraction(100 * _RARE)), most
 
 
 def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
@@ -82,7 +82,7 @@ def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
     below = list(accumulate(chances(rows, rate, every)))[1:]
     first = 0
     if all_at_once:
-        first = next(i for i, chance in enumerate(below) if chance > _SELDOM)
+        first = next(i for i, chance in enumerate(below) if chance > _HARDLY)
     last = next(i for i, chance in enumerate(below) if 1 - chance < _HARDLY)
     found = every[first : last + 1]
     return found if found[-1] == rows else [*found, rows]
@@ -105,7 +105,7 @@ def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
         if beyond <= 0:
             return ONE
         nats = beyond**2 / (2 + beyond) * float(min(mean, Fraction(10**300)))
-        return Fraction(math.exp(-min(nats / _DOUBLES, 700.0)))
+        return Fraction(math.exp(-min(nats * (1 - _ROOM), 700.0)))
     first, tail = _tail(rows, rate)
     if number < first:
         return ONE
@@ -136,5 +136,5 @@ def _tail(rows: int, rate: Fraction) -> tuple[int, list[Fraction]]:
     # Quotients fall, and are below 0.95 where so few are expected and so large a number is so rare.
     rest = 20 * _RARE if sizes[-1] < _RARE else 0.0
     sums = list(accumulate([rest, *sizes[:0:-1]]))[::-1]
-    most = [Fraction(min(each / whole * _DOUBLES, 1.0)) for each in sums]
+    most = [Fraction(min(each / whole * (1 + _ROOM), 1.0)) for each in sums]
     return mode - len(below) + 1, most

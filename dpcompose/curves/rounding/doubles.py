@@ -19,6 +19,8 @@ DIGITS = 11
 BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Results carry this many significant bits at most.
 BITS = 160
+#: Parameters of losses below this are raised to it, so that no product of two underflows.
+LEAST = 1e-100
 #: Numbers below 2 to this power are not told apart: as fractions they would fill the memory.
 _FAINT = -30_000
 

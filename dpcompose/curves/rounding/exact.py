@@ -17,22 +17,19 @@ from typing import Any
 
 from dpcompose.curves.rounding.doubles import BITS
 
-# 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
 ZERO, ONE = Fraction(0), Fraction(1)
+#: 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
 _CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Fraction(10**45 + 1, 10**45)
 #: Rounds up to 50 significant digits.
 UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: A sum whose denominator needs more bits than this is rounded up to a multiple of 2**-_GRID.
+#: A sum whose denominator needs more bits than this is rounded up to some BITS bits.
 MAX_BITS = 8192
-_GRID = 256
 #: Above this exponent a factor e^x is no longer written out: no δ survives it.
 MAX_EXPONENT = 10_000
 #: An ε above which the tail of the normal law is its first term, to 14 digits, and doubles and
 #: decimal exponents end soon.
 FURTHEST = 10**15
-#: An ε above which a sample hides next to nothing.
-_FAR = 1_000
 
 
 class Watch:
@@ -256,7 +253,7 @@ def power_down(chance: Fraction, times: int) -> Fraction:
 
 def _fine_grid(x: Fraction) -> int:
     note_rounding()
-    return 1 << max(_GRID, x.denominator.bit_length() - x.numerator.bit_length() + _GRID)
+    return 1 << max(0, x.denominator.bit_length() - x.numerator.bit_length()) + BITS
 
 
 def float_up(x: Fraction) -> float:
@@ -324,7 +321,7 @@ def amplified_added_up(epsilon: Fraction, rate: Fraction) -> Fraction:
     """
     if rate == 1 or epsilon == 0:
         return epsilon
-    if epsilon > _FAR:
+    if epsilon > MAX_EXPONENT:
         return min(epsilon, log_inverse_up(1 - rate))
     drawn = rate * (1 - 1 / exp_up(epsilon))
     return min(epsilon, log1p_up(drawn / (1 - drawn)))
@@ -363,7 +360,7 @@ def several_exchanged_up(ways: Sequence[tuple[Fraction, Fraction, Fraction]]) ->
     of P_j - a·Q_j is where Q_j is e^(u_j-b_j)·μ₀ or e^-u_j·μ₀, the first if e^b_j ≥ a. The least a
     for which the sum is at most (a-1)·w₀·μ₀ is the greatest quotient of all such choices.
     """
-    if any(max(u, b) > _FAR for _, u, b in ways):
+    if any(max(u, b) > MAX_EXPONENT for _, u, b in ways):
         return None
     known = sorted((min(b, 2 * u), w, u) for w, u, b in ways)
     none = 1 - sum((w for w, _, _ in ways), ZERO)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.batches import Batches
@@ -16,13 +15,13 @@ from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
+from dpcompose.core.model.problem import Path, Problem, Root
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
-from dpcompose.core.search.solver import Solution, Visit
+from dpcompose.core.search.solver import ChangeCharge, Solution, Visit, charges_of
 from dpcompose.report import At
 from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.wording import change, listing, number
@@ -58,11 +57,7 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
     for visit in solution.visits:
         yield from _sampled(solution, visit, asked)
         yield from _in_steps(solution, visit)
-    yield from uncovered(
-        Touched(felt.mechanism, felt.placed, felt.visit.place, felt.visit.state)
-        for felt in solution.felt
-        if felt.loss == none
-    )
+    yield from uncovered(felt for felt in solution.felt if felt.loss == none)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -82,7 +77,7 @@ def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
         names = dict.fromkeys(
             felt.mechanism.name
             for felt in solution.felt
-            if any(each.dataset is dataset for each in upwards(felt.visit.place))
+            if any(each.dataset is dataset for each in upwards(felt.place))
         )
         verb = "reads" if len(names) == 1 else "read"
         symbol = solution.notion.facts.sign
@@ -126,7 +121,7 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
     """Yields a reason for each mechanism without a finite loss at any δ, and each sample."""
     accountant = Accountant(Patterns())
     none = accountant.algebra.none
-    reached: list[Touched] = []
+    reached: list[ChangeCharge] = []
     for root, top in tops:
         stack = [(top, initial(root, top, problem.goal))]
         while stack:
@@ -134,9 +129,8 @@ def _at_any_point(problem: Problem, tops: Sequence[tuple[Root, Place]]) -> Itera
             answer = accountant.answer(place, state)
             if not state or answer.loss != none:
                 continue
-            for (mechanism, placed), loss in zip(place.mechanisms, answer.own, strict=True):
-                if loss == none:
-                    reached.append(Touched(mechanism, placed, place, state))
+            charged = charges_of([Visit(place, state, 1, 1, answer, None)], accountant.algebra)
+            reached.extend(each for each in charged if each.loss == none)
             below = []
             for choice in answer.choices:
                 for branch in choice.branches if choice.loss == none else ():
@@ -187,21 +181,12 @@ def missing_notion(problem: Problem) -> str:
 Reason = tuple[str, str, Path]
 
 
-class Touched(NamedTuple):
-    """A mechanism that a change of the dataset it reads reaches, with its statements."""
-
-    mechanism: Mechanism
-    placed: tuple[Placed, ...]
-    place: Place
-    state: State
-
-
-def uncovered(reached: Iterable[Touched]) -> Iterator[Reason]:
+def uncovered(reached: Iterable[ChangeCharge]) -> Iterator[Reason]:
     """Yields why statements do not cover a change, once for mechanisms with the same reason.
 
     Nothing below a sample of fixed size, which is a reason itself.
     """
-    alike: dict[tuple[str, str], list[Touched]] = {}
+    alike: dict[tuple[str, str], list[ChangeCharge]] = {}
     for each in reached:
         if not in_public_sample(each.place, each.state):
             alike.setdefault((_message(each, ()), _way_out(each)), []).append(each)
@@ -209,7 +194,7 @@ def uncovered(reached: Iterable[Touched]) -> Iterator[Reason]:
         yield _message(group[0], group), way_out, group[0].mechanism.path
 
 
-def _readers(group: Sequence[Touched]) -> str:
+def _readers(group: Sequence[ChangeCharge]) -> str:
     """Returns which mechanisms read what: "`a`, `b` read `t` and `c` reads `u`"."""
     names: dict[str, list[str]] = {}
     for each in group:
@@ -226,7 +211,7 @@ def _readers(group: Sequence[Touched]) -> str:
 _MOST_DATASETS = 6
 
 
-def _message(touched: Touched, group: Sequence[Touched]) -> str:
+def _message(touched: ChangeCharge, group: Sequence[ChangeCharge]) -> str:
     """Returns the sentence on what mechanisms read, how that changes, and what is covered."""
     reads = _readers(group)
     many = len(group) > 1
@@ -273,7 +258,7 @@ def _message(touched: Touched, group: Sequence[Touched]) -> str:
     return f"{reads}, where the worst change is: {what}; {holds} for {covers}{why}"
 
 
-def _other_columns(touched: Touched) -> bool:
+def _other_columns(touched: ChangeCharge) -> bool:
     """Returns whether the guarantees are for replaced rows, but not in all columns that change."""
     relations = [each.statement.relation for each in touched.placed]
     narrow = all(
@@ -283,7 +268,7 @@ def _other_columns(touched: Touched) -> bool:
     return narrow and all(leaf.kind is Kind.PAIR for leaf in all_leaves(touched.state))
 
 
-def _covered(touched: Touched) -> bool:
+def _covered(touched: ChangeCharge) -> bool:
     """Returns whether finitely many steps of the statements cover the change, at any loss."""
     without = Scalars(Notion.PURE)
     placed: list[Placed] = []
@@ -293,12 +278,12 @@ def _covered(touched: Touched) -> bool:
     return bool(Coster(without).cost_of(1, tuple(placed), touched.state) != without.none)
 
 
-def _delta_reaches_one(touched: Touched) -> bool:
+def _delta_reaches_one(touched: ChangeCharge) -> bool:
     """Returns whether the change is covered, but at a group distance at which δ reaches 1."""
     return any(each.statement.guarantee.delta for each in touched.placed) and _covered(touched)
 
 
-def _curve_alone(touched: Touched) -> bool:
+def _curve_alone(touched: ChangeCharge) -> bool:
     """Returns whether the change is covered, but too far away for a Rényi curve or a profile."""
     curves = (Notion.RDP, Notion.PROFILE)
     return any(each.statement.guarantee.notion in curves for each in touched.placed) and _covered(
@@ -306,7 +291,7 @@ def _curve_alone(touched: Touched) -> bool:
     )
 
 
-def _random_between(touched: Touched) -> Place | None:
+def _random_between(touched: ChangeCharge) -> Place | None:
     """Returns the random place below the dataset of an unusable statement, or None."""
     for each in touched.placed:
         home = touched.place.depth - each.statement.up
@@ -316,7 +301,7 @@ def _random_between(touched: Touched) -> Place | None:
     return None
 
 
-def _way_out(touched: Touched) -> str:
+def _way_out(touched: ChangeCharge) -> str:
     """Returns what to write in the spec so that the change is covered."""
     if _delta_reaches_one(touched):
         return "state it with a smaller δ, or for neighbours as far apart as those protected"

@@ -350,7 +350,7 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
 
     def cost(placed: tuple[Placed, ...]) -> Loss:
         """Returns the loss of the mechanism for the change, by the statements `placed` alone."""
-        return coster.cost_of(felt.mechanism.count, placed, felt.visit.state)
+        return coster.cost_of(felt.mechanism.count, placed, felt.state)
 
     for each in felt.placed:
         if not each.statement.up or each.statement.implied:
@@ -358,7 +358,7 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
         own = tuple(o for o in felt.placed if o.statement.path == each.statement.path)
         others = tuple(o for o in felt.placed if o.statement.path != each.statement.path)
         if others and cost(others) == felt.loss and cost(own) != felt.loss:
-            where = felt.visit.place.stated_on(each.statement)
+            where = felt.place.stated_on(each.statement)
             yield Finding(
                 "DPC205",
                 f"the statement of `{felt.mechanism.name}` on `{where.dataset.name}` is not used: "

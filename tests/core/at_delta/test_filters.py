@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mpmath import mp
+from volume import thinned
 
 from dpcompose.core.at_delta.filters import (
     FILTERS,
@@ -104,7 +105,7 @@ def test_a_hundred_releases_of_a_tenth() -> None:
 EXTREME = ["0", "1e-4000", "1e-300", "1e11", "1e12", "1e13", "1e400"]
 
 
-@pytest.mark.parametrize("delta", ["1e-4000", "1e-300", "1e-6", "0.999999"])
+@pytest.mark.parametrize("delta", thinned(["1e-4000", "1e-300", "1e-6", "0.999999"]))
 @pytest.mark.parametrize("epsilon", EXTREME)
 def test_limits_of_extreme_budgets_hold(epsilon: str, delta: str) -> None:
     wanted, at = Fraction(epsilon), Fraction(delta)

@@ -40,7 +40,7 @@ def test_premises_come_first_and_each_claim_once() -> None:
     (root,) = found.roots
     assert root == len(found.claims) - 1
     # Both ends of the row are in the second block, and pass the filter.
-    assert found.claims[root].loss == Fraction("1.4") + 2 * 2 == found.loss
+    assert found.claims[root].answer.loss == Fraction("1.4") + 2 * 2 == found.loss
 
 
 def test_every_answer_that_counts_is_there() -> None:
@@ -48,7 +48,15 @@ def test_every_answer_that_counts_is_there() -> None:
     found = proof()
     needed = {each for claim in found.claims for each in claim.premises} | {*found.roots}
     assert needed == {*range(len(found.claims))}
-    assert [rule.rule for rule in found.claims[found.roots[0]].rules] == ["listed", "one row"]
+    rules = [choice.how.rule for choice in found.claims[found.roots[0]].answer.choices]
+    assert rules == ["listed", "one row"]
+
+
+def test_a_claim_is_the_answer_that_the_worst_change_passes() -> None:
+    solver = Solver(SHARED)
+    solution = solver.solve(Notion.PURE)
+    claimed = {id(claim.answer) for claim in certificate_of(solver, solution).claims}
+    assert {id(visit.answer) for visit in solution.visits} <= claimed
 
 
 def test_without_an_answer_there_is_no_certificate() -> None:

@@ -16,6 +16,7 @@ from random import Random
 import pytest
 from scipy.optimize import linprog
 from tables import tables
+from volume import thinned
 from walks import driven, problem_of, top_of
 
 from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind, State, all_leaves, leaf_item
@@ -123,7 +124,7 @@ def worst(sets: Sequence[frozenset[int]], singles: int, pairs: int, power: int) 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("algebra", "power"), [(PURE, 1), (ZCDP, 2)])
 @pytest.mark.parametrize(
-    ("singles", "pairs"), [(1, 0), (2, 0), (3, 0), (50, 0), (0, 1), (1, 1), (0, 2)]
+    ("singles", "pairs"), thinned([(1, 0), (2, 0), (3, 0), (50, 0), (0, 1), (1, 1), (0, 2)])
 )
 def test_rows_over_five_blocks(
     kind: str, algebra: Scalars, power: int, singles: int, pairs: int

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import run
 from conftest import LIBRARY
 from contracts import checked
 from oracle.generate import random_spec
-from typer.testing import CliRunner, Result
 from wide import wide_spec
 
 import dpcompose
-from dpcompose.cli import app
-from dpcompose.commands.outputs import SchemaOf
+from dpcompose.commands.choices import SchemaOf
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.report import Report
@@ -57,10 +56,6 @@ def rechecked(text: str | bytes, name: str) -> Report:
     if report.rechecked is not None:
         assert bool(report.rechecked.claims) is bool(report.bound or report.rechecked.points)
     return report
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
 
 
 @pytest.mark.slow

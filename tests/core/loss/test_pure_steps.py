@@ -65,7 +65,7 @@ def test_the_curve_is_the_iterated_power_function(epsilon: str, steps: int) -> N
 
 def test_where_little_is_gained_or_steps_are_many_it_is_one_step_of_the_sum() -> None:
     assert equal_steps(F(1), 1) == Response(F(1))
-    assert equal_steps(F(1, 10**7), 3) == Response(F(3, 10**7))
+    assert equal_steps(F(1, 10**5), 3) == Response(F(3, 10**5))
     assert equal_steps(F(1), MOST_STEPS + 1) == Response(F(MOST_STEPS + 1))
     assert equal_steps(F(10**400), 2) == Response(F(2 * 10**400))
 
@@ -102,7 +102,7 @@ def test_a_guarantee_that_is_left_out_is_nowhere_the_least() -> None:
     "parts",
     [
         ((PureSteps(2, F(10)), 30),),
-        ((PureSteps(2, F(10**5)), 10**9),),  # more is lost by rounding than is gained
+        ((PureSteps(2, F(10**4)), 10**7),),  # as much is lost by rounding as is gained
         ((PureSteps(2, F(1, 99)), 3),),
         ((PureSteps(7, F(3)), 5), (PureSteps(2, F(10, 7)), 1), (Response(F(1, 9)), 4)),
     ],
@@ -117,7 +117,8 @@ def test_no_path_is_looser_than_the_sum_of_its_steps(
         assert here.rule is before.rule
         assert here.value is not None and before.value is not None
     best = min(each.value for each in found if each.value is not None)
-    assert best <= min(each.value for each in whole if each.value is not None)
+    rounding = 1 + F(1, 10**10)
+    assert best <= min(each.value for each in whole if each.value is not None) * rounding
 
 
 def atoms(rng: Random) -> dict[MechanismLossOptions, int]:

@@ -9,10 +9,11 @@ import pytest
 
 from dpcompose.core.mechanisms import FORMS, form_of
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import NOISE, NUMBER, STEPS, Family, FamilyForm, Sort
+from dpcompose.core.mechanisms.family import Family, FamilyForm
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.numbers.form_keys import NOISE, NUMBER, STEPS, Sort
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.curve import Concentrated, Curve
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss

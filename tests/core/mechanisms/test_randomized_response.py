@@ -163,24 +163,3 @@ def test_a_chance_to_lie_gives_the_odds(k: int, lie: str) -> None:
     odds = (1 - float(Fraction(lie)) + uniform) / uniform
     assert found.bound is not None
     assert float(found.bound.value) == pytest.approx(math.log(odds), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ("k: 2", "needs `epsilon`, `lie`, or"),
-        ("p: 3/4", "`p` needs `q`"),
-        ("q: 3/4, k: 2", "`q` needs `p`"),
-        ("p: 3/4, q: 1/4, epsilon: 1", "exclude each other"),
-        ("p: 3/4, q: 1/4, k: 3", "for two values"),
-        ("p: 1, q: 1/4", "`p` must be above 0 and below 1"),
-        ("k: 2, lie: 0", "`lie` must be above 0"),
-        ("k: 2, lie: 3/2", "at most 1"),
-        ("k: 2, lie: 1/2, epsilon: 1", "exclude each other"),
-    ],
-)
-def test_what_is_no_answer_is_refused(more: str, says: str) -> None:
-    found = answered(more)
-    assert found.status == "invalid"
-    (fault,) = [each for each in found.findings if each.level == "error"]
-    assert says in fault.message and fault.span is not None and fault.span.line == 5

@@ -97,12 +97,3 @@ def test_sensitivities_add_up_along_a_path() -> None:
     once = dpcompose.analyze(spec(moved="4"))
     assert far.bound is not None and once.bound is not None
     assert far.bound.value == once.bound.value == skellam_rho(4, Fraction(100))
-
-
-def test_bad_parameters_are_told() -> None:
-    found = dpcompose.analyze(spec(variance="1e-9")).findings
-    assert [each.message for each in found] == ["`variance` must be at least 1/1000000, not `1e-9`"]
-    found = dpcompose.analyze(spec(moved="1/2")).findings
-    assert [each.code for each in found] == ["DPC115"]
-    found = dpcompose.analyze(spec().replace("variance", "sigma")).findings
-    assert "`sigma` does not belong to `mechanism: skellam`" in [each.message for each in found]

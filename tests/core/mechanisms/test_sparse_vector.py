@@ -110,11 +110,3 @@ def test_values_of_the_answers_above_are_added() -> None:
     found = dpcompose.analyze(spec(f"{STATED}, value_epsilon: 1/10"))
     assert found.bound is not None and found.bound.value == F(3, 2)
     assert found.theorem == "V.3"
-
-
-@pytest.mark.parametrize("protect", ["bounded", "free-lunch"])
-def test_monotone_queries_are_refused_where_rows_are_replaced(protect: str) -> None:
-    found = dpcompose.analyze(spec(f"{STATED}, monotone: true", protect))
-    assert found.status == "invalid"
-    (fault,) = [each for each in found.findings if each.code == "DPC105"]
-    assert "monotone" in fault.message and fault.span is not None and fault.span.line == 5

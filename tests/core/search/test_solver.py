@@ -19,13 +19,10 @@ from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
-from dpcompose.core.search.proof import (
-    certificate_of,
-    prove,
-    used_statements,
-)
+from dpcompose.core.search.proof import certificate_of, cost_of, used_statements
 from dpcompose.core.search.solver import Solver, notions
 from dpcompose.core.theorems.select import select
+from dpcompose.report.derivation import of_solution
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -108,8 +105,8 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
 
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
-    plain, curved = (solver._accountant(Patterns(curves=each))._costs for each in (False, True))
-    assert plain is not curved and solver._accountant(Patterns())._costs is plain
+    plain, curved = (solver._accountant(Patterns(curves=each)).costs for each in (False, True))
+    assert plain is not curved and solver._accountant(Patterns()).costs is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:
@@ -124,7 +121,7 @@ def test_where_effort_ends_several_rows_are_a_path() -> None:
 
     for effort in (Effort(), Effort(0)):
         searching = Accountant(PURE)
-        searching._effort = effort
+        searching.effort = effort
         found, _ = driven(searching._over_blocks(rules, of(SINGLE, 2)), cost)
         assert found.loss == 8
     found, _ = driven(Accountant(PURE)._over_blocks(rules, of(ANY)), cost)
@@ -197,13 +194,14 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     solver = Solver(problem)
     solution = solver.solve(Notion.PURE)
     cited, _ = select(solver, solution)
-    proof = prove(solver, solution, cited)
-    assert (proof.cited, proof.left, proof.rest) == (cited, 0, None)
-    (cost,) = proof.costs.values()  # of `z` alone: the worst row is there
-    assert cost.charge.mechanism.name == "on z"
-    assert [each.statement.guarantee.amount for each in cost.used] == [4]
+    steps = of_solution(solver, solution, cited)
+    kinds = ["dataset", "partition", "block", "mechanism", "sum", "cited"]
+    assert [each.kind for each in steps] == kinds and steps[-1].theorem == cited
+    (charge,) = solution.felt  # of `z` alone: the worst row is there
+    assert charge.mechanism.name == "on z" and steps[3].charge is charge
+    assert [each.statement.guarantee.amount for each in cost_of(solution, charge).used] == [4]
     claims = certificate_of(solver, solution)
-    assert claims.loss == claims.claims[claims.roots[0]].loss == 4
+    assert claims.loss == claims.claims[claims.roots[0]].answer.loss == 4
 
 
 def test_the_statement_that_gives_the_loss_is_told_alone() -> None:

@@ -35,30 +35,6 @@ def rounded(value: Fraction) -> Fraction:
     return Fraction(decimal_up(value, 12))
 
 
-def sequential_equal(epsilon: Fraction, times: int) -> Fraction:
-    return epsilon * times
-
-
-def sequential_independent(epsilons: Sequence[Fraction]) -> Fraction:
-    return total(epsilons)
-
-
-def sequential_adaptive(epsilons: Sequence[Fraction]) -> Fraction:
-    return total(epsilons)
-
-
-def parallel(epsilons: Sequence[Fraction]) -> Fraction:
-    return largest(epsilons)
-
-
-def parallel_trap(epsilons: Sequence[Fraction]) -> Fraction | None:
-    return None
-
-
-def no_neighbours() -> Fraction | None:
-    return None
-
-
 def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
     """Returns the μ² of mechanisms on blocks at distances d_i: Σ μ_i²·d_i²."""
     moved: list[Amount] = [
@@ -66,18 +42,6 @@ def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fr
         for mu_squared, distance in zip(mus_squared, distances, strict=True)
     ]
     return total(Fraction(each) for each in moved)
-
-
-def gaussian_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fraction:
-    return over_blocks(mus_squared, distances)
-
-
-def gaussian_spread(distances: Sequence[int]) -> Fraction:
-    return over_blocks([Fraction(1)] * len(distances), distances)
-
-
-def adaptive_converse(loss: Fraction) -> Fraction:
-    return loss
 
 
 def trade_off(pairs: Sequence[Sequence[Fraction]], rate: Fraction) -> Fraction:
@@ -98,10 +62,6 @@ def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
     return rounded(max(ZERO, min((ONE, *found))))
 
 
-def success(pairs: Sequence[Sequence[Fraction]], baseline: Fraction) -> Fraction:
-    return trade_off(pairs, baseline)
-
-
 def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
     at = sorted({epsilon for points in profiles for epsilon, _ in points})
     found: list[Pair] = []
@@ -118,10 +78,6 @@ def bounded_range(eta: Fraction) -> Fraction:
     return eta * eta / 8
 
 
-def zcdp_filter_aside(losses: Sequence[Pair], limit: Pair) -> Pair | None:
-    return approx_filter(losses, limit)
-
-
 def left(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
     """Returns the limit minus the sum of the losses; None if that is negative."""
     rest = limit - sum(losses, Fraction(0))
@@ -135,11 +91,15 @@ def _pair(question: Question) -> Pair:
     return rounded(found.epsilon), rounded(found.delta) if found.delta else found.delta
 
 
-def _uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
+def uniform(pairs: Sequence[Pair], count: int = 1) -> Pair:
     """Returns (ε, δ) of nobody against the uniform hypothesis, with `count` blocks of each pair."""
     blocks = tuple(Block(epsilon, delta, count) for epsilon, delta in pairs)
     everyone = Between(1, count * len(blocks))
     return _pair(Question(blocks, NONE, Belief(((everyone, F(1)),))))
+
+
+def same(value: Any) -> Any:
+    return value
 
 
 def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
@@ -148,14 +108,6 @@ def minimum_privacy(epsilon: Fraction, distances: Sequence[int]) -> Amount:
 
 def padding(epsilon: Fraction, whole: int | float, removed: int, added: int) -> Amount:
     return at_distance(epsilon, Notion.PURE, int(min(whole, max(removed, added))))
-
-
-def post_processing(loss: Fraction) -> Fraction:
-    return loss
-
-
-def independent_converse(loss: Fraction) -> Fraction:
-    return loss
 
 
 def gaussian_curve(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
@@ -213,34 +165,10 @@ def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | N
     return min(whole, rounded(log1p_up(best - 1)))
 
 
-def pure_to_zcdp(epsilon: Fraction) -> Amount:
-    return convert(epsilon, Notion.PURE, Notion.ZCDP)
-
-
-def pure_to_gdp(epsilon: Fraction) -> Amount:
-    return convert(epsilon, Notion.PURE, Notion.GDP)
-
-
-def gdp_to_zcdp(mu_squared: Fraction) -> Amount:
-    return convert(mu_squared, Notion.GDP, Notion.ZCDP)
-
-
-def pure_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    return left(losses, limit)
-
-
 def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:
     epsilon = left([each for each, _ in losses], limit[0])
     delta = left([each for _, each in losses], limit[1])
     return None if epsilon is None or delta is None else (epsilon, delta)
-
-
-def zcdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    return left(losses, limit)
-
-
-def gdp_filter(losses: Sequence[Fraction], limit: Fraction) -> Fraction | None:
-    return left(losses, limit)
 
 
 def kept_columns(epsilon: Fraction, uses: Collection[str], changes: Collection[str]) -> Fraction:
@@ -276,10 +204,6 @@ def poisson_added(pair: Pair, rate: Fraction) -> Pair:
     return amplified_added_up(epsilon, rate), added_share_up(epsilon, rate) * delta
 
 
-def covers_hypotheses(pair: Pair) -> Pair:
-    return pair
-
-
 def mixture(cases: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
     blocks = tuple(Block(epsilon, delta) for _, epsilon, delta in cases)
     parts = tuple((Exactly(frozenset({i})), case[0]) for i, case in enumerate(cases))
@@ -293,14 +217,6 @@ def halves(composed: Sequence[Pair]) -> Pair:
         for i, (epsilon, delta) in enumerate(composed, 1)
     ]
     return mixture(cases)
-
-
-def uniform(pairs: Sequence[Pair]) -> Pair:
-    return _uniform(pairs)
-
-
-def uniform_alike(epsilon: Fraction, delta: Fraction, blocks: int) -> Pair:
-    return _uniform([(epsilon, delta)], blocks)
 
 
 def coupling(pairs: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Pair:
@@ -332,37 +248,37 @@ def likelihoods(
 
 #: The bound of each theorem, by its id.
 BOUNDS: Mapping[str, Callable[..., Any]] = {
-    "II.5": sequential_equal,
-    "II.6": sequential_independent,
-    "II.7": sequential_adaptive,
-    "II.8": parallel,
-    "II.9": parallel_trap,
-    "III.4": no_neighbours,
-    "VI.24": gaussian_blocks,
-    "VI.25": gaussian_spread,
-    "VII.3": adaptive_converse,
+    "II.5": lambda epsilon, times: epsilon * times,
+    "II.6": total,
+    "II.7": total,
+    "II.8": largest,
+    "II.9": lambda epsilons: None,
+    "III.4": lambda: None,
+    "VI.24": over_blocks,
+    "VI.25": lambda distances: over_blocks([ONE] * len(distances), distances),
+    "VII.3": same,
     "trade-off": trade_off,
     "total-variation": advantage,
-    "success-from-baseline": success,
+    "success-from-baseline": trade_off,
     "profile-on-disjoint": profile_on_disjoint,
     "bounded-range": bounded_range,
-    "zcdp-filter-aside": zcdp_filter_aside,
+    "zcdp-filter-aside": approx_filter,
     "IV.10": minimum_privacy,
     "IV.15": padding,
-    "VII.1": post_processing,
-    "VII.2": independent_converse,
+    "VII.1": same,
+    "VII.2": same,
     "gaussian-curve": gaussian_curve,
     "zcdp-at-delta": zcdp_at_delta,
     "renyi-at-delta": renyi_at_delta,
     "dominating-pairs": dominating_pairs,
     "optimal-composition": optimal_composition,
-    "pure-to-zcdp": pure_to_zcdp,
-    "pure-to-gdp": pure_to_gdp,
-    "gdp-to-zcdp": gdp_to_zcdp,
-    "pure-filter": pure_filter,
+    "pure-to-zcdp": lambda epsilon: convert(epsilon, Notion.PURE, Notion.ZCDP),
+    "pure-to-gdp": lambda epsilon: convert(epsilon, Notion.PURE, Notion.GDP),
+    "gdp-to-zcdp": lambda mu_squared: convert(mu_squared, Notion.GDP, Notion.ZCDP),
+    "pure-filter": left,
     "approx-filter": approx_filter,
-    "zcdp-filter": zcdp_filter,
-    "gdp-filter": gdp_filter,
+    "zcdp-filter": left,
+    "gdp-filter": left,
     "kept-columns": kept_columns,
     "joint-l1": joint_bound,
     "concurrent-pure": total,
@@ -374,11 +290,11 @@ BOUNDS: Mapping[str, Callable[..., Any]] = {
     "truncated-poisson-sample": truncated_poisson,
     "sample-with-replacement": sample_with_replacement,
     "random-allocation": random_allocation,
-    "HBW.1": covers_hypotheses,
+    "HBW.1": same,
     "HBW.mixture": mixture,
     "HBW.3": halves,
     "HBW.6": uniform,
-    "HBW.7": uniform_alike,
+    "HBW.7": lambda epsilon, delta, blocks: uniform([(epsilon, delta)], blocks),
     "HBW.coupling": coupling,
     "HBW.A3": refine_tuples,
     "HBW.likelihoods": likelihoods,

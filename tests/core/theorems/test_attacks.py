@@ -1,4 +1,4 @@
-"""What an attacker gains and what a filter leaves, by the worst mechanisms and by sums."""
+"""What an attacker gains, by the worst mechanisms."""
 
 from __future__ import annotations
 
@@ -7,17 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from core.theorems.for_readers import (
-    advantage,
-    approx_filter,
-    gdp_filter,
-    left,
-    pure_filter,
-    success,
-    trade_off,
-    zcdp_filter,
-    zcdp_filter_aside,
-)
+from core.theorems.for_readers import advantage, trade_off
 
 F = Fraction
 
@@ -30,7 +20,6 @@ def test_the_best_test_of_a_randomized_response(rate: Fraction) -> None:
     best = min(alpha, 1 - p) / (1 - p) * p + rest / p * (1 - p)
     found = float(trade_off([(F(1), F(0))], rate))
     assert best - 1e-12 <= found <= best + 1e-9
-    assert float(success([(F(1), F(0))], rate)) == pytest.approx(found, abs=1e-15)
 
 
 def test_the_advantage_is_the_total_variation() -> None:
@@ -41,14 +30,3 @@ def test_the_advantage_is_the_total_variation() -> None:
     assert float(advantage([(F(1), F(1, 10))])) == pytest.approx(both, abs=1e-9)
     assert advantage([(F(1), F(1, 10)), (F(1), F(0))]) == advantage([(F(1), F(0))])
     assert advantage([(F(0), F(0))]) == 0
-
-
-def test_filters_leave_what_is_not_spent() -> None:
-    losses = [F(1, 2), F(1, 3)]
-    for each in (left, pure_filter, zcdp_filter, gdp_filter):
-        assert each(losses, F(1)) == F(1, 6)
-        assert each(losses, F(5, 6)) == 0 and each(losses, F(4, 5)) is None
-    pairs = [(F(1, 2), F(1, 100)), (F(1, 3), F(0))]
-    for both in (approx_filter, zcdp_filter_aside):
-        assert both(pairs, (F(1), F(1, 50))) == (F(1, 6), F(1, 100))
-        assert both(pairs, (F(1), F(1, 200))) is None and both(pairs, (F(1, 2), F(1))) is None

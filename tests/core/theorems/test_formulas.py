@@ -8,25 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from core.theorems.for_readers import (
-    adaptive_converse,
-    coupling,
-    covers_hypotheses,
-    halves,
-    independent_converse,
-    likelihoods,
-    mixture,
-    no_neighbours,
-    parallel,
-    parallel_trap,
-    post_processing,
-    refine_tuples,
-    sequential_adaptive,
-    sequential_equal,
-    sequential_independent,
-    uniform,
-    uniform_alike,
-)
+from core.theorems.for_readers import coupling, halves, likelihoods, mixture, refine_tuples, uniform
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
@@ -34,7 +16,6 @@ from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems import composition
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.one_mechanism import chained, preprocessing
-from dpcompose.core.theorems.select import setting_of
 from dpcompose.core.theorems.setting import Setting, finite
 from dpcompose.resolve import resolve
 from dpcompose.source import load
@@ -48,21 +29,17 @@ LARGEST = "IV.6 IV.12 V.4 V.6 VI.16 A.15 VI.26 A.17"
 def test_losses_add_up_or_the_largest_counts() -> None:
     whole = F(17, 6)
     adaptive = [BOOK[each].bound for each in ADDED.split()]
-    for adding in (sequential_independent, sequential_adaptive, *adaptive):
+    for adding in adaptive:
         assert adding is not None and adding(LOSSES) == whole
     best = [BOOK[each].bound for each in LARGEST.split()]
-    for largest in (parallel, *best):
+    for largest in best:
         assert largest is not None and largest(LOSSES) == 2
-    assert sequential_equal(F(1, 10), 7) == F(7, 10)
-    assert parallel_trap(LOSSES) is None  # there is no bound
-    assert post_processing(F(3)) == independent_converse(F(3)) == adaptive_converse(F(3)) == 3
 
 
 def test_distances_multiply() -> None:
     assert preprocessing(F(1, 2), F(3)) == F(3, 2) and chained(LOSSES) == F(1, 3)
     change_of_relation = BOOK["A.3"].bound
     assert change_of_relation is not None and change_of_relation(F(1, 2), 4) == 2
-    assert no_neighbours() is None  # nothing to bound
 
 
 # --- two hypotheses ------------------------------------------------------------------------------
@@ -83,11 +60,10 @@ def test_a_mixture_by_its_formula() -> None:
 def test_nobody_against_any_set_of_equal_blocks(blocks: int) -> None:
     """ln(((1 + e^ε)^k - 1)/(2^k - 1)), by two entries."""
     true = math.log(((1 + math.exp(0.7)) ** blocks - 1) / (2**blocks - 1))
-    epsilon, delta = uniform_alike(F(7, 10), F(0), blocks)
+    epsilon, delta = uniform([(F(7, 10), F(0))], blocks)
     assert true - 1e-15 <= float(epsilon) <= true + 1e-10 and delta == 0
     again, _ = uniform([(F(7, 10), F(0))] * blocks)
     assert true - 1e-15 <= float(again) <= true + 1e-10
-    assert covers_hypotheses((F(7, 10), F(1, 9))) == (F(7, 10), F(1, 9))
     (first, _), composed = halves([(F(1), F(0))]), F(1)
     assert first == composed  # one block: the person is in it or nowhere
 
@@ -146,7 +122,7 @@ mechanisms:
 def setting(protect: str):  # type: ignore[no-untyped-def]
     problem = resolve(load(BLOCKS.format(protect=protect), "spec.yaml")).problem
     solver = Solver(problem)
-    return setting_of(solver, solver.solve(Notion.PURE))
+    return Setting(solver, solver.solve(Notion.PURE))
 
 
 def refused(one: Setting) -> set[str]:

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.theorems.for_readers import joint_bound
-from dpcompose.core.theorem import Role
-from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.one_mechanism import worst_moves
 
 costs = st.fractions(min_value=0, max_value=5, max_denominator=7)
@@ -32,7 +30,3 @@ def test_no_split_costs_more_and_one_costs_as_much(
     moves = worst_moves(exact, Fraction(l1))
     assert sum(moves) <= l1
     assert all(0 <= v <= most for v, (_, most) in zip(moves, exact, strict=True))
-
-
-def test_the_entry_is_the_one_that_proofs_cite() -> None:
-    assert in_role(Role.JOINT).id == "joint-l1"

@@ -19,11 +19,12 @@ from wide import wide_spec
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.mechanisms import FORMS
+from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on
-from dpcompose.core.theorems.select import in_use, select, setting_of
+from dpcompose.core.theorems.select import in_use, select
 from dpcompose.core.theorems.setting import Setting
 from dpcompose.handbook import whole_book
 from dpcompose.pipeline import analyze
@@ -46,7 +47,7 @@ def solved(text: str) -> list[tuple[Solver, Solution]]:
 
 def setting(text: str) -> Setting:
     """A spec as the theorems see it."""
-    return setting_of(*solved(text)[0])
+    return Setting(*solved(text)[0])
 
 
 def apply(theorem: str, one: Setting) -> Loss | Refused:
@@ -177,6 +178,9 @@ def test_roles_find_one_entry_each() -> None:
                 assert others == [entry.id]
     with pytest.raises(LookupError, match="no theorem for group privacy"):
         in_role(Role.GROUP, Notion.RDP)
+    assert in_role(Role.JOINT).id == "joint-l1"
+    assert in_role(Role.KEPT).id == "kept-columns"
+    assert BOOK["kept-columns"].specialises == ("IV.10",)
 
 
 # --- production runs every bound that it is said to run ------------------------------------------
@@ -341,7 +345,7 @@ def test_no_theorem_gives_less_than_is_certified(
     for name, solver, solution in laws:
         if not solution.finite:
             continue
-        one = setting_of(solver, solution)
+        one = Setting(solver, solution)
         for entry, _ in uses_on("release"):
             found = apply(entry.id, one)
             if not isinstance(found, Refused):
@@ -353,13 +357,13 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
     laws: list[tuple[str, Solver, Solution]],
 ) -> None:
     for name, solver, solution in laws:
-        one = setting_of(solver, solution)
+        one = Setting(solver, solution)
         cited, compared = select(solver, solution)
         assert BOOK[cited].notion in (None, one.notion)
         assert cited not in {each.theorem for each in compared}
         assert len({each.theorem for each in compared}) == len(compared)
         if not solution.finite:
-            assert all(each.loss is None for each in compared), name
+            assert all(each.bound is None for each in compared), name
             continue
         assert apply(cited, one) == one.loss, name
         adaptive = one.problem.adaptive
@@ -370,8 +374,9 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
         ]
         assert equal[0] == cited, name
         for each in compared:
+            assert each.theorem is not None
             said = apply(each.theorem, one)
-            if each.loss is None and isinstance(said, Refused):
+            if each.bound is None and isinstance(said, Refused):
                 roles = {use.role for use in BOOK[each.theorem].uses}
                 assert Role.SEQUENTIAL in roles or str(said) == each.why, (name, each)
 
@@ -396,6 +401,38 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(
 )
 def test_a_release_and_the_theorem_that_gives_its_bound(text: str, cited: str) -> None:
     assert select(*solved(text)[0])[0] == cited
+
+
+@pytest.mark.parametrize("notion", LOSSES)
+def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> None:
+    """Planted: the search charges twice as much as the theorem on the worst block."""
+    solver, solution = solved(on_blocks(notion, "unbounded", "value", ""))[0]
+    cited, _ = select(solver, solution)
+    least = solution.loss
+    solution.loss = solution.algebra.times(least, 2)
+    instead, compared = select(solver, solution)
+    assert instead == in_role(Role.GENERAL, notion).id != cited
+    found = next(each for each in compared if each.theorem == cited)
+    assert found.bound == bound_of(next(solution.algebra.bounds(least)))
+    assert found.why == "applies, and gives a bound that the search has not found"
+
+
+def test_unlike_guarantees_of_two_blocks_are_less_than_the_search_finds() -> None:
+    """A replaced row is in both blocks `q`. The search takes one guarantee for both of them, where
+    the composition of all on the table takes another for each: (1, 1/100) and (2, 1/1000)."""
+    text = spec(
+        "c.q",
+        "guarantees: [{notion: approx, epsilon: 2, delta: 1e-3, stated_on: t, relation: bounded}, "
+        "{notion: approx, epsilon: 1, delta: 1e-2, stated_on: t, relation: bounded}]",
+        protect="bounded",
+        datasets="b: {from: t, partition: {by: value, blocks: [p, q], drops: true}}; "
+        "c: {from: b.*, partition: {by: value, blocks: [p, q]}}",
+    )
+    solver, solution = solved(text)[0]
+    assert solution.loss == ((2, Fraction("0.02")), (4, Fraction("0.002")))
+    found = next(each for each in select(solver, solution)[1] if each.theorem == "VI.5")
+    assert found.bound is not None and found.why.endswith("a bound that the search has not found")
+    assert (found.bound.value, found.bound.delta) == (Fraction(3), Fraction("0.011"))
 
 
 def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:

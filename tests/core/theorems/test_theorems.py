@@ -20,14 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcompose.core.theorems
-from core.theorems.for_readers import (
-    BOUNDS,
-    gdp_to_zcdp,
-    over_blocks,
-    padding,
-    pure_to_gdp,
-    pure_to_zcdp,
-)
+from core.theorems.for_readers import BOUNDS, over_blocks, padding
 from dpcompose.core.theorem import Theorem
 from dpcompose.core.theorems import (
     composition,
@@ -289,7 +282,7 @@ EPSILONS = ["1e-6", "0.1", "1", "3", "20"]
 @pytest.mark.parametrize("text", EPSILONS)
 def test_pure_to_zcdp_is_the_divergence_of_randomized_response(text: str) -> None:
     epsilon = Fraction(text)
-    rho = float(pure_to_zcdp(epsilon))
+    rho = float(BOUNDS["pure-to-zcdp"](epsilon))
     e = float(epsilon)
     assert rho == pytest.approx(e * math.tanh(e / 2), rel=1e-12)
     assert rho <= e * e / 2 * (1 + 1e-12)
@@ -305,16 +298,16 @@ def test_pure_to_zcdp_is_the_divergence_of_randomized_response(text: str) -> Non
 def test_pure_to_gdp_touches_the_corner_of_randomized_response(text: str) -> None:
     epsilon = Fraction(text)
     e = float(epsilon)
-    mu = math.sqrt(float(pure_to_gdp(epsilon)))
+    mu = math.sqrt(float(BOUNDS["pure-to-gdp"](epsilon)))
     assert mu == pytest.approx(2 * NormalDist().inv_cdf(1 / (1 + math.exp(-e))), rel=1e-9)
 
 
 def test_conversions_compose() -> None:
     """Going through μ is never better than going to ρ at once."""
     for text in EPSILONS:
-        by_mu = pure_to_gdp(Fraction(text))
+        by_mu = BOUNDS["pure-to-gdp"](Fraction(text))
         assert isinstance(by_mu, Fraction)
-        assert pure_to_zcdp(Fraction(text)) <= gdp_to_zcdp(by_mu)
+        assert BOUNDS["pure-to-zcdp"](Fraction(text)) <= BOUNDS["gdp-to-zcdp"](by_mu)
 
 
 # --- specs ---------------------------------------------------------------------------------------

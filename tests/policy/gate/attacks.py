@@ -18,12 +18,17 @@ import pytest
 
 from dpcompose import places
 from dpcompose.cli import app
-from dpcompose.commands.output import guard
+from dpcompose.commands.writing.output import guard
 from dpcompose.policy import settings_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 Done = subprocess.CompletedProcess[str]
+
+FORMATS = (
+    *("text", "concise", "csv", "json", "jsonl", "sarif", "github", "junit", "markdown"),
+    *("statement", "label", "badge", "registry"),
+)
 
 
 def spec(epsilon: object = 1, title: str = "Trips", budget: object = 2) -> str:

@@ -7,23 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .attacks import Done, call, called, needs_git, since, spec
+from .attacks import FORMATS, Done, call, called, needs_git, since, spec
 
-FORMATS = (
-    "text",
-    "concise",
-    "csv",
-    "json",
-    "jsonl",
-    "sarif",
-    "github",
-    "junit",
-    "markdown",
-    "statement",
-    "label",
-    "badge",
-    "registry",
-)
 SECRET = "hunter2-of-the-runner"
 
 pytestmark = [needs_git, pytest.mark.slow]

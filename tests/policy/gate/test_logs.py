@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpcompose.render.logs import Inert
 
-from .attacks import call, called, commit, needs_git, spec
+from .attacks import FORMATS, call, called, commit, needs_git, spec
 
 #: As the runner reads a line: a command after blanks, or the older form anywhere.
 COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
@@ -57,24 +57,7 @@ def hostile(root: Path) -> list[str]:
     return list(texts)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "text",
-        "concise",
-        "csv",
-        "json",
-        "jsonl",
-        "sarif",
-        "github",
-        "junit",
-        "markdown",
-        "statement",
-        "label",
-        "badge",
-        "registry",
-    ],
-)
+@pytest.mark.parametrize("form", FORMATS)
 def test_no_format_prints_commands(hostile: list[str], form: str) -> None:
     for command in ("analyze", "check"):
         # The streams of a real process, for the format that means some lines as commands.

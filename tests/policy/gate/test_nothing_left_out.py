@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from contracts import checked
 
-from dpcompose.render.result_schema import result_schema
+from dpcompose.render.json.result_schema import result_schema
 from dpcompose.source import is_spec
 
 from .attacks import called, commit, directions, git, needs_git, since, spec

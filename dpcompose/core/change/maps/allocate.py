@@ -10,7 +10,7 @@ from typing import Literal
 from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.maps.kind import Above, Map, Readers
 from dpcompose.core.change.maps.sample import Sample, drawn_afresh
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import count_text, plural
 
 

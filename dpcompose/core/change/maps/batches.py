@@ -11,7 +11,7 @@ from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
 from dpcompose.core.change.maps.sample import drawn_afresh
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 

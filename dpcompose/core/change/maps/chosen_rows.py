@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from dpcompose.core.change.kind_form import Contradiction
 from dpcompose.core.change.maps.kind import Map, MapTraits, RowSelection
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 Keep = Literal["first", "random"]

@@ -11,7 +11,7 @@ from dpcompose.core.change.maps.kind import Readers, RowByRow
 from dpcompose.core.change.maps.row import RowMap
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import listing
 
 

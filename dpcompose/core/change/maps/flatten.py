@@ -30,7 +30,7 @@ from dpcompose.core.change.maps.kind import (
 )
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 

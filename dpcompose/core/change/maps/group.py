@@ -9,7 +9,7 @@ from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps.kind import Map, MapTraits
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import BOTH, ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

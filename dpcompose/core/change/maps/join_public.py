@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dpcompose.core.change.kind_form import Declared, Form, excluded
 from dpcompose.core.change.maps.flatten import EXACT, MAX_ROWS, SeveralRows
 from dpcompose.core.change.maps.kind import DROPS, Readers, columns_named, uses
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dpcompose.core.change.effects import MapOutcome, TooMany, anything
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import listing, plural
 
 

@@ -12,7 +12,7 @@ from dpcompose.core.change.maps.chosen_rows import KEEP, ORDER, ChosenRows, Keep
 from dpcompose.core.change.maps.kind import Readers
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

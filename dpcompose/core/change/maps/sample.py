@@ -20,7 +20,7 @@ from dpcompose.core.change.maps.kind import (
 )
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Need, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Need, Sort
 from dpcompose.curves.rounding import ONE, capped, count_text, listing, number, plural
 
 

@@ -12,7 +12,7 @@ from dpcompose.core.change.kind_form import Contradiction, Declared, Form, Refus
 from dpcompose.core.change.maps.kind import Above, Map, MapTraits, Readers
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import number
 
 #: The spaces of values, by their metric.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dpcompose.core.change.kind_form import Declared, Form, Refusal
 from dpcompose.core.change.partitions.partition_kind import Assignment, PartitionKind, Undivided
 from dpcompose.core.change.partitions.whereabouts import InSets, Whereabouts
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpcompose.core.change.kind_form import Declared, Form
 from dpcompose.core.change.partitions.partition_kind import BLOCKS, Assignment, PartitionKind
 from dpcompose.core.change.partitions.whereabouts import InSome, Whereabouts
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.curves.rounding import plural
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dpcompose.core.change.kind_form import Declared, Refusal
 from dpcompose.core.change.partitions.whereabouts import Whereabouts
 from dpcompose.core.change.row_facts import Traits
-from dpcompose.core.mechanisms.family import FormKey, Sort
+from dpcompose.core.numbers.form_keys import FormKey, Sort
 
 
 class Assignment(NamedTuple):

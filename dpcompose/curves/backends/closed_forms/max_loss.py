@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 
-from dpcompose.curves.backends.closed_forms.alone import amplified
+from dpcompose.curves.backends.closed_forms.behind_sample import amplified
 from dpcompose.curves.curve import (
     Curve,
     Grouped,

@@ -9,17 +9,18 @@ otherwise (Kairouz, Oh and Viswanath 2015), so that of δ there remains
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
 from dpcompose.curves.rounding.exact import (
-    MAX_BITS,
     MAX_EXPONENT,
+    ONE,
     UP,
-    ZERO,
     capped,
+    capped_down,
     exp_up,
     log_inverse_up,
+    power_down,
     sqrt_up,
     summed,
     tanh_up,
@@ -27,12 +28,6 @@ from dpcompose.curves.rounding.exact import (
 
 #: ε, δ, and how often.
 Stated = tuple[Fraction, Fraction, int]
-
-_DOWN = Context(prec=80, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: What a product in 80 digits may be off by, generously.
-_MARGIN = Fraction(1, 10**70)
-#: e, rounded up.
-_E_UP = exp_up(Fraction(1))
 
 
 def basic(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
@@ -69,7 +64,7 @@ def closed_form(stated: Sequence[Stated], delta: Fraction) -> Fraction | None:
     drift = _sum_up((each * tanh_up(each / 2), count) for each, _, count in stated if each)
     squares = _squares(stated)
     ratio = capped(sqrt_up(squares) / left)
-    logs = log_inverse_up(min(left, Fraction(1))), log_inverse_up(1 / (_E_UP + ratio))
+    logs = log_inverse_up(min(left, Fraction(1))), log_inverse_up(1 / (exp_up(ONE) + ratio))
     return min(total, *(capped(drift + _spread(squares, each)) for each in logs))
 
 
@@ -82,17 +77,10 @@ def remaining(stated: Sequence[Stated], delta: Fraction) -> Fraction:
 
 def _no_failure_probability(stated: Sequence[Stated]) -> Fraction:
     """Returns Π(1-δ_i), exactly where that is short, else rounded down."""
-    leaking = [(1 - d, count) for _, d, count in stated if d]
-    if sum(each.denominator.bit_length() * count for each, count in leaking) <= MAX_BITS:
-        product = Fraction(1)
-        for each, count in leaking:
-            product *= each**count
-        return product
-    kept = Decimal(1)
-    for each, count in leaking:
-        one = _DOWN.divide(Decimal(each.numerator), Decimal(each.denominator))
-        kept = _DOWN.multiply(kept, _DOWN.power(one, count))
-    return max(ZERO, Fraction(kept) * (1 - _MARGIN * sum(count for _, count in leaking)))
+    product = ONE
+    for _, d, count in stated:
+        product = capped_down(product * power_down(1 - d, count))
+    return product
 
 
 def _total(stated: Sequence[Stated]) -> Fraction:

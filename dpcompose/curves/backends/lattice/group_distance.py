@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcompose.curves.backends.closed_forms.alone import MOST_STEPS
 from dpcompose.curves.backends.lattice.discrete import stated
 from dpcompose.curves.backends.lattice.exchange import curve_of
 from dpcompose.curves.backends.lattice.masses import MAX_POINTS, Masses, spread
@@ -24,6 +23,9 @@ from dpcompose.curves.backends.lattice.sampled_laws import FINE, BaseLaw, both_o
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.curve import Grouped
 from dpcompose.curves.rounding.doubles import EPS
+
+#: More steps are not followed one by one.
+MOST_STEPS = 1024
 
 
 def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:

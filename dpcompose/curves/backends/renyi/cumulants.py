@@ -11,16 +11,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
+from dpcompose.curves.rounding.doubles import LEAST
 from dpcompose.curves.rounding.exact import float_up
 
 #: Every K below is within this of the truth, relatively: some hundred rounding errors.
 ROUNDING = 1e-13
-#: The least parameter told apart from zero, so that no product of two underflows.
-_LEAST = 1e-100
 #: Up to which order the sum for a sampled Gaussian is taken.
 _HIGHEST_ORDER = 512
 
@@ -114,7 +112,7 @@ def not_below(x: Fraction) -> float:
     """Returns `x` rounded up to a double, infinite if it is too large; for parameters with which K
     grows."""
     try:
-        return max(float_up(x), _LEAST)
+        return max(float_up(x), LEAST)
     except OverflowError:
         return math.inf
 
@@ -143,7 +141,6 @@ def of_response(k: int, epsilon: float) -> Callable[[float], float]:
     return of
 
 
-@lru_cache(maxsize=64)  # asked for at many ε
 def _chords(points: tuple[tuple[Fraction, Fraction], ...]) -> Cumulant | None:
     """Returns K as the lower convex hull of (0, 0) and the given points, (α, ε) with the divergence
     ε at the order α: K is convex."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
-from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
+from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL, rounded
 from dpcompose.curves.backends.renyi.cumulants import (
     NOTHING,
     ROUNDING,
@@ -23,16 +23,14 @@ from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     quadratic,
 )
-from dpcompose.curves.backends.renyi.valley import valley
-from dpcompose.curves.rounding.exact import UP, capped, exp_up, float_up, tanh_up
+from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
+from dpcompose.curves.rounding.doubles import MARGIN
+from dpcompose.curves.rounding.exact import capped, exp_up, float_up, tanh_up
 
-_CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: What an evaluation in 60 digits may be off by, relative to the largest of its terms.
-_MARGIN = Decimal("1e-50")
-#: Larger ε are not rounded.
-_LARGE = 10**300
-#: ln s stays within these.
-_LOWEST, _HIGHEST = -130.0, 130.0
+#: ln(1+s) has thirty digits for each s = α-1 that is looked at, the least of which is some 10^-57.
+_CONTEXT = Context(prec=90, Emax=MAX_EMAX, Emin=MIN_EMIN)
+#: Significant bits of the parameters of very many parts.
+_BITS = 9
 
 
 class _OrderSum(NamedTuple):
@@ -71,8 +69,7 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
     """Returns K of a composition as the sum over its parts; None if the divergence of some part has
     no bound."""
     rho, rest = composition.gaussian / 2, []
-    many = len(composition.parts) > MOST_IN_ALL
-    for part, count in _merged(composition.parts) if many else composition.parts:
+    for part, count in _fewer(composition.parts):
         known = cumulant(part)
         if known is None:
             return None
@@ -85,18 +82,15 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
         return None
 
 
-def _merged(every: Iterable[tuple[parts.Part, int]]) -> Iterator[tuple[parts.Part, int]]:
-    """Yields the parts with the ε of responses rounded up to 9 bits, and equal ones put together
-    with their counts."""
-    merged: Counter[tuple[int, int]] = Counter()
+def _fewer(every: Sequence[tuple[parts.Part, int]]) -> Iterable[tuple[parts.Part, int]]:
+    """Returns the parts; where there are very many, parts that dominate them, of few bits, so that
+    many are equal."""
+    if len(every) <= MOST_IN_ALL:
+        return every
+    coarse: Counter[parts.Part] = Counter()
     for part, count in every:
-        if isinstance(part, parts.Response) and part.epsilon < _LARGE:
-            mantissa, exponent = math.frexp(max(float_up(part.epsilon), 1e-100))
-            merged[math.ceil(512 * mantissa), exponent - 9] += count
-        else:
-            yield part, count
-    for (top, power), count in merged.items():
-        yield parts.Response(top * Fraction(2) ** power), count
+        coarse[rounded(part, _BITS)] += count
+    return coarse.items()
 
 
 def curve(composition: parts.Curve, alpha: Fraction | float) -> float:
@@ -154,7 +148,7 @@ def _evaluate_epsilon(total: _OrderSum, s: float, log_inverse: Decimal) -> Fract
         value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
     for term in (log_s, log_alpha.copy_negate()):
         value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
-    return _up(value, size)
+    return max(_surely_above(value, size), Fraction(0))
 
 
 def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
@@ -194,18 +188,15 @@ def delta_at(composition: parts.Curve, epsilon: Fraction) -> Fraction:
         log_alpha.copy_negate(),
     ):
         value, size = _CONTEXT.add(value, term), _CONTEXT.add(size, term.copy_abs())
-    exponent = _CONTEXT.add(value, _CONTEXT.multiply(size, _MARGIN))
+    exponent = _surely_above(value, size)
     if exponent >= 0:
         return Fraction(1)
-    tail = exp_up(Fraction(exponent)) if exponent > -10_000 else exp_up(Fraction(-10_000))
-    return min(
-        Fraction(1),
-        capped(1 - no_failure + no_failure * min(tail, Fraction(1))),
-    )
+    tail = min(exp_up(exponent), Fraction(1))
+    return min(Fraction(1), capped(1 - no_failure + no_failure * tail))
 
 
 def _terms(total: _OrderSum, s: float) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """Returns s, ln s, ln(1+s), and K(s) rounded up, in 60 digits."""
+    """Returns s, ln s, ln(1+s), and K(s) rounded up, in ninety digits."""
     exact = Decimal(s)
     alpha = _CONTEXT.add(exact, 1)
     gains = _CONTEXT.multiply(_CONTEXT.multiply(exact, alpha), _decimal(total.rho))
@@ -217,29 +208,28 @@ def _decimal(x: Fraction) -> Decimal:
     return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
-def _up(value: Decimal, size: Decimal) -> Fraction:
-    """Returns a value that is off by at most its margin, in proportion to `size`, rounded up and
-    never below 0."""
-    value = UP.add(value, UP.multiply(size, _MARGIN))
-    return Fraction(max(value, Decimal(0)))
+def _surely_above(value: Decimal, size: Decimal) -> Fraction:
+    """Returns a number that is no less than what `value` stands for: a few terms that sum to `size`
+    without their signs, each within some 10^-90/s of itself and of 1."""
+    return Fraction(value) + Fraction(size) * MARGIN
 
 
 def _best(bound: Callable[[float], float], total: _OrderSum, guess: float) -> float:
     """Returns about the s at which a bound with one valley is least; `guess`: where to start."""
-    highest = min(_HIGHEST, math.log(total.largest_order))
+    highest = min(LOG_ORDERS, math.log(total.largest_order))
 
     def of(u: float) -> float:
         return bound(min(math.exp(u), total.largest_order))
 
     start = min(math.log(max(guess, 1e-50)), highest)
-    best = min(math.exp(valley(of, start, _LOWEST, highest)), total.largest_order)
+    best = min(math.exp(valley(of, start, -LOG_ORDERS, highest)), total.largest_order)
     candidates = [best, *(s for s in total.kinks(best) if s <= total.largest_order)]
     return min(candidates, key=bound)
 
 
 def _polished(s: float, step: Callable[[float], float]) -> float:
     """Returns the result of a few of Newton's steps from `s`, near a root, so that the bound there
-    has all its digits."""
+    has all its digits, which are the same on all machines."""
     for _ in range(4):
         nearer = s - step(s)
         if not 0.5 * s < nearer < 2 * s:

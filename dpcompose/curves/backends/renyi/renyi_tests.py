@@ -12,19 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpcompose.curves.backends.renyi.valley import valley
+from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
 
 #: R(λ), an upper bound of the divergences in both directions; infinite where none is known.
 RenyiCurve = Callable[[float], float]
 
-#: ln(λ - 1) stays within these.
-_LOWEST, _HIGHEST = -9.0, 9.0
-#: More false alarms than this are read as all.
+#: Greater chances are read as 1.
 _NEARLY_ALL = 1 - 1e-12
-#: A chance is told as so much larger, relatively, than where the divergence is surely too large.
-_STEP = 1e-9
-#: … which is found as closely as this.
-_CLOSE = 1e-13
 #: What a divergence times λ - 1 in doubles may be off by, beside its own size.
 _MARGIN = 1e-11
 
@@ -32,8 +26,6 @@ _MARGIN = 1e-11
 def most_hits(curve: RenyiCurve, rate: float) -> float:
     """Returns the highest hit rate of a test with a `rate` of false alarms, 0 < rate < 1, that a
     Rényi curve allows; rounded up."""
-    if rate > _NEARLY_ALL:
-        return 1.0
     return _least_power(curve, lambda order: _hits(order, curve(order), rate))
 
 
@@ -50,7 +42,7 @@ def most_advantage(curve: RenyiCurve) -> float:
 
 def _least_power(curve: RenyiCurve, bound: Callable[[float], float]) -> float:
     """Returns the least bound over all orders of the curve; `bound` gives it at one order."""
-    at = valley(lambda s: bound(1 + math.exp(s)), 0.0, _LOWEST, _HIGHEST)
+    at = valley(lambda s: bound(1 + math.exp(s)), 0.0, -LOG_ORDERS, LOG_ORDERS)
     return min(1.0, bound(1 + math.exp(at)))
 
 
@@ -61,49 +53,23 @@ def _hits(order: float, most: float, rate: float) -> float:
 
 def _advantage(order: float, most: float) -> float:
     """Returns the bound on the advantage at one `order`, whose divergence is at most `most`."""
-    found = _first(lambda hits: _excess(order, hits, 1 - hits, most), 0.5)
-    return 1.0 if found >= 1 else 2 * found - 1 + 4 * _STEP
+    return 2 * _first(lambda hits: _excess(order, hits, 1 - hits, most), 0.5) - 1
 
 
 def _first(excess: Callable[[float], float], least: float) -> float:
     """Returns a chance above `least` that is surely too large, since `excess` > 0 there; 1 where
-    none is.
-
-    Between two chances on either side, the next one is where the parabola through the last three
-    has its zero, as long as that is of use, or else in the middle (Chandrupatla 1997).
-    """
-    end, start = 1 - 1e-15, least
-    at_end, at_start = excess(end), excess(start)
-    if at_end <= 0:
+    none is. By bisection of its logarithm."""
+    high = _NEARLY_ALL
+    if least >= high or excess(high) <= 0:
         return 1.0
-    part = 0.5
+    low = least
     for _ in range(60):
-        new = start + part * (end - start)
-        at_new = excess(new)
-        same = (at_new > 0) == (at_start > 0)
-        last, at_last = (start, at_start) if same else (end, at_end)
-        if not same:
-            end, at_end = start, at_start
-        start, at_start = new, at_new
-        width = abs(end - start)
-        close = _CLOSE * max(start, end)
-        if width <= 2 * close:
-            break
-        along, across = (start - end) / (last - end), (at_start - at_end) / (at_last - at_end)
-        part = 0.5
-        if across**2 < along and (1 - across) ** 2 < 1 - along:
-            part = at_start / (at_end - at_start) * at_last / (at_end - at_last)
-            part += (
-                (last - start)
-                / (end - start)
-                * at_start
-                / (at_last - at_start)
-                * at_end
-                / (at_last - at_end)
-            )
-        part = min(max(part, close / width), 1 - close / width)
-    high = min((start if at_start > 0 else end) * (1 + _STEP), 1.0)
-    return high if high == 1 or excess(high) > 0 else 1.0
+        middle = math.sqrt(low) * math.sqrt(high)
+        if excess(middle) > 0:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def _excess(order: float, one: float, other: float, most: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-_GOLDEN = (3 - math.sqrt(5)) / 2
+#: Orders α of Rényi divergences are looked at where ln(α-1) is within this on either side of 0.
+LOG_ORDERS = 130.0
 
 
 def valley(of: Callable[[float], float], start: float, lowest: float, highest: float) -> float:
@@ -36,6 +37,7 @@ def _brent(
 ) -> float:
     """Returns the place of the least value between `low` and `high`, by Brent's search; `best`: a
     place between, `at_best`: the value there."""
+    golden = (3 - math.sqrt(5)) / 2
     second = third = best
     at_second = at_third = at_best
     step = before = 0.0
@@ -53,7 +55,7 @@ def _brent(
                 before, step, parabola = step, p / q, True
         if not parabola:
             before = (high if best < middle else low) - best
-            step = _GOLDEN * before
+            step = golden * before
         new = best + (step if abs(step) >= tolerance else math.copysign(tolerance, step))
         at_new = of(new)
         if at_new <= at_best:

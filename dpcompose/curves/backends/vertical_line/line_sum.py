@@ -23,23 +23,18 @@ from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.vertical_line.transforms import Transforms
 from dpcompose.curves.rounding.doubles import UNIT
 
-#: What the neighbouring periods add is about e^-NATS of δ, and what is left out beyond the last t
-#: e^-BEYOND.
-_NATS, _BEYOND = 30.0, 24.0
-#: No more places t are taken, nor more for all losses together.
-_MOST_PLACES, _MOST_VALUES = 1 << 17, 1 << 23
-#: Tilts that are tried, as shares of that of the saddle point, and what a smaller one may lose.
-_SHARES, _LOSS = (1.0, 0.8, 0.6, 0.45), 8.0
+#: What the neighbouring periods add, and what is left out beyond the last t, is about e^-NATS of δ.
+_NATS = 30.0
+#: No more values are computed for all places t; a place by itself takes as long as 64 of them.
+_MOST_VALUES = 1 << 23
+#: A tilt smaller than that of the saddle point that is tried, as a share, and what it may lose.
+_SMALLER, _LOSS = 0.6, 8.0
 #: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
-#: Steps towards a tilt.
-_STEPS = 12
 #: The uncertainty of a δ that is given, as a share of it, at most.
 _CLOSE = 1e-7
-#: Added to what a logarithm is taken of.
-_NOTHING = 1e-300
-#: A place beyond all others, and a logarithm of what is nothing.
-_FAR, _MUCH = 1e100, 1e9
+#: A place beyond all others.
+_FAR = 1e100
 #: Places, in standard deviations, by which moments are told.
 _NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
 
@@ -81,7 +76,7 @@ class LineSum:
         total, error, slope = self._sum_at(epsilon)
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
-        upper = math.log(max(total, 0.0) + error + _NOTHING) + scale + slack
+        upper = math.log(max(max(total, 0.0) + error, math.ulp(0.0))) + scale + slack
         close = error + slack * total <= _CLOSE * total
         return LogDelta(
             min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
@@ -108,14 +103,14 @@ class VerticalLine:
     def smooth(self) -> bool:
         """Returns whether the sum without a tilt can be cut off somewhere; sums at other tilts then
         can too."""
-        return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_BEYOND
+        return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_NATS
 
     def log_decay(self, theta: float, places: Floats) -> Floats:
         """Returns ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each of `places`."""
         kept = -self.square * places * places / 2
         for kind in self.kinds:
             with np.errstate(divide="ignore"):
-                logs = kind.counts[:, None] * np.clip(kind.beyond(theta, places), -_MUCH, 0.0)
+                logs = kind.counts[:, None] * np.minimum(kind.beyond(theta, places), 0.0)
             kept += logs.sum(axis=0)
         result: Floats = np.maximum.accumulate(kept[::-1])[::-1]
         return result
@@ -178,7 +173,7 @@ class VerticalLine:
         many = math.ceil(last / step)
         # On a grid, too, every loss takes its time.
         work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
-        if many > _MOST_PLACES or many * work > _MOST_VALUES:
+        if many * (work + 64) > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
         told = self.on_line(theta, t)
@@ -221,7 +216,7 @@ class VerticalLine:
                 if low < least:
                     return least
                 low, below, high, above = low / 2, at(low / 2), low, below
-        for _ in range(_STEPS):
+        for _ in range(12):
             # The secant, and less of the value at an end that stays (Illinois).
             share = below / (below - above) if math.inf > below > above > -math.inf else 0.5
             theta = low * math.pow(high / low, min(max(share, 0.1), 0.9))
@@ -249,7 +244,7 @@ class VerticalLine:
         # Where θ is small, δ is about that of a normal loss at its mean.
         near = min(flat(theta, centre.variance), math.log(0.4 * math.sqrt(centre.variance)))
         smooth, size = 1 / math.sqrt(centre.variance), 0.0
-        for tilt in (max(theta, smooth), *(share * theta for share in _SHARES)):
+        for tilt in (max(theta, smooth), theta, _SMALLER * theta):
             here = centre if tilt == theta else self.moments(tilt)
             if here is not None and here.cumulant - tilt * at <= least + _LOSS:
                 period, enough = self._period(tilt, here, at)
@@ -291,7 +286,7 @@ def _faint(
     places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
     # Of the sum over 1/|s(s+1)| < 1/t².
     left = bound(theta, places) - np.log(math.pi * places)
-    faint = np.flatnonzero(left <= size - _BEYOND)
+    faint = np.flatnonzero(left <= size - _NATS)
     if not len(faint):
         return None
     return float(places[faint[0]]), math.exp(float(left[faint[0]])) * (1 + 64 * UNIT)

@@ -18,6 +18,7 @@ from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
+    ROUNDINGS,
     OnLine,
     Transforms,
     turned,
@@ -29,8 +30,6 @@ from dpcompose.curves.rounding.exact import sqrt_up
 _NATS = 46.0
 #: No sum takes more nodes, no block of work more numbers; beyond this e^z is not computed.
 _MOST_NODES, _BLOCK, _MOST_Z, _MOST_LOG = 1 << 14, 1 << 18, 600.0, 600.0
-#: Pairwise sums, and what becomes of their terms, are within so many roundings.
-_SUMMED = 128 * UNIT
 #: Cells of outcomes by which the density of a loss is bounded from below, and levels it is cut at.
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 #: Share by which bounds that need no digits are put to the sure side.
@@ -93,11 +92,11 @@ class SampledGaussians(Transforms):
         above = rise.sum(axis=1)
         whole = 1 + above
         left = rule.left + np.exp(rule.beyond - np.log(whole)) * (1 + _SURE)
-        lost = ((3 * off + _SUMMED) * np.abs(rise)).sum(axis=1) + 8 * left * whole
+        lost = ((3 * off + ROUNDINGS) * np.abs(rise)).sum(axis=1) + 8 * left * whole
         lost += abs(power) * ((slip + 4 * UNIT * size) * (tilted + plain)).sum(axis=1)
         lost = lost / whole + 4 * UNIT * np.log(whole)
         # For each unit of t: roundings of the weights, of the losses and of the sums.
-        each = (tilted * ((off + _SUMMED) * size + slip)).sum(axis=1) / whole
+        each = (tilted * ((off + ROUNDINGS) * size + slip)).sum(axis=1) / whole
         each += lost * (tilted * size).sum(axis=1) / whole
         more = np.empty((len(self.q), len(t)), dtype=np.complex128)
         chunk = max(1, _BLOCK // tilted.size)

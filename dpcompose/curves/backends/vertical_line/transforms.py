@@ -19,8 +19,9 @@ from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.rounding.doubles import UNIT
 
-#: Errors of the closed forms below are some thirty roundings; this many are allowed.
-_ROUNDINGS = 100 * UNIT
+#: Errors of the closed forms below, and of pairwise sums and what becomes of their terms, are some
+#: thirty roundings; this many are allowed.
+ROUNDINGS = 128 * UNIT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,7 @@ class ResponseTransforms(Transforms):
         up, down = turned(angles)
         more = (up + low[:, None] * down) / (1 + low)[:, None]
         return OnLine(
-            np.where(theta * e < 1, near, far), _ROUNDINGS * theta * e, more, _ROUNDINGS * angles
+            np.where(theta * e < 1, near, far), ROUNDINGS * theta * e, more, ROUNDINGS * angles
         )
 
     def beyond(self, theta: float, t: Floats) -> Floats:
@@ -104,7 +105,7 @@ class LaplaceTransforms(Transforms):
         slide = -2j * t * half / both * -np.expm1(-both * a)[:, None]
         more = (0.5 + half) * up + (0.5 - half) * low[:, None] * down + slide
         return OnLine(
-            logs, _ROUNDINGS * (theta + 1) * a, more / size[:, None], _ROUNDINGS * 4 * angles
+            logs, ROUNDINGS * (theta + 1) * a, more / size[:, None], ROUNDINGS * 4 * angles
         )
 
     def beyond(self, theta: float, t: Floats) -> Floats:

@@ -190,52 +190,6 @@ def test_no_bound_is_below_bins_of_coins(steps: int, epochs: int) -> None:
 # --- words and errors -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "says"),
-    [
-        (spec(f"{GAUSSIAN}, count: 3", "steps: 4, epochs: 5"), "DPC105", "each of its 20 steps"),
-        (
-            spec(
-                "mechanism: select, of: {notion: pure, epsilon: 1}, runs: {fixed: 2}",
-                "steps: 4, epochs: 5",
-            ),
-            "DPC105",
-            "each of its 20 steps",
-        ),
-        (spec("notion: pure, epsilon: 1, stated_on: rows"), "DPC128", "released in each step"),
-        (spec("mechanism: tree, steps: 8, sigma: 1, sensitivity: 1"), "DPC105", "reads `bins`"),
-        (
-            spec(keys="steps: 2, epochs: 2, bins: same")
-            .replace("  bins: {from", "  all: {from")
-            .replace(
-                "mechanisms:",
-                "  bins:\n    from: all\n    map: {kind: limit, per: c, rows: 1, keep: random}\n"
-                "mechanisms:",
-            ),
-            "DPC156",
-            "drawn anew for each batch",
-        ),
-        (spec(keys="steps: 0"), "DPC106", "steps"),
-        (spec(keys="epochs: 2"), "DPC102", "steps"),
-        (spec(keys="steps: 2, bins: new"), "DPC104", "bins"),
-        (spec(keys="steps: 2, drops: true"), "DPC105", "drops"),
-        (
-            spec().replace(
-                "  bins: {from: rows",
-                "  s: {from: rows, map: {kind: sample, poisson: 1/2}}\n  bins: {from: s",
-            ),
-            "DPC156",
-            "drawn afresh",
-        ),
-    ],
-)
-def test_what_is_refused(text: str, code: str, says: str) -> None:
-    found = dpcompose.analyze(text)
-    assert found.status == "invalid"
-    errors = [each for each in found.findings if each.level == "error"]
-    assert [each.code for each in errors] == [code] and says in errors[0].message
-
-
 def test_words() -> None:
     made = Allocate(F(1, 5), steps=5, epochs=2)
     assert not made.plain and made.then(Sample(F(1, 2))) is None

@@ -80,31 +80,3 @@ def test_a_cycle_is_declared_and_shown() -> None:
     found = dpcompose.analyze(spec("mechanism: gaussian, sigma: 2, sensitivity: 1, count: 80"))
     assert any("40 groups by a rule on the row alone" in each.says for each in found.assumptions)
     assert not found.findings
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        (spec("notion: pure, epsilon: 1", protect="bounded"), "DPC105"),
-        (spec("notion: pure, epsilon: 1", protect="{relation: unbounded, distance: 2}"), "DPC105"),
-        (spec("notion: pure, epsilon: 1", "poisson: 1/10, cycle: 40, draws: one"), "DPC105"),
-        (spec("notion: pure, epsilon: 1", "poisson: 1/10, cycle: 0"), "DPC106"),
-        (
-            spec("mechanism: matrix, sigma: 1, column_norm: 1, participations: 3, bands: 41"),
-            "DPC105",
-        ),
-        (spec("mechanism: matrix, sigma: 1, column_norm: 1, participations: 3"), "DPC105"),
-        (spec("mechanism: tree, sigma: 1, steps: 8, sensitivity: 1"), "DPC105"),
-        (
-            spec("notion: pure, epsilon: 1").replace(
-                "  batch: {from: rows",
-                "  f: {from: rows, map: {kind: flatten, max_rows: 2}}\n  batch: {from: f",
-            ),
-            "DPC156",
-        ),
-    ],
-)
-def test_what_is_refused(text: str, code: str) -> None:
-    found = dpcompose.analyze(text)
-    assert found.status == "invalid"
-    assert code in [each.code for each in found.findings if each.level == "error"]

@@ -28,7 +28,7 @@ from dpcompose.core.change.maps.stable import Stable
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ANY, NEW_END, OLD_END, PAIR, SINGLE, ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import REQUIRED, FormKey, Sort
+from dpcompose.core.numbers.form_keys import REQUIRED, FormKey, Sort
 
 FOLDER = Path(maps.__file__).parent
 SHARED = {"__init__", "kind", "chosen_rows"}

@@ -21,7 +21,7 @@ from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undiv
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE, ChangeUnit, Kind
-from dpcompose.core.mechanisms.family import Sort
+from dpcompose.core.numbers.form_keys import Sort
 from dpcompose.core.partitions.placements import SpreadRule, placements
 
 FOLDER = Path(partitions.__file__).parent

@@ -1,0 +1,1 @@
+"""Writing: results to standard output and files, and progress to whoever waits."""

@@ -1,0 +1,58 @@
+"""Group privacy by its formula: (ε, δ) becomes (nε, δ·(e^(nε)-1)/(e^ε-1)) for tables n steps apart.
+
+It is a line above the power function of a test between the two tables (`group_distance`), needs no
+grid, and is exact for a stated pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpcompose.curves.curve import Certified, Curve, Grouped, Response
+from dpcompose.curves.rounding.doubles import shorten
+from dpcompose.curves.rounding.exact import MAX_EXPONENT, ZERO, geometric_up
+
+#: An ε is raised by this share so as to land on the sure side.
+_RAISED = Fraction(1, 10**9)
+
+
+def is_plain(base: Curve) -> bool:
+    """Returns whether the ε and δ of a composition are found without a grid."""
+    responses = all(isinstance(part, Response) for part, _ in base.parts)
+    return not base.parts or (responses and len(base.parts) == 1 and not base.gaussian)
+
+
+def group_epsilon(
+    part: Grouped, delta: Fraction, epsilon_at: Callable[[Curve, Fraction], Certified | None]
+) -> Certified | None:
+    """Returns n·ε for an ε close to the least with δ(ε)·(e^(nε)-1)/(e^ε-1) ≤ δ, n = `part.steps`;
+    None where none is found soon.
+
+    What follows from ε, the least ε' at δ over the growth at ε, grows with ε, so that from 0 on it
+    stays below the least fixed point. Only an ε that is at least what follows from it is returned.
+    """
+    here = ZERO
+    for _ in range(500):
+        if here * (part.steps - 1) > MAX_EXPONENT:
+            return None
+        share = shorten(delta / geometric_up(here, part.steps), up=False)
+        following = epsilon_at(part.base, share)
+        if following is None:
+            return None
+        if following.upper <= here:
+            return Certified(here * part.steps, None, False)
+        here = shorten(following.upper * (1 + _RAISED), up=True)
+    return None
+
+
+def group_delta(
+    part: Grouped, epsilon: Fraction, delta_at: Callable[[Curve, Fraction], Certified]
+) -> Certified | None:
+    """Returns δ(ε/n)·(e^ε-1)/(e^(ε/n)-1), n = `part.steps`; None where the growth is beyond all
+    δ."""
+    if epsilon > MAX_EXPONENT:
+        return None
+    each = epsilon / part.steps
+    upper = delta_at(part.base, each).upper * geometric_up(each, part.steps)
+    return Certified(upper, None, False)

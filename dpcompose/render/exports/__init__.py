@@ -1,0 +1,1 @@
+"""What other programs and reviews read: findings, tables, summaries and registry entries."""

@@ -1,0 +1,1 @@
+"""Pages for a browser: reports, totals, and the site of the documentation."""

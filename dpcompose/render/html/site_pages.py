@@ -1,0 +1,187 @@
+"""The pages of `dpcompose explain` as a site of static HTML, each at a stable address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+from jinja2 import Environment
+
+from dpcompose.handbook import code_entries, printed_examples, topics, whole_book
+from dpcompose.places import version
+from dpcompose.render.help.code_text import KINDS, codes
+from dpcompose.render.help.language_pages import Analyze, example_page, in_few_words, word_page
+from dpcompose.render.help.pages import Chapter, Page, PagePart, Rows, code_page, theorem_page
+from dpcompose.render.html.templates import environment
+from dpcompose.render.layout import Style, page_address
+from dpcompose.render.words.theorem_text import GROUPS, group_of, searchable_text
+from dpcompose.spec.synonyms import synonyms
+
+#: The folders of pages, each with its heading on the index.
+FOLDERS = {"words": "Words", "theorems": "Theorems", "codes": "Codes", "examples": "Examples"}
+_STYLE = Style()
+
+
+class IndexRow(NamedTuple):
+    """A page as the index lists it: its name, what it says, and further words that find it."""
+
+    name: str
+    says: str
+    address: str
+    words: str = ""
+
+
+#: The pages of each folder, by the headings below which the index lists them.
+Listed = Mapping[str, Mapping[str, Sequence[IndexRow]]]
+#: A piece of a text: what it says, the address of the page that it names, and whether it is code.
+Piece = tuple[str, str, bool]
+
+
+def site_files(analyze: Analyze) -> Iterator[tuple[str, str]]:
+    """Yields every file of the site: its path below the folder of the site, and its text."""
+    made, found = _templates(), index_of_pages()
+    yield "style.css", made.get_template("style.css").render()
+    given = {"root": "", "here": "", "address": "", "command": "WORD"}
+    yield (
+        "index.html",
+        made.get_template("index.html").render(given, title="dpcompose explain", listed=found),
+    )
+    analyzed, resting = cache(analyze), _resting()
+    for name in code_entries():
+        yield made_page("codes", name, partial(code_page, name, codes()[name]))
+    for name, entry in whole_book().items():
+        yield made_page("theorems", name, partial(theorem_page, entry), resting.get(name, ()))
+    for name, example in printed_examples().items():
+        yield made_page("examples", name, partial(example_page, name, example, analyzed))
+    for rows in found["words"].values():
+        for each in rows:
+            yield made_page("words", each.name, partial(word_page, each.name, analyzed))
+
+
+def index_of_pages() -> Listed:
+    """Returns every page as the index lists it."""
+    said: dict[str, list[str]] = {}
+    for synonym, word in synonyms():
+        said.setdefault(word, []).append(synonym)
+    words = {
+        heading: [
+            _entry("words", word, in_few_words(word), said.get(word, ()))
+            for topic in group
+            for word in topic.words
+        ]
+        for heading, group in topics().items()
+    }
+    theorems: dict[str, list[IndexRow]] = {name: [] for name in GROUPS}
+    for name, entry in whole_book().items():
+        further = (searchable_text(entry), *entry.routes, *entry.words)
+        theorems[group_of(entry)].append(_entry("theorems", name, entry.title, further))
+    kinds: dict[str, list[IndexRow]] = {}
+    for name in code_entries():
+        heading = f"On a {KINDS[name[:4]]}".replace("a remark", "valid specs: remarks")
+        kinds.setdefault(heading, []).append(_entry("codes", name, codes()[name]))
+    printed = [_entry("examples", name, each.title) for name, each in printed_examples().items()]
+    return {"words": words, "theorems": theorems, "codes": kinds, "examples": {"": printed}}
+
+
+def _entry(folder: str, name: str, says: str, words: Iterable[str] = ()) -> IndexRow:
+    """Returns a page as the index lists it."""
+    return IndexRow(name, says, page_address(folder, name), " ".join(words))
+
+
+def _resting() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Returns the words and codes that rest on each theorem, each with what it says."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for rows in topics().values():
+        for topic in rows:
+            for name in topic.theorems:
+                found.setdefault(name, []).append((topic.words[0], in_few_words(topic.words[0])))
+    for code, entry in code_entries().items():
+        for name in entry.theorems:
+            found.setdefault(name, []).append((code, codes()[code]))
+    return found
+
+
+def made_page(
+    folder: str,
+    name: str,
+    page: Callable[[Style, Page], str],
+    resting: Sequence[tuple[str, str]] = (),
+) -> tuple[str, str]:
+    """Returns the path and the HTML of a page that a function of `explain` makes.
+
+    `resting`: rows that a section at its end lists.
+    """
+    address = page_address(folder, name)
+
+    def html(
+        shown: str, style: Style, head: Sequence[PagePart], sections: Iterable[Chapter]
+    ) -> str:
+        """Returns the page in HTML."""
+        at_end: Chapter = ("What rests on it", [Rows(resting)] if resting else [])
+        return (
+            _templates()
+            .get_template("page.html")
+            .render(
+                title=f"{shown} - dpcompose",
+                name=shown,
+                here=folder,
+                address=address,
+                root="../",
+                command=name,
+                head=head,
+                sections=[each for each in (*sections, at_end) if each[1]],
+            )
+        )
+
+    return address, page(_STYLE, html)
+
+
+@cache
+def _addresses() -> Mapping[str, str]:
+    """Returns the address of each name; a theorem comes before a word, and this before an
+    example."""
+    order = ("examples", "words", "codes", "theorems")
+    found = index_of_pages()
+    return {
+        each.name: each.address
+        for folder in order
+        for entries in found[folder].values()
+        for each in entries
+    }
+
+
+#: What may name a page in a text: code, the id of a finding, and the number of a theorem.
+_NAMED = re.compile(r"`([^`]+)`|\b(?:DPC\d{3}|(?:[IVX]+|A|HBW)\.[A-Z]?\d+)\b")
+
+
+def parts(text: str, here: str) -> Iterator[Piece]:
+    """Yields the pieces of a text, with the addresses of the pages that they name, except `here`.
+
+    Names between commas are linked where the text has nothing else.
+    """
+    known = _addresses()
+    names = text.split(", ")
+    if all(each in known for each in names):
+        for number, each in enumerate(names):
+            if number:
+                yield ", ", "", False
+            yield each, known[each] if known[each] != here else "", False
+        return
+    at = 0
+    for found in _NAMED.finditer(text):
+        name = found[1] or found[0]
+        address = known.get(name, "")
+        yield text[at : found.start()], "", False
+        yield name, address if address != here else "", found[1] is not None
+        at = found.end()
+    yield text[at:], "", False
+
+
+@cache
+def _templates() -> Environment:
+    """Returns the templates with what all pages of the site have."""
+    made = environment().overlay()
+    made.globals = {**made.globals, "kinds": FOLDERS, "version": version(), "parts": parts}
+    return made

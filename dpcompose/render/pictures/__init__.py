@@ -1,0 +1,1 @@
+"""Pictures: pipelines as graphs, labels and badges."""

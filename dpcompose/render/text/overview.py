@@ -1,0 +1,250 @@
+"""The table of many specs: problems first, then specs near their budget, with what each spends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import takewhile
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpcompose.core.notions.guarantee import LIMITS
+from dpcompose.errors import LEVELS
+from dpcompose.faults import plural
+from dpcompose.render.layout import Style, clipped
+from dpcompose.render.parts.console import Part, Section, bar, literal, printed
+from dpcompose.render.parts.diagnostics import findings_of
+from dpcompose.render.text.panel import share_used
+from dpcompose.render.words.headlines import outcome, requested_number
+from dpcompose.render.words.numbers import equation, found_text, given_text, percent, share_text
+from dpcompose.render.words.numbers import route_text as _decimal
+from dpcompose.report import Report
+
+#: Cells of a bar, where there is room.
+_BAR = 10
+#: The kinds of rows in the order in which they are listed, each with its sign.
+_SIGNS = {"wrong": "✗", "over": "✗", "found": "!", "fine": "✓"}
+#: So many rows of a kind are listed, unless all are asked for.
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The table's row of one spec; it replaces the report, which is not kept."""
+
+    kind: str
+    outcome: str
+    label: str
+    number: str
+    at: str
+    of: str
+    used: Fraction | None
+    costs: str
+    wrong: bool
+    findings: int
+
+
+def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
+    """Yields an empty piece for each report read, to show progress; then the table, the counts and
+    the findings.
+
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
+    rows: list[_Row] = []
+    told: list[Report] = []
+    for report in reports:
+        yield ""
+        if report.left_out is not None:
+            continue
+        rows.append(_row(report, checking))
+        serious = tuple(each for each in report.findings if each.level != "note")
+        if serious:
+            shown = report.findings if report.status == "invalid" else serious
+            # Only what is needed to show findings is kept.
+            slim = Report(report.file, report.title, report.status, findings=shown)
+            told.append(replace(slim, lines=report.lines, document=report.document))
+    yield printed(_parts(rows, told, style), style)
+
+
+def _row(report: Report, checking: bool) -> _Row:
+    """Returns the table's row of one report."""
+    verdict = report.verdict
+    word = outcome(report, checking or verdict is not None)
+    at = requested_number(report)
+    used = None
+    if verdict is not None and verdict.slack is not None and report.status == "ok":
+        used = share_used(verdict)
+    failing = report.status != "ok" or (verdict is not None and not verdict.ok)
+    levels = [LEVELS.index(each.level) for each in report.findings]
+    if report.status == "invalid":
+        kind, shown = "wrong", "invalid"
+    elif failing:
+        kind = "over"
+        shown = "no finite bound" if report.status != "ok" else _number(report)
+    else:
+        kind = "found" if any(levels) else "fine"
+        shown = _number(report)
+    limit = ""
+    if verdict is not None:
+        main, value = verdict.limit.parameters[0]
+        limit = f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
+    return _Row(
+        kind,
+        word,
+        report.label,
+        shown,
+        "" if at is None or report.status != "ok" else given_text(at).removeprefix("δ = "),
+        limit,
+        used,
+        _costs(report),
+        report.status != "ok",
+        sum(level > 0 for level in levels),
+    )
+
+
+def _number(report: Report) -> str:
+    """Returns the number of a report for its row: at the chosen δ, or else the bound."""
+    at = requested_number(report)
+    if at is not None:
+        return found_text(at)
+    if report.bound is None:
+        return "a profile"
+    return ", ".join(equation(name, _decimal(value)) for name, value, _ in report.bound.parameters)
+
+
+def _costs(report: Report) -> str:
+    """Returns why a spec fails, or the mechanism that costs most in a valid one."""
+    if report.status == "invalid":
+        first = report.findings[0] if report.findings else None
+        if first is None:
+            return ""
+        line = f":{first.span.line} " if first.span else ""
+        return f"{line}{first.message}"
+    if report.status != "ok":
+        why = report.reasons[0] if report.reasons else ""
+        return why.partition(" Way out: ")[2] or why
+    if not report.shares:
+        return ""
+    most = report.shares[0]
+    if len(report.shares) == 1:
+        return most.mechanism
+    part = "" if most.of_whole is None else f"  {share_text(most.of_whole)}"
+    return f"{most.mechanism}{part}"
+
+
+def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Part]:
+    """Yields the table, the counts and the findings."""
+    folder = _common_folder([row.label for row in rows])
+    rows = [replace(row, label=row.label.removeprefix(folder)) for row in rows]
+    shown = list(_rows_to_list(rows, style))
+    if folder and shown:
+        yield literal(f"in {folder}", style, "weak")
+    if shown:
+        yield _table([row for row, _ in shown], dict(shown), style)
+    # Such as `40 specs  1 invalid  19 over budget  7 findings`.
+    words = [f"{len(rows)} specs"]
+    words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
+    if found := sum(row.findings for row in rows if row.kind != "wrong"):
+        words.append(plural(found, "finding"))
+    yield literal("  ".join(words), style, "strong")
+    if told:
+        listed = [part for each in told for part in ("", findings_of(each, style))]
+        yield Section("Findings", listed[1:], style)
+
+
+def _common_folder(labels: list[str]) -> str:
+    """Returns the folder of all files, with a slash at its end; empty where there is none."""
+    folders = zip(*(each.split("/")[:-1] for each in labels), strict=False)
+    same = [each[0] for each in takewhile(lambda step: len(set(step)) == 1, folders)]
+    return "".join(f"{each}/" for each in same) if len(labels) > 1 else ""
+
+
+def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
+    """Yields the rows to list; the last one of each kind with the number of rows left out (others:
+    0).
+
+    Problems come first; if there are any, specs without problems are left out.
+    """
+    wrong = any(row.kind != "fine" for row in rows)
+    for kind in _SIGNS:
+        of_kind = [row for row in rows if row.kind == kind]
+        most = len(of_kind) if style.whole else 0 if kind == "fine" and wrong else _MOST
+        for row in of_kind[:most]:
+            last = row is of_kind[:most][-1]
+            yield row, len(of_kind) - most if last else 0
+
+
+def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
+    """Returns the table; a column is left out where no row has content for it."""
+    table = Table(
+        box=None,
+        padding=(0, 1),
+        collapse_padding=True,
+        pad_edge=False,
+        header_style="weak",
+        expand=True,
+    )
+    table.add_column(no_wrap=True, min_width=1)
+    names = min(_wide(rows), style.width // (2 if _is_names_first(rows, style) else 3))
+    table.add_column("spec", no_wrap=True, min_width=names)
+    given = list(dict.fromkeys(row.at for row in rows if row.at))
+    same = len(given) == 1 and all(row.at or row.wrong for row in rows)
+    head = f"bound at {given[0]}" if same else "bound"
+    cells = _BAR if style.wide else 0
+    table.add_column(literal(head, style), no_wrap=True, overflow="ellipsis")
+    if given and not same:
+        table.add_column(
+            literal("at δ", style), no_wrap=True, min_width=max(len(row.at) for row in rows)
+        )
+    limits = any(row.of for row in rows)
+    if limits:
+        table.add_column("budget", no_wrap=True)
+        table.add_column("used", no_wrap=True, min_width=cells + 6)
+    if not _is_names_first(rows, style):
+        wrong = {row.wrong for row in rows if row.costs}
+        last = "costs most, or wrong" if True in wrong else "costs most there"
+        last = "what is wrong" if wrong == {True} else last
+        table.add_column(last, ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        cells_of_row = _cells(row, names, bool(given) and not same, limits, style)
+        table.add_row(*cells_of_row[: len(table.columns)])
+        if more[row] > 0:
+            text = f"{more[row]} more {row.outcome}"
+            table.add_row(literal("…", style), literal(text, style, "weak"))
+    return table
+
+
+def _wide(rows: list[_Row]) -> int:
+    """Returns the length of the longest name of a spec."""
+    return max(len(row.label) for row in rows)
+
+
+def _is_names_first(rows: list[_Row], style: Style) -> bool:
+    """Returns whether whole names take the place of what costs most: names cut in their middle may
+    be equal."""
+    return not (style.wide or all(row.wrong for row in rows) or _wide(rows) <= style.width // 3)
+
+
+def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[RenderableType]:
+    """Returns the cells of one row; `names`: the columns for the name of the spec, `at`: whether
+    numbers are with their δ, `limits`: whether there is a column of budgets."""
+    how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
+    cells: list[RenderableType] = [
+        literal(_SIGNS[row.kind], style, how),
+        literal(clipped(row.label, names), style),
+        literal(row.number, style, "bad" if row.kind == "wrong" else ""),
+    ]
+    if at:
+        cells.append(literal(row.at, style))
+    if limits:
+        cells.append(literal(row.of, style))
+        width = _BAR if style.wide else 0
+        share = Fraction(0) if row.used is None else row.used
+        used = bar(min(share, Fraction(1)), width, style, how)
+        used.append_text(literal(f"{' ' if width else ''}{percent(share)}", style))
+        cells.append(Text() if row.used is None else used)
+    return [*cells, literal(row.costs, style, "weak")]

@@ -1,0 +1,1 @@
+"""Numbers and sentences that all formats share."""
