@@ -26,7 +26,7 @@ from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
-from dpcompose.core.partitions.placements import copies_of_a_row, largest, placements, rule_for
+from dpcompose.core.partitions.placements import any_blocks, copies_of_a_row, placements, rule_for
 from dpcompose.core.theorem import Refused
 
 #: The most ways of assigning several units to blocks for which the search is exhaustive.
@@ -200,7 +200,7 @@ class OverBlocks(LossRules):
 
         full: list[tuple[State, Loss]] = yield from holding(per_block)
         full_losses = [loss for _, loss in full]
-        rule = largest(sizes, most)
+        rule = any_blocks(sizes, most)
         loss, chosen = self.algebra.worst_blocks(rule, full_losses, full_losses, None)
         branches = tuple(Branch(self.blocks[h.where], full[h.where][0], h.blocks) for h in chosen)
         coarse = Choice(loss, branches, how=How("one unit's rows"))
@@ -249,7 +249,7 @@ class OverBlocks(LossRules):
             ]
         else:
             parts = [loss for _, loss in full]
-        rule = largest(sizes, hits)
+        rule = any_blocks(sizes, hits)
         loss, chosen = self.algebra.worst_blocks(rule, parts, parts, None)
         branches = tuple(Branch(self.blocks[h.where], once[h.where][0], h.blocks) for h in chosen)
         return Choice(loss, branches, True, how=How("all in each block"))

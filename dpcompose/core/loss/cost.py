@@ -51,7 +51,7 @@ from dpcompose.core.notions.notion import (
     convert,
     convert_over_steps,
 )
-from dpcompose.curves import Curve, Response, curve_of, least_curve, of_several_kinds, over_steps
+from dpcompose.curves import Curve, least_curve, of_several_kinds, over_steps
 from dpcompose.curves.rounding import ZERO
 
 
@@ -147,10 +147,6 @@ class Coster:
         steps. Infinite if no finite bound is known.
         """
         target = algebra.notion
-        if len(placed) == 1 and len(state) == 1 and state[0][1] == 1:
-            quick = self._one_step(placed[0], state[0][0], target)
-            if quick is not None:
-                return quick
         sources = {each.statement.guarantee.notion for each in placed}
         found = [
             convert(self.native(placed, state, source, (source,)), source, target)
@@ -170,23 +166,6 @@ class Coster:
                 for epsilon, steps in pure_paths(self, drawn, state)
             )
         return min(found, default=math.inf)
-
-    def _one_step(self, each: Placed, item: TracedUnit, notion: Notion) -> Amount | None:
-        """Returns the loss for a single unit of change covered by a single guarantee, the usual
-        case.
-
-        None if the case is another one: the general computation is then needed.
-        """
-        guarantee = each.statement.guarantee
-        if guarantee.notion is not notion or not each.usable or guarantee.noise is not None:
-            return None
-        if each.statement.relation.kind in _AT_ONCE:
-            return None
-        walk = self.needed(each, item)
-        if len(walk) != 1 or walk[0][1] != 1:
-            return None
-        needed = walk[0][0]
-        return math.inf if needed is None else at_distance(guarantee.amount, notion, needed)
 
     def native(
         self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
@@ -277,14 +256,6 @@ class Coster:
         The pattern without atoms if nothing is lost; empty if no finite bound is known. `curves`:
         also use power functions along paths of tables.
         """
-        said = self._only_step(placed, state)
-        if said is not None and said.value and not (curves and said.delta):
-            no_failure = 1 - said.delta
-            return (
-                single((curve_of(Response(said.value), ZERO, no_failure),), True)
-                if no_failure
-                else ()
-            )
         options = known_losses(self, placed, state)
         if any(option == NO_LOSS for option in options):
             return Patterns().zero
@@ -341,20 +312,6 @@ class Coster:
         one = [each._replace(statement=each.statement._replace(relation=once)) for each in said]
         return self._least_curve(tuple(known_losses(self, one, state)), taken)
 
-    def _only_step(self, placed: Sequence[Placed], state: State) -> Guarantee | None:
-        """Returns the only guarantee, of pure or approximate DP, if one step of it covers the
-        change; else None.
-
-        This is the usual case.
-        """
-        if len(placed) != 1 or not self._at_one_step(placed, state):
-            return None
-        statement = placed[0].statement
-        guarantee = statement.guarantee
-        if statement.implied or statement.relation.kind in _AT_ONCE or guarantee.noise is not None:
-            return None
-        return guarantee if guarantee.notion in (Notion.PURE, Notion.APPROX) else None
-
     def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
         """Returns whether every guarantee covers the change in exactly one step of its relation."""
         if len(state) != 1 or state[0][1] != 1:
@@ -366,9 +323,6 @@ class Coster:
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
         """Returns the undominated (ε, δ) of the change by the guarantees of pure and of approximate
         DP."""
-        only = self._only_step(placed, state)
-        if only is not None:
-            return ((only.value, algebra.delta(only.delta)),) if only.delta < 1 else ()
         usable = _as_pairs(placed)
         said = [each.statement for each in usable]
         at_once = [

@@ -1,25 +1,23 @@
 """Dominance: which patterns are at least as bad as others at every δ (theory, section 5).
 
-Among pure losses by packing: ε-DP dominates every composition that is ε-DP; t steps of ε-DP
-dominate every composition that takes t such steps, one after the other, each step ε-DP for the
-whole composition.
+By packing: ε-DP dominates every composition that is ε-DP; t steps of ε-DP dominate every
+composition that takes t such steps, one after the other, each step ε-DP for the whole composition;
+and noise at a shift dominates the same noise at several shifts that add up to it (see `family`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
-from weakref import WeakValueDictionary
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.pattern import (
     LossMultiset,
-    Masses,
     MechanismLossOptions,
-    double,
     in_both_orders,
 )
 from dpcompose.curves import (
@@ -36,13 +34,16 @@ from dpcompose.curves import (
 from dpcompose.curves.families import PureSteps, equal_steps
 from dpcompose.curves.rounding import ONE, ZERO
 
-#: A pure loss by bounds that all hold: (ε of a step, number of steps); a response is one step.
-Pure = tuple[tuple[Fraction, int], ...]
+#: The family of pure losses, among those whose sizes add.
+PURE = "pure DP"
+#: The size of a loss by bounds that all hold: (ε of a step, number of steps); a response is one
+#: step, and so is noise at a shift.
+Steps = tuple[tuple[Fraction, int], ...]
 #: What is left of it: for each bound (ε, remaining steps, False), or (ε, remaining ε, True).
 _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
-def as_pure(atom: MechanismLossOptions) -> Pure | None:
+def as_pure(atom: MechanismLossOptions) -> Steps | None:
     """Returns the bounds in pure DP of a loss, as (ε of a step, number of steps); None for any
     other loss.
 
@@ -68,13 +69,15 @@ def pure_way(part: Part | None) -> tuple[Fraction, int] | None:
             return None
 
 
-def least_epsilon(pure: Pure) -> Fraction:
-    """Returns the least ε known of a pure loss: of ε times steps over all its bounds."""
-    return min(epsilon * steps for epsilon, steps in pure)
+def least_size(loss: Steps) -> Fraction:
+    """Returns the least ε known of a pure loss: of ε times steps over all its bounds; or a
+    shift."""
+    return min(epsilon * steps for epsilon, steps in loss)
 
 
-def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
-    """Returns whether the pure losses `over` are known to dominate the losses `under`, by packing.
+def packs(over: Mapping[Steps, int], under: Mapping[Steps, int]) -> bool:
+    """Returns whether the losses `over` are known to dominate the losses `under` of one family, by
+    packing.
 
     Both have counts. The losses `under` are packed like items into the losses `over`: the largest
     loss is placed first, each where it leaves the least room. Each loss must fit into every bound
@@ -87,7 +90,7 @@ def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
             for epsilon, steps in pure
         )
         free[room] = free.get(room, 0) + count
-    for pure in sorted(under, key=least_epsilon, reverse=True):
+    for pure in sorted(under, key=least_size, reverse=True):
         left = under[pure]
         while left:
             best: tuple[Fraction, _Room, tuple[Fraction, ...]] | None = None
@@ -119,7 +122,7 @@ def packs(over: Mapping[Pure, int], under: Mapping[Pure, int]) -> bool:
     return True
 
 
-def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
+def _needs(room: _Room, pure: Steps) -> tuple[Fraction, ...] | None:
     """Returns the amount that a pure loss takes of each bound of `room`; None if it does not fit.
 
     The amount is an ε where the bound is a single step, else a number of steps.
@@ -127,7 +130,7 @@ def _needs(room: _Room, pure: Pure) -> tuple[Fraction, ...] | None:
     needs: list[Fraction] = []
     for epsilon, amount, plain in room:
         if plain:
-            need = least_epsilon(pure)
+            need = least_size(pure)
         else:
             # Several steps of a smaller ε make one step of this ε.
             ways = [-(-steps // int(epsilon // each)) for each, steps in pure if each <= epsilon]
@@ -154,7 +157,7 @@ def family(part: Part) -> tuple[object, Fraction] | None:
 
     In such a family the loss with shift a+b dominates those with a and b composed. Noise with
     monotone likelihood ratios is one: the shifts along a path of tables add, without loss, to one
-    shift. Pure losses are handled by packing (`packs`).
+    shift. Steps losses are handled by packing (`packs`).
     """
     match part:
         case MechanismLoss():
@@ -164,159 +167,77 @@ def family(part: Part) -> tuple[object, Fraction] | None:
             return None
 
 
-def weighed(pattern: LossMultiset) -> LossMultiset:
-    """Returns the pattern with its masses computed; they are stored in the pattern itself.
+class Summary(NamedTuple):
+    """The sizes by which a loss is compared, where it has some.
 
-    Masses serve to exclude dominance quickly: a pattern has at least the mass, of each sort, of
-    every pattern that it dominates, since the latter arises by lowering losses and by splitting
-    them. The sorts are pure ε, Gaussian μ², ρ, δ, two sums of the shifts of all families weighted
-    by a hash of the family, and the number of all other losses.
-    """
-    if pattern.masses is not None:
-        return pattern
-    whole = [0.0] * _SORTS
-    for atom, n in pattern.atoms.items():
-        for sort, mass in enumerate(_summary(atom).masses):
-            if mass:
-                whole[sort] += n * mass
-    object.__setattr__(pattern, "masses", tuple(whole))
-    return pattern
-
-
-_SORTS = 7
-#: The rounding error allowed in sums of masses, which are floats.
-_NEARLY = 1 + 1e-9
-
-
-#: A number as a double, which is quick to compare, and exactly.
-Amount = tuple[float, Fraction]
-
-
-class Sorted(NamedTuple):
-    """The summary of an atom; exactly one kind: `pure`, or `kin` with its shift, or `other`.
-
-    `amount`: the total ε of a pure loss, or the shift, as a double and exactly. `gaussian`: μ².
-    `no_failure`: the chance 1-δ, None if it is 1. `masses`: numbers of which a pattern has at least
-    as much as one that it dominates.
+    `family`: `PURE`, a family of noise whose shifts add (see `family`), or None; `steps`: the size
+    of a loss of that family; a shift counts as one step. `gaussian`: μ²; `no_failure`: the chance
+    1-δ, None if it is 1.
     """
 
-    pure: Pure | None
-    kin: Kin | None
-    amount: Amount
+    family: object
+    steps: Steps
     gaussian: Fraction
     rho: Fraction
     no_failure: Survival | None
-    other: bool
-    masses: Masses
 
 
-class Kin:
-    """A family of noise whose shifts add; families with equal keys are one object, as atoms are."""
-
-    __slots__ = ("__weakref__", "key")
-    _known: ClassVar[WeakValueDictionary[object, Kin]] = WeakValueDictionary()
-
-    key: object
-
-    def __new__(cls, key: object) -> Kin:
-        """Returns the unique object with this key."""
-        known = cls._known.get(key)
-        if known is None:
-            known = super().__new__(cls)
-            known.key = key
-            cls._known[key] = known
-        return known
-
-
-def _summary(atom: MechanismLossOptions) -> Sorted:
-    """Returns the summary of an atom, stored in the atom."""
-    found: Sorted | None = atom.sorted
-    if found is None:
-        found = atom.sorted = _summarise(atom)
-    return found
-
-
-def _summarise(atom: MechanismLossOptions) -> Sorted:
-    """Computes the summary of an atom from its options."""
+@lru_cache(maxsize=1 << 14)  # few atoms make many patterns
+def _summary(atom: MechanismLossOptions) -> Summary | None:
+    """Returns the sizes of an atom; None if it can only be compared as a whole."""
     pure, known = as_pure(atom), atom.options[0]
-    kin = None if pure is not None or known.part is None else family(known.part)
-    rho = known.part.rho if isinstance(known.part, Concentrated) else None
-    unknown = known.part is not None and kin is None and rho is None
-    if pure is None and (len(atom.options) > 1 or unknown):
-        none = (0.0, ZERO)
-        return Sorted(None, None, none, ZERO, ZERO, None, True, (0, 0, 0, 0, 0, 0, 1))
-    leak = double(1 - known.no_failure)
-    epsilon = ZERO if pure is None else least_epsilon(pure)
-    key, shift = (None, ZERO) if kin is None else (Kin(kin[0]), kin[1])
-    weight = 0 if kin is None else hash(kin[0])
-    masses = (
-        double(epsilon),
-        double(known.gaussian),
-        double(rho or ZERO),
-        -math.log1p(-leak) if leak < 1 else math.inf,
-        double(shift) * (1 + weight % 1021),
-        double(shift) * (1 + weight % 4093),
-        0.0,
-    )
+    if pure is None and len(atom.options) > 1:
+        return None
+    key: object = None
+    steps: Steps = ()
+    rho = ZERO
+    if pure is not None:
+        key, steps = PURE, pure
+    elif isinstance(known.part, Concentrated):
+        rho = known.part.rho
+    elif known.part is not None:
+        found = family(known.part)
+        if found is None or not found[1]:
+            return None
+        key, steps = found[0], ((found[1], 1),)
     no_failure = None if known.no_failure == 1 else Survival(known.no_failure)
-    amount = epsilon or shift
-    return Sorted(
-        pure,
-        key,
-        (double(amount), amount),
-        known.gaussian,
-        rho or ZERO,
-        no_failure,
-        False,
-        masses,
-    )
-
-
-def _surely_not(over: LossMultiset, under: LossMultiset) -> bool:
-    """Returns whether the masses show that `over` does not dominate `under`."""
-    first, second = weighed(over).masses, weighed(under).masses
-    assert first is not None and second is not None
-    return any(less > more * _NEARLY for more, less in zip(first, second, strict=True))
+    return Summary(key, steps, known.gaussian, rho, no_failure)
 
 
 class _AtomSum(NamedTuple):
-    """The atoms of a pattern by kind, with their sums.
+    """The atoms of a pattern by kind.
 
-    Pure losses and their counts; shifts by family (`bins`); the sums of Gaussian μ² and of ρ; the
+    `packed`: the losses of each family, with their counts; the sums of Gaussian μ² and of ρ; the
     chance that no failure happens; and all other atoms.
     """
 
-    pure: list[tuple[Sorted, int]]
-    bins: dict[Kin, list[tuple[Amount, int]]]
+    packed: dict[object, dict[Steps, int]]
     gaussian: Fraction
     rho: Fraction
     no_failure: Survival
     others: dict[MechanismLossOptions, int]
 
 
-def _summed(atoms: Iterable[tuple[MechanismLossOptions, int]]) -> _AtomSum:
-    """Returns the atoms of a pattern, given with their counts, by kind, with the sum of each
-    kind."""
-    pure: list[tuple[Sorted, int]] = []
-    bins: dict[Kin, list[tuple[Amount, int]]] = {}
+def _summed(atoms: Mapping[MechanismLossOptions, int]) -> _AtomSum:
+    """Returns the atoms of a pattern, given with their counts, by kind."""
+    packed: dict[object, dict[Steps, int]] = {}
     others: dict[MechanismLossOptions, int] = {}
     gaussian, rho, no_failure = ZERO, ZERO, Survival(ONE)
-    for atom, n in atoms:
-        found: Sorted = atom.sorted or _summary(atom)
-        if found.other:
+    for atom, n in atoms.items():
+        found = _summary(atom)
+        if found is None:
             others[atom] = n
             continue
-        if found.pure is not None:
-            pure.append((found, n))
-        elif found.kin is not None:
-            bins.setdefault(found.kin, []).append((found.amount, n))
-        elif found.rho:
+        if found.family is not None:
+            alike = packed.setdefault(found.family, {})
+            alike[found.steps] = alike.get(found.steps, 0) + n
+        if found.rho:
             rho += found.rho * n
         if found.gaussian:
             gaussian += found.gaussian * n
         if found.no_failure is not None:
             no_failure = no_failure + found.no_failure * n
-    return _AtomSum(pure, bins, gaussian, rho, no_failure, others)
+    return _AtomSum(packed, gaussian, rho, no_failure, others)
 
 
 def dominates(first: LossMultiset, second: LossMultiset) -> bool:
@@ -325,7 +246,7 @@ def dominates(first: LossMultiset, second: LossMultiset) -> bool:
     Sound, not complete (theory, section 5): `second` must arise from `first` by lowering losses, by
     splitting a loss into a sum, or by lowering the mass of δ.
     """
-    if len(second.atoms) > 4 * len(first.atoms) + 64 or _surely_not(first, second):
+    if len(second.atoms) > 4 * len(first.atoms) + 64:
         return False
     left, right = dict(first.atoms), dict(second.atoms)
     for atom in list(right if len(right) < len(left) else left):
@@ -338,74 +259,11 @@ def dominates(first: LossMultiset, second: LossMultiset) -> bool:
                     side[atom] -= shared
     if not right:
         return True
-    over, under = _summed(left.items()), _summed(right.items())
+    over, under = _summed(left), _summed(right)
     if under.gaussian > over.gaussian or under.rho > over.rho or over.no_failure < under.no_failure:
         return False
-    if not all(_packs(over.bins.get(key, []), bins) for key, bins in under.bins.items()):
-        return False
-    if not _pure_packs(over.pure, under.pure):
-        return False
-    return _matched(over.others, under.others)
-
-
-def _pure_packs(over: list[tuple[Sorted, int]], under: list[tuple[Sorted, int]]) -> bool:
-    """Returns whether the pure losses `over` are known to dominate the losses `under`, by
-    packing."""
-    if all(_plain(each.pure) for side in (over, under) for each, _ in side):
-        return _packs(_wholes(over), _wholes(under))
-    return packs(_gathered((e.pure, n) for e, n in over), _gathered((e.pure, n) for e, n in under))
-
-
-def _plain(pure: Pure | None) -> bool:
-    """Returns whether a pure loss has one bound only, a single step of one ε."""
-    return pure is not None and len(pure) == 1 and pure[0][1] == 1
-
-
-def _wholes(losses: list[tuple[Sorted, int]]) -> list[tuple[Amount, int]]:
-    """Returns the total ε of each pure loss with its count."""
-    return [(each.amount, n) for each, n in losses]
-
-
-def _gathered(counted: Iterable[tuple[Any, int]]) -> dict[Any, int]:
-    """Returns the total count of each distinct item."""
-    found: dict[Any, int] = {}
-    for each, n in counted:
-        found[each] = found.get(each, 0) + n
-    return found
-
-
-def _packs(bins: list[tuple[Amount, int]], into: list[tuple[Amount, int]]) -> bool:
-    """Returns whether the items `into` fit into the bins `bins`, both as (size, count): sound, not
-    complete.
-
-    The largest item first, each into the bin with the least room that suffices.
-    """
-    free, items = (_gathered((x, n) for (_, x), n in losses) for losses in (bins, into))
-    for item in sorted(items, reverse=True):
-        left = items[item]
-        while left:
-            fitting = [capacity for capacity in free if capacity >= item]
-            if not fitting:
-                return False
-            capacity = min(fitting)
-            each = max(1, capacity // item) if item else left
-            full = min(free[capacity], left // each)
-            if full:
-                _take(free, capacity, full, capacity - item * each)
-                left -= full * each
-            else:
-                _take(free, capacity, 1, capacity - item * left)
-                left = 0
-    return True
-
-
-def _take(free: dict[Fraction, int], capacity: Fraction, many: int, rest: Fraction) -> None:
-    """Replaces `many` bins of the size `capacity` in `free` by as many of the size `rest`."""
-    free[capacity] -= many
-    if not free[capacity]:
-        del free[capacity]
-    if rest > 0:
-        free[rest] = free.get(rest, 0) + many
+    packed = (packs(over.packed.get(key, {}), losses) for key, losses in under.packed.items())
+    return all(packed) and _matched(over.others, under.others)
 
 
 def _matched(over: dict[MechanismLossOptions, int], under: dict[MechanismLossOptions, int]) -> bool:
@@ -481,21 +339,18 @@ def covering(patterns: Sequence[LossMultiset]) -> LossMultiset:
     others = [each for each in patterns[1:] if each.atoms != first.atoms]
     if not others:
         return first
-    sums = [_summed(each.atoms.items()) for each in (first, *others)]
-    pures = [pure for each in sums for pure, _ in each.pure]
+    sums = [_summed(each.atoms) for each in (first, *others)]
+    pures = {pure for each in sums for pure in each.packed.get(PURE, ())}
     one = _one_epsilon(pures)
-    if len(others) > 1 and one is None and not all(_plain(each.pure) for each in pures):
+    if len(others) > 1 and one is None and not all(map(_is_one_step, pures)):
         # All pure losses of a half may be steps of one ε.
         most = 1 + (len(others) + 1) // 2
         return covering([covering([first, *others][:most]), covering([first, *others][most:])])
     atoms = _most_of_each([each.others for each in sums])
-    for epsilon, n in _largest([_wholes(each.pure) for each in sums]):
-        steps = None if one is None else equal_steps(one, int(epsilon / one))
-        atom = MechanismLossOptions((curve_of(steps or Response(epsilon)),))
-        atoms[atom] = atoms.get(atom, 0) + n
-    for key in dict.fromkeys(key for each in sums for key in each.bins):
-        for value, n in _largest([each.bins.get(key, []) for each in sums]):
-            atom = MechanismLossOptions((curve_of(of_family(key.key, value)),))
+    for key in dict.fromkeys(key for each in sums for key in each.packed):
+        for value, n in _elementwise_maximum([each.packed.get(key, {}) for each in sums]):
+            part = equal_steps(one, int(value / one)) if key is PURE and one else None
+            atom = MechanismLossOptions((curve_of(part or of_family(key, value)),))
             atoms[atom] = atoms.get(atom, 0) + n
     gaussian, rho = max(each.gaussian for each in sums), max(each.rho for each in sums)
     no_failure = max(each.no_failure for each in sums).no_failure
@@ -527,22 +382,23 @@ def _most_of_each(
     return found
 
 
-def _one_epsilon(losses: Sequence[Sorted]) -> Fraction | None:
+def _is_one_step(pure: Steps) -> bool:
+    """Returns whether a pure loss has one bound only, a single step of one ε."""
+    return len(pure) == 1 and pure[0][1] == 1
+
+
+def _one_epsilon(losses: Iterable[Steps]) -> Fraction | None:
     """Returns the ε of a step if all steps of all pure losses have the same ε, else None."""
-    one: Fraction | None = None
-    for each in losses:
-        for epsilon, _ in each.pure or ():
-            if one is None:
-                one = epsilon
-            elif one is not epsilon and one != epsilon:
-                return None
-    return one
+    sizes = {epsilon for each in losses for epsilon, _ in each}
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 def of_family(key: object, value: Fraction) -> Part:
-    """Returns the loss of a family of noise, `key`, at the shift `value` (for pure steps: their
-    number)."""
+    """Returns the loss of a family, `key`, of the size `value`: an ε, a shift, or a number of pure
+    steps."""
     match key:
+        case str():
+            return Response(value)
         case PureSteps():
             return key.along(int(value))
         case MechanismLoss():
@@ -550,19 +406,21 @@ def of_family(key: object, value: Fraction) -> Part:
     raise AssertionError(key)
 
 
-def _largest(losses: Sequence[list[tuple[Amount, int]]]) -> Iterator[tuple[Fraction, int]]:
-    """Yields the elementwise maximum of multisets, each sorted downwards, with counts.
+def _elementwise_maximum(losses: Sequence[Mapping[Steps, int]]) -> Iterator[tuple[Fraction, int]]:
+    """Yields the elementwise maximum of the sizes in multisets, each sorted downwards, with counts.
 
     For every x it has as many elements of at least x as the multiset that has most of them.
     """
-    listed = [(*amount, i, n) for i, each in enumerate(losses) for amount, n in each]
+    listed = [
+        (least_size(steps), i, n) for i, each in enumerate(losses) for steps, n in each.items()
+    ]
     listed.sort(reverse=True)
     counts = [0] * len(losses)
     told = most = 0
-    for place, (_, value, i, n) in enumerate(listed):
-        counts[i] += n
-        most = max(most, counts[i])
-        last = place + 1 == len(listed) or listed[place + 1][1] != value
-        if last and most > told:
+    for value, group in groupby(listed, key=itemgetter(0)):
+        for _, i, n in group:
+            counts[i] += n
+        most = max(counts)
+        if most > told:
             yield value, most - told
             told = most

@@ -42,25 +42,24 @@ from dpcompose.curves.families import PureSteps
 class MechanismLossOptions:
     """An atom of patterns: the loss of one mechanism for one change, as bounds each of which holds.
 
-    Equal objects are one object, since patterns are compared by their atoms very often. `about` and
-    `sorted` cache what `size` and the module `dominance` compute from the options.
+    Equal objects are one object, since patterns are compared by their atoms very often. `about`
+    caches what `size` computes from the options.
     """
 
-    __slots__ = ("__weakref__", "about", "options", "sorted")
+    __slots__ = ("__weakref__", "about", "options")
     _known: ClassVar[WeakValueDictionary[tuple[Curve, ...], MechanismLossOptions]] = (
         WeakValueDictionary()
     )
 
     options: tuple[Curve, ...]
     about: tuple[float, float] | None
-    sorted: Any
 
     def __new__(cls, options: tuple[Curve, ...]) -> MechanismLossOptions:
         """Returns the unique object with these options."""
         known = cls._known.get(options)
         if known is None:
             known = super().__new__(cls)
-            known.options, known.about, known.sorted = options, None, None
+            known.options, known.about = options, None
             cls._known[options] = known
         return known
 
@@ -76,8 +75,6 @@ class TracedCharge(NamedTuple):
     state: Any
 
 
-#: The masses of an atom or a pattern, one for each sort: see `dominance.weighed`.
-Masses = tuple[float, ...]
 #: Charges (`TracedCharge`) or nested traces, each with its count.
 Trace = tuple[tuple[Any, int], ...]
 
@@ -124,14 +121,12 @@ class LossMultiset:
     `loose`: bounds a set of changes from above, so that perhaps no single change attains the loss.
     `attained`: some mechanisms with these guarantees lose exactly this; not known where a guarantee
     is used over several steps. `trace`: the mechanisms that are charged; for display only.
-    `masses`: the sum of the atoms' masses (see `dominance.weighed`), None if not computed.
     """
 
     atoms: dict[MechanismLossOptions, int]
     loose: bool = field(default=False, compare=False)
     attained: bool = field(default=True, compare=False)
     trace: Trace = field(default=(), compare=False, repr=False)
-    masses: Masses | None = field(default=None, compare=False, repr=False)
 
     def times(self, copies: int) -> LossMultiset:
         """Returns the composition of `copies` independent copies of the pattern."""
@@ -172,10 +167,7 @@ def together(patterns: Iterable[LossMultiset]) -> LossMultiset:
         for atom, n in pattern.atoms.items() if number else ():
             atoms[atom] = atoms.get(atom, 0) + n
     trace = traces[0][0] if len(traces) == 1 else tuple(traces)
-    masses = [pattern.masses for pattern in listed if pattern.masses is not None]
-    known = masses and len(masses) == len(listed)
-    whole = tuple(map(sum, zip(*masses, strict=True))) if known else None
-    return LossMultiset(atoms, loose, attained, trace, whole)
+    return LossMultiset(atoms, loose, attained, trace)
 
 
 def one(option: Curve, *others: Curve, attained: bool = True) -> LossMultiset:

@@ -22,7 +22,7 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Ask, Chance, LossAlgebra, Walk
 from dpcompose.core.loss.compositions import compositions, worst_total
-from dpcompose.core.loss.dominance import covering, dominates, weighed
+from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import (
     NOTHING,
     LossMultiset,
@@ -97,14 +97,10 @@ class Patterns(LossAlgebra):
 
     A loss is the set of patterns that no other one dominates, each of which may be the worst at
     some δ. `curves`: whether (ε, δ) over several steps are also read as power functions; such
-    losses are not known to dominate others. `given_up`: for each composition of losses that was too
-    large to enumerate, the numbers of patterns of these losses. `hopeless`: the same for an earlier
-    problem that differs little from this one; the compositions listed there are not enumerated.
+    losses are not known to dominate others.
     """
 
     curves: bool = False
-    hopeless: frozenset[tuple[int, ...]] = field(default=frozenset(), compare=False, repr=False)
-    given_up: set[tuple[int, ...]] = field(default_factory=set, compare=False, repr=False)
     zero: UndominatedLosses = field(default=(NOTHING,), init=False, compare=False, repr=False)
     none: UndominatedLosses = field(default=(), init=False, compare=False, repr=False)
     notion: Notion = field(default=Notion.PROFILE, init=False, repr=False)
@@ -124,20 +120,17 @@ class Patterns(LossAlgebra):
             else:
                 several.append(loss)
         total: UndominatedLosses = (together(single),)
-        work, sizes = 0, tuple(sorted(map(len, several)))
+        work = 0
         for loss in several:
-            if sizes in self.hopeless:
-                break
             work += len(total) * len(loss) * (longest(total) + longest(loss))
             if len(total) * len(loss) > MOST_JOINED or work > MOST_ATOMS:
                 break
-            pairs = product(map(weighed, total), map(weighed, loss))
+            pairs = product(total, loss)
             total = tuple(self._undominated(together(pair) for pair in pairs))
             if len(total) > MOST_PATTERNS:
                 break
         else:
             return total
-        self.given_up.add(sizes)
         sorts = self._sorts([(loss, 1) for loss in several])
         short = all(longest(loss) <= MOST_ATOMS_OF_SHORT for loss, _ in sorts)
         if not short or sum(parts_of(loss) for loss, _ in sorts) > MOST_PARTS:
@@ -163,7 +156,7 @@ class Patterns(LossAlgebra):
             work += len(total) * len(loss) * (longest(total) + longest(loss))
             if work > MOST_COVERED:
                 return None
-            pairs = product(map(weighed, total), map(weighed, loss))
+            pairs = product(total, loss)
             total = self.undominated(together(pair) for pair in pairs)
         return total
 

@@ -410,7 +410,7 @@ def fill(
     return total, tuple(filled)
 
 
-def spread(
+def worst_distribution(
     losses: Sequence[Sequence[Amount]], sizes: Sequence[int], rows: int, blocks: int
 ) -> Amount:
     """Returns the exact largest loss of at most `rows` row changes in at most `blocks` blocks.

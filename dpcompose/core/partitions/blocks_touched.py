@@ -65,7 +65,8 @@ class RowsOverBlocks(NamedTuple):
         work *= sum(min(n, self.most, self.hits) for n in self.sizes)
         if work <= WORK and loss != math.inf:
             columns = [[Fraction(0), *losses] for losses in (yield from self._columns())]
-            loss = min(loss, allocation.spread(columns, self.sizes, self.hits, self.most))
+            exact = allocation.worst_distribution(columns, self.sizes, self.hits, self.most)
+            loss = min(loss, exact)
         branches: list[Branch] = []
         attained = algebra.zero
         for index, many, size in filled:

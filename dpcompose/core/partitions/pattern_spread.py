@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
+from typing import NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import (
     Fixed,
-    InOne,
     InSets,
-    InSome,
     Whereabouts,
 )
 from dpcompose.core.loss.dominance import covering, dominates
@@ -24,9 +23,9 @@ from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses, size, t
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.pattern_options import is_one_loss
 
-#: The most ways of changing the blocks that are listed.
+#: The most ways of changing the blocks that are listed,
 MOST_WAYS = 3_000
-#: The same if a row may lose less in a block that it enters than in one that it leaves.
+#: and if a row may lose less in a block that it enters than in one that it leaves.
 MOST_DIRECTED = 400
 #: The most blocks of which all pairs are tried.
 MOST_PARTNERS = 60
@@ -36,7 +35,21 @@ MOST_INTERVALS = 100
 FEW_INTERVALS = 4
 
 
-def spread(
+#: Losses of blocks, with the number of blocks that have each.
+Way = tuple[tuple[UndominatedLosses, int], ...]
+
+
+class BlockUse(NamedTuple):
+    """How a block may change: `losses`, of a block of each class, and the `places` that this takes.
+
+    There are several sorts of places, such as blocks that a row leaves, and that it enters.
+    """
+
+    losses: Sequence[UndominatedLosses]
+    places: tuple[int, ...]
+
+
+def worst_patterns(
     algebra: Patterns,
     where: Whereabouts,
     pair: bool,
@@ -54,20 +67,20 @@ def spread(
         return algebra.worst_case(both)
     if any(not loss for loss in once) or (pair and any(not loss for loss in both)):
         return algebra.none
-    if new is not None and _ways_to_move(where, sizes) > MOST_DIRECTED:
-        once, new = list(map(_either_way, once, new)), None
     if isinstance(where, InSets):
+        if new is not None and len(where.fed) ** 2 > MOST_DIRECTED:
+            once, new = list(map(_either_way, once, new)), None
         return _sets(algebra, where.fed, pair, once, both, new)
+    most = where.most_blocks
     if not pair:
-        return algebra.undominated(_largest(algebra, once, sizes, where.most_blocks))
-    if isinstance(where, InOne):
-        return _two_of(algebra, once, both, sizes, new)
+        return algebra.undominated(_patterns_of_added(algebra, once, sizes, most))
     if new is not None:
-        return algebra.worst_case(
-            algebra.add(algebra.times(loss, n) for loss, n in way if n)
-            for way in _directed(once, new, both, sizes, where.most_blocks)
-        )
-    return algebra.undominated(_membership_pair(algebra, once, both, sizes, where.most_blocks))
+        uses = BlockUse(both, (1, 1)), BlockUse(once, (1, 0)), BlockUse(new, (0, 1))
+        listed = _patterns_of_ways(algebra, uses, sizes, (most, most))
+        if listed is not None:
+            return algebra.undominated(listed)
+        once = list(map(_either_way, once, new))
+    return algebra.undominated(_patterns_of_replaced(algebra, once, both, sizes, most))
 
 
 def covers(over: UndominatedLosses, under: UndominatedLosses) -> bool:
@@ -86,32 +99,101 @@ def _is_ordered(losses: Sequence[UndominatedLosses], order: Sequence[int]) -> bo
     return all(covers(losses[a], losses[b]) for a, b in pairwise(order))
 
 
-def _largest(
+def _patterns_of_added(
     algebra: Patterns, losses: Sequence[UndominatedLosses], sizes: Sequence[int], most: int
-) -> Iterator[LossMultiset]:
-    """Yields the multisets of losses that are worst for one row, which is in at most `most` blocks
+) -> Sequence[LossMultiset]:
+    """Returns the multisets of losses that are worst for one row, which is in at most `most` blocks
     of a partition.
 
     `losses`: of a block of each class that the row enters or leaves; `sizes`: the number of blocks
     in each class.
     """
     if most == 1:
-        yield from algebra.worst_case(losses)
-        return
+        return algebra.worst_case(losses)
     order = _by_size(losses)
     if most >= sum(sizes) or _is_ordered(losses, order):
-        yield from _compose_first(algebra, losses, sizes, order, most)
-        return
-    counts = [range(min(n, most) + 1) for n in sizes]
-    if math.prod(len(each) for each in counts) <= MOST_WAYS:
-        full = min(most, sum(sizes))
-        for taken in product(*counts):
-            if sum(taken) == full:
-                yield from algebra.add(
-                    algebra.times(losses[i], n) for i, n in enumerate(taken) if n
+        return _compose_first(algebra, losses, sizes, order, most)
+    listed = _patterns_of_ways(algebra, [BlockUse(losses, (1,))], sizes, (most,))
+    return [_Covers(algebra, losses, sizes, most).of(most)] if listed is None else listed
+
+
+def _patterns_of_ways(
+    algebra: Patterns, uses: Sequence[BlockUse], sizes: Sequence[int], places: tuple[int, ...]
+) -> list[LossMultiset] | None:
+    """Returns the patterns of all ways in which blocks may change; None if there are too many.
+
+    `uses`: how a block may change; `sizes`: the number of blocks in each class; `places`: how many
+    there are of each sort. Blocks that lose no more than enough others are left out.
+    """
+    number, all_places = len(uses), sum(places)
+    limit = MOST_WAYS if number < 3 else MOST_DIRECTED
+    if len(sizes) > 1 and (number == 1 or all_places > 2):
+        classes = (math.comb(min(n, all_places) + number, number) for n in sizes)
+        if math.prod(classes) > limit:
+            return None
+    kept: list[int] = []
+    for i in _by_size(uses[-1].losses):
+        worse = (j for j in kept if all(covers(use.losses[j], use.losses[i]) for use in uses))
+        if sum(sizes[j] for j in worse) < all_places:
+            kept.append(i)
+        if len(kept) > MOST_PARTNERS:
+            return None
+    used = [BlockUse([use.losses[i] for i in kept], use.places) for use in uses]
+    ways = _ways(used, [sizes[i] for i in kept], places, limit)
+    if ways is None:
+        return None
+    added = (algebra.add(algebra.times(loss, n) for loss, n in way) for way in ways)
+    return [pattern for loss in added for pattern in loss]
+
+
+def _ways(
+    uses: Sequence[BlockUse], sizes: Sequence[int], places: tuple[int, ...], limit: int
+) -> list[Way] | None:
+    """Returns the ways in which blocks may change such that no more can; None if there are more
+    than `limit`.
+
+    Parameters: see `_patterns_of_ways`.
+    """
+    reach = [max(each) for each in zip(*(use.places for use in uses), strict=True)]
+    found: list[tuple[Way, tuple[int, ...], int]] = [((), places, 0)]
+    for at, blocks in enumerate(sizes):
+        if min(blocks, *places) > 4 * limit:
+            return None
+        behind = sum(sizes[at + 1 :])
+        # The way, the places left, the blocks of this class left, and those left before it.
+        here = [(way, left, blocks, idle) for way, left, idle in found]
+        for losses, taken in uses:
+            filled = not behind and losses is uses[-1].losses
+            here = [
+                (
+                    (*way, (losses[at], n)) if n else way,
+                    tuple(place - n * each for place, each in zip(left, taken, strict=True)),
+                    free - n,
+                    idle,
                 )
-        return
-    yield _Covers(algebra, losses, sizes, most).of(most)
+                for way, left, free, idle in here
+                for n in _numbers(left, taken, free, filled)
+            ]
+            if len(here) > 4 * limit:
+                return None
+        found = [
+            (way, left, idle + free)
+            for way, left, free, idle in here
+            if not (idle + free)
+            or all(place <= behind * most for place, most in zip(left, reach, strict=True))
+        ]
+        if len(found) > limit:
+            return None
+    return [way for way, _, _ in found]
+
+
+def _numbers(left: Sequence[int], taken: Sequence[int], free: int, filled: bool) -> range:
+    """Returns how many of `free` blocks may change in one way; `filled`: only the most that may.
+
+    `left`: the places left; `taken`: those that one block takes.
+    """
+    most = min(free, *(place // n for place, n in zip(left, taken, strict=True) if n))
+    return range(most if filled else 0, most + 1)
 
 
 def _compose_first(
@@ -166,76 +248,52 @@ class _Covers:
         return LossMultiset(joint.atoms, True, False, joint.trace)
 
 
-def _two_of(
-    algebra: Patterns,
-    once: Sequence[UndominatedLosses],
-    both: Sequence[UndominatedLosses],
-    sizes: Sequence[int],
-    new: Sequence[UndominatedLosses] | None,
-) -> UndominatedLosses:
-    """Returns the loss of a row replaced within a block, by one in another block, or by one
-    outside.
-
-    Parameters: see the module; `sizes`: the number of blocks in each class.
-    """
-    entered = once if new is None else new
-    order = _by_size(once)
-    partners: list[int] = []
-    for i in order:
-        better = sum(
-            min(sizes[j], 2)
-            for j in partners
-            if covers(once[j], once[i]) and (new is None or covers(new[j], new[i]))
-        )
-        if better < 2:
-            partners.append(i)
-        if len(partners) > MOST_PARTNERS:
-            moves = algebra.add([(covering_all(once),), (covering_all(entered),)])
-            return algebra.worst_case([moves, *both])
-    found = [*both]
-    for n, i in enumerate(partners):
-        if sizes[i] > 1:
-            found.append(algebra.add([once[i], entered[i]]))
-        others = partners[n + 1 :] if new is None else [j for j in partners if j != i]
-        found += [algebra.add([once[i], entered[j]]) for j in others]
-    if not any(size > 1 for size in sizes) and len(partners) == 1:
-        found += [each[partners[0]] for each in (once, entered)]
-    return algebra.worst_case(found)
-
-
 def covering_all(losses: Sequence[UndominatedLosses]) -> LossMultiset:
     """Returns one pattern that dominates all patterns of several losses."""
     return covering([pattern for loss in losses for pattern in loss])
 
 
-def _membership_pair(
+def _patterns_of_replaced(
     algebra: Patterns,
     once: Sequence[UndominatedLosses],
     both: Sequence[UndominatedLosses],
     sizes: Sequence[int],
     most: int,
-) -> Iterator[LossMultiset]:
-    """Yields the worst patterns of a replaced row, in at most `most` blocks before and after.
+) -> Sequence[LossMultiset]:
+    """Returns the worst patterns of a replaced row, in at most `most` blocks before and after.
 
     `once`, `both`: see the module; `sizes`: the number of blocks in each class. If a block with
     both the old and the new row is at least as bad as two with one of them, the worst way has both
     in the `most` first blocks; if it is no worse than one with one of them, the worst way has one
     row in each of 2·`most` blocks.
     """
-    blocks = sum(sizes)
     order = _by_size(once)
     if all(covers(once[i], both[i]) for i in order):
-        yield from _largest(algebra, once, sizes, 2 * most)
-        return
+        return _patterns_of_added(algebra, once, sizes, 2 * most)
     twice = [algebra.add([loss, loss]) for loss in once]
     steep = all(covers(both[i], twice[i]) for i in order)
     if steep and _is_ordered(once, order) and _is_ordered(both, order):
-        yield from _compose_first(algebra, both, sizes, order, most)
-        return
-    ways = math.prod(math.comb(n + 2, 2) for n in sizes) if blocks <= 40 else math.inf
-    if ways <= MOST_WAYS or len(sizes) == 1:
-        yield from _block_counts(algebra, once, both, sizes, most)
-        return
+        return _compose_first(algebra, both, sizes, order, most)
+    listed = _patterns_of_ways(
+        algebra, [BlockUse(both, (2,)), BlockUse(once, (1,))], sizes, (2 * most,)
+    )
+    return (
+        list(_patterns_by_intervals(algebra, once, both, sizes, most)) if listed is None else listed
+    )
+
+
+def _patterns_by_intervals(
+    algebra: Patterns,
+    once: Sequence[UndominatedLosses],
+    both: Sequence[UndominatedLosses],
+    sizes: Sequence[int],
+    most: int,
+) -> Iterator[LossMultiset]:
+    """Yields patterns that dominate all ways of a replaced row, by the number of blocks with both
+    rows.
+
+    Parameters: see `_patterns_of_replaced`.
+    """
     order = _by_size(both)
     doubles = _Covers(algebra, both, sizes, most, order)
     singles = _Covers(algebra, once, sizes, 2 * most, order)
@@ -254,98 +312,11 @@ def _membership_pair(
         yield LossMultiset(joint.atoms, True, False, joint.trace)
 
 
-def _ways_to_move(where: Whereabouts, sizes: Sequence[int]) -> int:
-    """Returns about how many ways a replaced row has of leaving blocks and entering others.
-
-    `sizes`: the number of blocks in each class.
-    """
-    match where:
-        case InSets(fed):
-            return len(fed) ** 2
-        case InSome(most):
-            return math.prod(math.comb(min(n, 2 * most) + 3, 3) for n in sizes)
-        case _:
-            return len(sizes) ** 2
-
-
 def _either_way(left: UndominatedLosses, entered: UndominatedLosses) -> UndominatedLosses:
     """Returns a loss that dominates both that of leaving a block and that of entering it."""
     if len(left) == len(entered):
         return tuple(covering(pair) for pair in zip(left, entered, strict=True))
     return (covering([*left, *entered]),)
-
-
-def _directed(
-    once: Sequence[UndominatedLosses],
-    new: Sequence[UndominatedLosses],
-    both: Sequence[UndominatedLosses],
-    sizes: Sequence[int],
-    most: int,
-) -> Iterator[list[tuple[UndominatedLosses, int]]]:
-    """Returns every way in which a row leaves, enters and stays in blocks, as losses with their
-    counts.
-
-    The losses are `once` of leaving, `new` of entering, `both` of staying; `sizes`: the number of
-    blocks in each class. The row is in `most` blocks before and `most` after, unless every block is
-    used.
-    """
-    ways: list[tuple[list[tuple[UndominatedLosses, int]], int, int, int]] = [([], most, most, 0)]
-    for i, n in enumerate(sizes):
-        ways = [
-            (
-                [*way, (once[i], left), (new[i], entered), (both[i], kept)],
-                before - left - kept,
-                after - entered - kept,
-                alone + n - left - entered - kept,
-            )
-            for way, before, after, alone in ways
-            for kept in range(min(n, before, after) + 1)
-            for left in range(min(n, before) - kept + 1)
-            for entered in range(min(n - left, after) - kept + 1)
-        ]
-    return (way for way, before, after, alone in ways if not alone or not (before or after))
-
-
-def _block_counts(
-    algebra: Patterns,
-    once: Sequence[UndominatedLosses],
-    both: Sequence[UndominatedLosses],
-    sizes: Sequence[int],
-    most: int,
-) -> Iterator[LossMultiset]:
-    """Yields the patterns of a replaced row, in `most` blocks before and after, for all numbers of
-    blocks.
-
-    In each class, of a size in `sizes`, a number of blocks has the old or the new row (`once`), and
-    a number both (`both`).
-    """
-
-    def ways(index: int, left: int) -> Iterator[tuple[tuple[int, int], ...]]:
-        """Yields (blocks with one row, blocks with both) for each class from `index` on, for `left`
-        places.
-
-        All `left` places are used up as far as the blocks allow.
-        """
-        if index == len(sizes):
-            yield ()
-            return
-        for doubled in range(min(sizes[index], left // 2) + 1):
-            rest = left - 2 * doubled
-            singles = range(min(sizes[index] - doubled, rest) + 1)
-            if index == len(sizes) - 1:
-                singles = singles[-1:]
-            for single in singles:
-                for others in ways(index + 1, rest - single):
-                    yield ((single, doubled), *others)
-
-    for way in ways(0, 2 * most):
-        parts: list[UndominatedLosses] = []
-        for i, (single, doubled) in enumerate(way):
-            if single:
-                parts.append(algebra.times(once[i], single))
-            if doubled:
-                parts.append(algebra.times(both[i], doubled))
-        yield from algebra.add(parts)
 
 
 def _sets(

@@ -18,7 +18,7 @@ from dpcompose.core.model.problem import Partition
 from dpcompose.core.notions.notion import Amount
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Allocation
-from dpcompose.core.partitions.pattern_spread import spread
+from dpcompose.core.partitions.pattern_spread import worst_patterns
 
 
 def placements(
@@ -105,7 +105,7 @@ class SpreadRule(NamedTuple):
     ) -> UndominatedLosses:
         """Returns the patterns of the worst ways; `once`, `both`, `new`: as for the call, in
         patterns."""
-        return spread(algebra, self.where, self.pair, self.sizes, once, both, new)
+        return worst_patterns(algebra, self.where, self.pair, self.sizes, once, both, new)
 
 
 def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> SpreadRule:
@@ -117,7 +117,7 @@ def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> Sp
     return SpreadRule(partition.kind.where(leaf.kept), leaf.kind is Kind.PAIR, sizes)
 
 
-def largest(sizes: Sequence[int], blocks: int) -> SpreadRule:
+def any_blocks(sizes: Sequence[int], blocks: int) -> SpreadRule:
     """Returns the rule for the largest total loss of any `blocks` blocks, to each of which a row
     may come.
 

@@ -181,8 +181,6 @@ class Solver:
     def __init__(self, problem: Problem, like: Solver | None = None) -> None:
         self.problem = problem
         self._costs: dict[LossAlgebra, Costs] = {} if like is None else like._costs
-        self._given_up: set[tuple[int, ...]] = set()
-        self._hopeless = frozenset(() if like is None else like._given_up)
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
 
     def charged(self, solution: Solution) -> tuple[Answer, ...]:
@@ -231,16 +229,9 @@ class Solver:
     @cached_property
     def pattern_search(self) -> PatternSearch:
         """Returns the patterns, with what they were found by."""
-        accountant = self._accountant(self._patterns_algebra())
+        accountant = self._accountant(Patterns())
         loss, roots = self._joint(accountant)
         return PatternSearch(accountant, tuple(loss), roots, self._with_curves(tuple(loss)))
-
-    def _patterns_algebra(self, curves: bool = False) -> Patterns:
-        """Returns the algebra of patterns, which gives up on losses that were too large before.
-
-        `curves`: whether it also uses curves of paths of (ε, δ) steps.
-        """
-        return Patterns(curves, self._hopeless, self._given_up)
 
     def _accountant(self, algebra: LossAlgebra) -> Accountant:
         return Accountant(algebra, self._costs.setdefault(algebra, {}))
@@ -256,9 +247,7 @@ class Solver:
             return patterned
         if all(each.attained and not each.loose for each in patterned):
             return patterned
-        finer: UndominatedLosses = tuple(
-            self._joint(self._accountant(self._patterns_algebra(curves=True)))[0]
-        )
+        finer: UndominatedLosses = tuple(self._joint(self._accountant(Patterns(curves=True)))[0])
         small = all(len(each.atoms) <= MOST_PATHS for each in finer)
         if not finer or finer == patterned or not small:
             return patterned

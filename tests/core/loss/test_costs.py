@@ -25,7 +25,7 @@ from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.compositions import in_notion, total, total_pair, worst_total
 from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
-from dpcompose.core.loss.dominance import as_pure, covering, least_epsilon, packs
+from dpcompose.core.loss.dominance import as_pure, covering, least_size, packs
 from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
 from dpcompose.core.loss.pattern import MechanismLossOptions, one
@@ -247,7 +247,7 @@ def test_pure_losses_are_packed_into_larger_ones() -> None:
     def way(epsilon: int, steps: int = 1) -> tuple[tuple[Fraction, int], ...]:
         return ((F(epsilon), steps),)
 
-    assert least_epsilon(((F(2), 2), (F(3), 1))) == 3
+    assert least_size(((F(2), 2), (F(3), 1))) == 3
     assert packs({way(3): 1}, {way(1): 3}) and not packs({way(3): 1}, {way(1): 4})
     assert packs({way(3): 2}, {way(2): 2, way(1): 2}) and not packs({way(3): 2}, {way(2): 3})
     # Two steps of 2: a step of 2 each, or of less, but no 3.

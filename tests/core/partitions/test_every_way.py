@@ -20,7 +20,7 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions import allocation, blocks_touched, pattern_spread
 from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
-from dpcompose.core.partitions.placements import SpreadRule, largest
+from dpcompose.core.partitions.placements import SpreadRule, any_blocks
 from dpcompose.curves import curve_of
 from dpcompose.curves.curve import Response
 from dpcompose.curves.routes import Point
@@ -130,7 +130,7 @@ def test_filling_is_no_less_than_every_spread(power: int) -> None:
         sizes = [rng.randint(1, 3) for _ in once]
         rows, per_block, most = rng.randint(1, 9), rng.randint(1, 5), rng.randint(1, 5)
         columns = [[each * t**power for t in range(per_block + 1)] for each in once]
-        exact = allocation.spread(columns, sizes, rows, most)
+        exact = allocation.worst_distribution(columns, sizes, rows, most)
         places = [i for i, n in enumerate(sizes) for _ in range(n)][:5]
         if len(places) == sum(sizes):
             assert exact == max(
@@ -190,7 +190,7 @@ def test_both_ends_in_a_block_count_as_both_for_pairs() -> None:
 def test_chances_over_blocks_are_multiplied() -> None:
     algebra = Pairs(survival=True)
     once = [((F(1), Survival(F(2, 5))),), ((F(1), Survival(F(1, 2))),)]
-    found, _ = algebra.worst_blocks(largest([1, 1], 2), once, once, None)
+    found, _ = algebra.worst_blocks(any_blocks([1, 1], 2), once, once, None)
     [(epsilon, survival)] = found
     assert epsilon == 2 and F(1, 5) * (1 - F(1, 10**30)) < survival.no_failure <= F(1, 5)
 

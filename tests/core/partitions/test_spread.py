@@ -23,8 +23,8 @@ from dpcompose.core.partitions import allocation, pattern_spread
 from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
 from dpcompose.core.partitions.placements import (
     SpreadRule,
+    any_blocks,
     copies_of_a_row,
-    largest,
     placements,
     rule_for,
 )
@@ -163,7 +163,7 @@ def test_many_rows_are_filled_into_the_dearest_blocks(rows: int) -> None:
         )
         loss, _ = allocation.fill(once, sizes, rows, 2, 2, 2)
         losses = [[each * t * t for t in range(3)] for each in once]
-        assert allocation.spread(losses, sizes, rows, 2) == exact <= loss
+        assert allocation.worst_distribution(losses, sizes, rows, 2) == exact <= loss
 
 
 def test_rows_spread_in_a_walk_are_the_worst_in_all() -> None:
@@ -198,9 +198,9 @@ def test_rows_spread_in_a_walk_are_the_worst_in_all() -> None:
 
 def test_rules_on_pairs_take_each_coordinate_by_itself() -> None:
     pairs = [((F(1), F(1, 10)),), ((F(3), F(1, 100)),)]
-    rule = largest([1, 1], 2)
+    rule = any_blocks([1, 1], 2)
     assert Pairs().worst_blocks(rule, pairs, pairs, None)[0] == ((F(4), F(11, 100)),)
-    assert Pairs().worst_blocks(largest([1, 1], 1), pairs, pairs, None)[0] == ((F(3), F(1, 10)),)
+    assert Pairs().worst_blocks(any_blocks([1, 1], 1), pairs, pairs, None)[0] == ((F(3), F(1, 10)),)
     # A block without a bound, where it can be hit.
     assert Pairs().worst_blocks(rule, [pairs[0], ()], [pairs[0], ()], None)[0] == Pairs().none
 
@@ -209,7 +209,7 @@ def test_every_way_of_choosing_pairs_for_blocks_is_tried() -> None:
     """Two blocks that are both hit: all four sums of their pairs hold, and none covers another."""
     one: Loss = ((F(1), F(3)), (F(2), F(1)))
     other: Loss = ((F(10), F(30)), (F(40), F(10)))
-    found, _ = Pairs().worst_blocks(largest([1, 1], 2), [one, other], [one, other], None)
+    found, _ = Pairs().worst_blocks(any_blocks([1, 1], 2), [one, other], [one, other], None)
     assert found == ((F(11), F(33)), (F(12), F(31)), (F(41), F(13)), (F(42), F(11)))
 
 
@@ -247,9 +247,23 @@ def test_patterns_of_ordered_losses_are_those_of_the_largest() -> None:
         return (one(curve_of(Response(F(epsilon)))),)
 
     losses = [loss(1), loss(3), loss(2)]
-    (found,) = largest([1, 1, 1], 2).of_patterns(algebra, losses, losses)
+    (found,) = any_blocks([1, 1, 1], 2).of_patterns(algebra, losses, losses)
     assert size(found) == size(algebra.add([loss(3), loss(2)])[0])
     assert pattern_spread.covers(loss(3), loss(2)) and not pattern_spread.covers(loss(2), loss(3))
+
+
+def test_the_two_worst_blocks_count_where_a_row_moves() -> None:
+    """Neither two losses of 5 and 4 nor one of 7 covers the other."""
+    algebra = Patterns()
+    once, both = (
+        [(one(curve_of(Response(F(epsilon)))),) for epsilon in losses]
+        for losses in ((5, 4, 3), (7, 6, 5))
+    )
+    for sizes in ([1, 1, 1], [1, 2, 1]):
+        found = SpreadRule(InOne(), True, sizes).of_patterns(algebra, once, both)
+        assert found == (*algebra.add(once[:2]), *both[0])
+    found = SpreadRule(InOne(), True, [2, 1, 1]).of_patterns(algebra, once, both)
+    assert found == (*algebra.times(once[0], 2), *both[0])
 
 
 def unlike(number: int, seed: int) -> tuple[list[UndominatedLosses], list[UndominatedLosses]]:

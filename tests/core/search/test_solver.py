@@ -13,6 +13,7 @@ from walks import driven, problem_of, top_of
 from dpcompose.core.change.units import ANY, PAIR, SINGLE, ChangeUnit, State, leaf_item, state_of
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.loss.walk import Effort
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
@@ -104,10 +105,8 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
 
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
-    plain, curved = (
-        solver._accountant(solver._patterns_algebra(curves=each)).costs for each in (False, True)
-    )
-    assert plain is not curved and solver._accountant(solver._patterns_algebra()).costs is plain
+    plain, curved = (solver._accountant(Patterns(curves=each)).costs for each in (False, True))
+    assert plain is not curved and solver._accountant(Patterns()).costs is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:
