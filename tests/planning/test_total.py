@@ -197,6 +197,51 @@ def test_blocks_of_kinds_keep_their_order() -> None:
     assert epsilon(total(one, two)) == 12  # kind x: 2 · 1 + 2 + 8; kind y: 2 · 1 + 4 + 5
 
 
+NORTH = "{name: m, reads: g.north, notion: pure, epsilon: 1}"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        # A user's first row by date may be in the north, and the first by amount in the south.
+        (
+            "c: {from: t, map: {kind: cap, rows: 1, keep: first, order: date}}",
+            "c: {from: t, map: {kind: cap, rows: 1, keep: first, order: amount}}",
+        ),
+        (
+            "c: {from: t, map: {kind: limit, per: u, rows: 1, keep: first, order: date}}",
+            "c: {from: t, map: {kind: limit, per: u, rows: 1, keep: first}}",
+        ),
+    ],
+)
+def test_rows_that_are_first_in_unlike_orders_are_not_the_same(one: str, two: str) -> None:
+    text = (
+        "dpcompose: 1\npopulation: p\nprotect: user\ndatasets:\n  t: {unit: u}\n  CAPPED\n"
+        "  g: {from: c, partition: {by: value, blocks: [north, south]}}\nmechanisms: [READS]\n"
+    ).replace("READS", NORTH)
+    north, other = text.replace("CAPPED", one), text.replace("CAPPED", two)
+    assert epsilon(total(north, text.replace("CAPPED", one).replace("g.north", "g.south"))) == 1
+    assert epsilon(total(north, other.replace("g.north", "g.south"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("kinds", "both"),
+    [
+        ("{free: [south], paid: [north]}", 2),
+        ("{free: [north, south], paid: [south]}", 2),
+        ("{paid: [south], free: [north]}", 1),
+    ],
+)
+def test_kinds_that_feed_other_blocks_are_not_the_same(kinds: str, both: int) -> None:
+    text = (
+        f"{HEAD}datasets:\n  t: {{}}\n"
+        "  g: {from: t, partition: {by: kinds, kinds: {free: [north], paid: [south]}}}\n"
+        f"mechanisms: [{NORTH}]\n"
+    )
+    other = text.replace("{free: [north], paid: [south]}", kinds).replace("g.north", "g.south")
+    assert epsilon(total(text, other)) == both
+
+
 def test_samples_are_drawn_by_each_release() -> None:
     text = HEAD + (
         "datasets: {people: {}, some: {from: people, map: {kind: sample, poisson: 0.5}}}\n"

@@ -383,7 +383,7 @@ def _same_split(known: Sequence[Partition], other: Partition) -> int | None:
     if not other.kind.assignment().determined:
         return None
     for place, each in enumerate(known):
-        if _declaration(each) == _declaration(other) and each.size == other.size:
+        if each.size == other.size and _declaration(each) == _declaration(other):
             return place
     return None
 
@@ -392,7 +392,8 @@ def _declaration(each: Partition) -> tuple[object, ...]:
     """Returns the name of a partition with all that a spec declares of it, for comparison."""
     return (
         each.path[-1],
-        each.kind,
+        # A kind that numbers its blocks has each in a class of its own.
+        each.kind.by_names([str(alike.names[0]) for alike in each.classes]),
         each.drops,
         each.max_blocks_per_unit,
         each.max_rows_per_block,

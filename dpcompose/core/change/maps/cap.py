@@ -21,6 +21,7 @@ class Cap(ChosenRows):
 
     rows: int
     keep: Keep
+    order: str | None = None
     what: ClassVar[str] = "cap"
 
     def becomes(self, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome]:

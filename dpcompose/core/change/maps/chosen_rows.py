@@ -29,21 +29,22 @@ class ChosenRows(Map):
     """A map that keeps at most `rows` of the rows that compete for places, the first or random ones
     (`keep`).
 
-    `what`: the name of the map in words.
+    `what`: the name of the map in words. `order`: what orders the rows, None if not given; maps of
+    different orders keep different rows.
     """
 
     __slots__ = ()
     what: ClassVar[str]
     rows: int
     keep: Keep
+    order: str | None
 
     @classmethod
     def from_keys(cls, *values: Any) -> Self:
-        """Returns the map that the keys declare, of which the last one is `order`; `Contradiction`
-        if random rows are given an order."""
-        *fields, order = values
-        made = cls(*fields)
-        if order is not None and made.keep == "random":
+        """Returns the map that the keys declare; `Contradiction` if random rows are given an
+        order."""
+        made = cls(*values)
+        if made.order is not None and made.keep == "random":
             says = "`order` and `keep: random` exclude each other"
             raise Contradiction("DPC105", "order", says, "remove `order`, or write `keep: first`")
         return made

@@ -22,6 +22,7 @@ class RowLimit(ChosenRows):
     per: str
     rows: int
     keep: Keep
+    order: str | None = None
     what: ClassVar[str] = "limit"
 
     def single_key(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpcompose.core.change.kind_form import Declared, Form, Refusal
@@ -23,6 +23,9 @@ class ByKinds(PartitionKind):
 
     def assignment(self) -> Assignment:
         return Assignment(shifts=False, determined=True, padding=True)
+
+    def by_names(self, blocks: Sequence[str]) -> object:
+        return {kind: frozenset(blocks[i] for i in fed) for kind, fed in self.kinds.items()}
 
     def leaves_out(self, block: int, blocks: int) -> bool:
         """Returns whether some kind does not feed the block."""

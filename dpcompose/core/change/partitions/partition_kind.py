@@ -65,6 +65,11 @@ class PartitionKind(ABC):
     def assignment(self) -> Assignment:
         """Returns how rows are assigned to blocks."""
 
+    def by_names(self, blocks: Sequence[str]) -> object:
+        """Returns what the kind declares, with the names of blocks for their numbers, to compare
+        partitions that list their blocks in different orders."""
+        return self
+
     @abstractmethod
     def declares(self, name: str) -> Declared:
         """Returns what the author declares of the blocks of `name`, which nobody can check."""

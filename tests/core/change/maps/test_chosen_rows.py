@@ -26,7 +26,7 @@ def test_which_rows_are_chosen() -> None:
     # Of one row of each key, the choice is what makes it lose less.
     assert "afresh; which one stays secret" in Cap(1, "random").declaration("of each unit")
     assert issubclass(Cap, ChosenRows)
-    assert Cap.from_keys(2, "first", "time") == Cap(2, "first")
+    assert Cap.from_keys(2, "first", "time") == Cap(2, "first", "time") != Cap(2, "first")
     with pytest.raises(Contradiction) as found:
         RowLimit.from_keys("id", 2, "random", "time")
     assert found.value.why.code == "DPC105" and found.value.why.at == ("order",)

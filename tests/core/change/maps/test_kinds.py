@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from dpcompose.core.change import maps
 from dpcompose.core.change.effects import MapOutcome, TooMany
+from dpcompose.core.change.kind_form import Contradiction, Form
 from dpcompose.core.change.maps.cap import Cap
 from dpcompose.core.change.maps.edges import Edges
 from dpcompose.core.change.maps.filter import Filter
@@ -187,3 +189,44 @@ def test_a_kind_is_made_of_its_keys(name: str) -> None:
     assert maps.form_of(made) is form
     assert made.describe()
     assert hash(made) == hash(form.made(*map(given, form.keys)))
+
+
+#: Two values of each sort.
+VALUES: dict[Sort, tuple[object, object]] = {
+    Sort.WHOLE: (2, 3),
+    Sort.SEVERAL: (2, 3),
+    Sort.NAME: ("x", "y"),
+    Sort.COLUMN: ("x", "y"),
+    Sort.COLUMNS: (frozenset("x"), frozenset("y")),
+    Sort.FLAG: (False, True),
+    Sort.NUMBER: (Fraction(1), Fraction(2)),
+    Sort.MOVES: ((Fraction(1), Fraction(2)), (Fraction(1), Fraction(3))),
+}
+
+
+@pytest.mark.parametrize("name", sorted({*maps.MAPS} - {"sample", "batches", "allocate"}))
+def test_maps_that_differ_in_a_key_are_not_equal(name: str) -> None:
+    # Else `total` would take unlike tables of two specs for one.
+    form = maps.MAPS[name]
+    values = [key.choices or VALUES[key.sort] for key in form.keys]
+    for place, key in enumerate(form.keys):
+        differ = [
+            form.made(*first[:place], one, *first[place + 1 :])
+            != form.made(*first[:place], other, *first[place + 1 :])
+            for one, other in pairwise(values[place])
+            for first in product(*((None, each[0]) for each in values))
+            if fits(form, (*first[:place], one, *first[place + 1 :]))
+            and fits(form, (*first[:place], other, *first[place + 1 :]))
+        ]
+        assert differ and all(differ), key.name
+
+
+def fits(form: Form[Map], values: tuple[Any, ...]) -> bool:
+    """Whether a map may have these values."""
+    if any(v is None and k.default is REQUIRED for k, v in zip(form.keys, values, strict=True)):
+        return False
+    try:
+        form.made(*values)
+    except Contradiction:
+        return False
+    return True
