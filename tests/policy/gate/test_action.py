@@ -142,12 +142,12 @@ def test_modules_of_the_workspace_are_not_run_while_checking(root: Path, temp: P
     assert done.stderr == "2 specs: 2 within budget\n"
     assert "| <code>specs/a.yaml</code> |" in (temp / "summary").read_text()
     done = step(1, root, temp, FILES="specs", AGAINST="base", **quiet)
-    assert done.returncode == 1 and "**increased**" in done.stdout
+    assert done.returncode == 1 and "### ▲ <code>specs/a.yaml</code>: ε  1 → 2" in done.stdout
     assert done.stdout.endswith(
         "dpcompose: failed with exit code 1; annotations and summary say why\n"
     )
     summary = (temp / "summary").read_text()
-    assert "### Privacy budgets" in summary and "**increased**" in summary
+    assert "### Privacy budgets" in summary and "### ▲ <code>specs/a.yaml</code>" in summary
     git("checkout", "-q", "base")
     done = step(1, root, temp, FILES="specs", AGAINST="base", STRICT="true", **quiet)
     assert done.returncode == 0 and done.stdout.endswith("dpcompose: passed\n")

@@ -32,8 +32,8 @@ _LEAST_MU, _MOST_MU = Fraction(1, 10**9), 12
 _MOST_STEPS = 10**6
 #: Places of the law of a sum; an eighth as many are enough for choosing them.
 _PLACES = 1200
-#: Places lie as densely as this power of the mass there.
-_POWER = 0.125
+#: Places lie as densely as this power of the mass there, and a share of them evenly.
+_POWER, _EVEN = 0.125, 0.1
 #: Beyond this mass a law is cut.
 _CUT = 1e-24
 #: What roundings change relatively, at most: each value by some 10 for each of 40 sums, and before
@@ -154,9 +154,10 @@ def _places(values: Floats, chances: Floats, number: int) -> Floats:
     first = max(int(np.searchsorted(np.cumsum(mass), _CUT)), int((values <= 0).sum()))
     last = len(values) - 1 - int(np.searchsorted(np.cumsum(mass[::-1]), _CUT))
     logs = np.log(values[first : last + 1])
-    held, edges = np.histogram(logs, _PLACES, weights=mass[first : last + 1])
+    held, edges = np.histogram(logs, 4 * _PLACES, weights=mass[first : last + 1])
     known = np.flatnonzero(held)
-    density = np.exp(_POWER * np.interp(np.arange(_PLACES), known, np.log(held[known])))
+    density = np.exp(_POWER * np.interp(np.arange(4 * _PLACES), known, np.log(held[known])))
+    density = density / density.sum() + _EVEN / len(density)
     share = np.append(0.0, np.cumsum(density))
     places = np.exp(np.interp(np.linspace(0, share[-1], number - 1), share, edges))
     return np.unique(np.append(0.0, places))

@@ -195,7 +195,7 @@ def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
 
 
 def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
-    """Returns the least tilt θ, to one in a hundred, at which the falling function `excess` is no
+    """Returns the least tilt θ, to one in a thousand, at which the falling function `excess` is no
     longer above 0; 0 if it never is."""
     start = moments(parts, 0.0)
     if start.variance <= 0 or not excess(0.0, start) > 0:
@@ -204,18 +204,19 @@ def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float
     if parts.mu2:
         greatest = math.inf
     least = 1 / greatest if greatest > 0 else 0.0
-    first = max(least, 1e-3 / math.sqrt(start.variance + start.mean**2))
+    # Far below what a smooth law asks for, since a small chance of a large loss asks for less.
+    first = 2.0**-40 * max(least, 1e-3 / math.sqrt(start.variance + start.mean**2))
 
     def theta(place: int) -> float:
-        return float(first * 2.0 ** (place / 64))
+        return float(first * 2.0 ** (place / 1024))
 
     def is_enough(place: int) -> bool:
         now = moments(parts, theta(place))
         # A law that has shrunk to its greatest loss gains nothing by a steeper tilt.
-        shrunk = theta(place) * (greatest - now.mean) < 0.05
+        shrunk = theta(place) >= least and theta(place) * (greatest - now.mean) < 0.05
         return shrunk or not excess(theta(place), now) > 0
 
-    place: int = bisect_left(range(64 * 100), True, key=is_enough)
+    place: int = bisect_left(range(1024 * 140), True, key=is_enough)
     return theta(place)
 
 

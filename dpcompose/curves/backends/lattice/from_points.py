@@ -25,7 +25,7 @@ def atoms(points: Pairs) -> tuple[tuple[tuple[Fraction, float], ...], float]:
     sides of y = 1; where that curve bends lie the losses, each bend being a Q-chance. Points beyond
     all decimal numbers are left out, which dominates.
     """
-    near = tuple(each for each in points if each[0] < FURTHEST)
+    near = tuple(each for each in points if each[0] <= FURTHEST)
     if not near:
         return (), 1.0
     with localcontext(Context(prec=WORKING_DIGITS + _lost(near), Emax=MAX_EMAX, Emin=MIN_EMIN)):

@@ -224,10 +224,12 @@ class Grid:
         step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
         most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
-        step = max(min(step, self.least / _FINE), span / most)
+        step = max(min(step, self.least / _FINE, span / FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
-        return method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
+        found = method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
+        # A window that is wider there than on the coarse grid may hold too many points.
+        return found or method.answer(laws, rough, self.shared)
 
     def _on(self, step: Fraction) -> Laws:
         """Returns the laws on one grid, kept where many questions are asked about the same

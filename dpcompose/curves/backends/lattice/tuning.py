@@ -35,8 +35,8 @@ NORMAL_TAIL = 17.0
 NATS = 40.0
 #: e to this is nearly all that a double holds, and e to minus this nothing.
 MOST_LOG = 700.0
-#: Rates, sensitivities and chances that are less count as this.
-LEAST = 1e-100
+#: Chances that are less count as this, or as nothing, and steps of grids are no smaller.
+LEAST = 1e-290
 #: On a grid wider than this, e^-step is nothing beside 1.
 WIDE = 64
 
