@@ -202,3 +202,37 @@ def test_what_is_simple_needs_no_numpy(code: str, unneeded: set[str]) -> None:
         f"{code}\nsys.exit(bool({unneeded} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", whole], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("curve", "epsilon", "delta"),
+    [
+        # A small chance of a large loss is seen by a small tilt alone.
+        (curves.gaussian(sigma=1).at_distance(2).sample(fixed="1.1e-7").repeat(100), 9e-4, "1e-9"),
+        # Of a few losses the saddle point says little.
+        (
+            curves.maximum(
+                curves.laplace(scale="9.07246").sample(poisson="0.594278"),
+                curves.approx("0.27164", "1.2e-30"),
+            ),
+            0.25387,
+            "0.01",
+        ),
+        # A rare large loss hides the others under a tilt.
+        (curves.gaussian(sigma=100).sample(poisson="0.001").at_distance(5), 1e-4, "1e-6"),
+        # Nothing is lost at a δ that the whole curve is below.
+        (curves.gaussian(sigma=300_000).allocate(85), 0, "0.999999"),
+    ],
+    ids=["rare", "few", "hidden", "nothing"],
+)
+def test_epsilon_of_losses_that_are_not_nearly_normal(
+    curve: curves.Curve, epsilon: float, delta: str
+) -> None:
+    found = curve.epsilon(delta=delta)
+    assert found is not None and float(found) <= epsilon
+
+
+def test_delta_far_beyond_all_losses() -> None:
+    curve = curves.gaussian(sigma=16_901).sample(fixed="0.0002").repeat(1_012_639)
+    for epsilon in ("0.1", "3.78", "1000"):
+        assert float(curve.delta(epsilon=epsilon)) < 1e-50

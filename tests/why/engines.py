@@ -117,7 +117,7 @@ ENGINES = (
         (("curves.answers", "is_plain", no),),
         spec(
             "reads: t, mechanism: select, runs: {geometric: 10}, "
-            "of: {notion: approx, epsilon: 1, delta: 1e-9}",
+            "of: {notion: approx, epsilon: 2, delta: 1e-12}",
             "{relation: unbounded, distance: 2}",
         ),
         1e-4,

@@ -75,21 +75,31 @@ def least_epsilon(
     """
     rough = rough or rough_ensemble(responses, laws, gaussian)
     theta = tilt_for_delta(rough, log_delta)
-    theta = theta if shared is None else _rung(rough, theta)
-    center = min(max(moments(rough, theta).mean, 0.0), most)
+    best: Result | None = None
+    for tries in range(3):
+        theta = theta if shared is None else _rung(rough, theta)
+        there = moments(rough, theta)
+        center = min(max(there.mean, 0.0), most)
 
-    def made() -> Tilted:
-        return _law(rough, responses, laws, gaussian, theta, center)
+        def made(tilt: float = theta, at: float = center) -> Tilted:
+            return _law(rough, responses, laws, gaussian, tilt, at)
 
-    step = laws[0][0].step if laws else Fraction(0)
-    law, grid = made() if shared is None else shared.get((step, theta, center), made)
-    if law is None:
-        return None
-    epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
-    if epsilon is None:
-        return None
-    lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
-    return Result(epsilon, lower, grid)
+        step = laws[0][0].step if laws else Fraction(0)
+        law, grid = made() if shared is None else shared.get((step, theta, center), made)
+        if law is None:
+            break
+        epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
+        if epsilon is None:
+            break
+        if best is None or epsilon < best.upper:
+            lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
+            best = Result(epsilon, lower, grid)
+        if abs(epsilon - there.mean) <= 2 * math.sqrt(there.variance):
+            break
+        # Of a few losses the saddle point says little: once more, tilted to the answer; of a rare
+        # large loss no tilt shows the others, so that at last there is none.
+        theta = tilt_for_epsilon(rough, epsilon) if tries == 0 else 0.0
+    return best
 
 
 def _curve(law: Law, epsilon: float) -> LogDelta:

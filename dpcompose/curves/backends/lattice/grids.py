@@ -224,7 +224,8 @@ class Grid:
         step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
         most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
-        step = max(min(step, self.least / _FINE, span / FINE), span / most)
+        longest = max(far(part) for part, _ in self.asked.others)
+        step = max(min(step, self.least / _FINE, longest / FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
         found = method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)

@@ -198,6 +198,8 @@ def epsilon_of(
             break
         before = abs(target - at)
         at = target
+    if low == 0 and curve(0.0).log_upper <= log_delta:
+        return 0.0
     return high if high < math.inf else None
 
 
