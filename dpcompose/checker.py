@@ -423,7 +423,7 @@ def down(
 
 
 def one_by_one(change: Change) -> Change:
-    """Returns a change with each of equal units by itself."""
+    """Returns the same change with every unit listed by itself, with count 1, at every level."""
     each_one = [unit._replace(below=one_by_one(unit.below)) for unit, n in change for _ in range(n)]
     return tuple((unit, 1) for unit in each_one)
 
@@ -948,7 +948,8 @@ def _over_steps(parts: Parts) -> Item:
 
 
 def _product(options: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yields every choice of one of each, if these are not too many."""
+    """Yields the tuples of the Cartesian product of `options`; NotChecked is raised if there are
+    more than `MOST_WAYS`."""
     if math.prod(map(len, options)) > MOST_WAYS:
         raise NotChecked(f"more than {MOST_WAYS} ways")
     return product(*options)
@@ -1815,7 +1816,8 @@ class Checker:
         self._declare(line["protect"])
 
     def _declare(self, relation: Line) -> None:
-        """Stores a declared relation; each has one meaning."""
+        """Stores a declared relation by its name; fails if that name was declared with another
+        meaning. One without a name is not stored."""
         name = relation.get("name")
         same = name is None or self.declared.setdefault(name, relation) == relation
         require(same, f"`{str(name)[:40]}` is declared in two ways")

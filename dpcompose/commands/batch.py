@@ -218,8 +218,9 @@ class Batch:
     def _results(
         self, task: FileTask, inputs: Iterable[Input | Outcome], jobs: int
     ) -> Iterator[Outcome]:
-        """Yields the results of files by so many processes; by others alone where limits are set,
-        and by this one alone for a single job without limits."""
+        """Yields the outcome of each input, in the order of the inputs: by up to `jobs` processes,
+        by processes of their own where limits are set, and in this process for a single job without
+        limits."""
         most, work = task.run.resources, partial(examine_for_sending, task)
         if most.is_limited:
             from dpcompose.commands.parallel.pool import AT_HAND

@@ -120,8 +120,9 @@ class TradeOff:
         return self._powers[rate]
 
     def success(self, baseline: Fraction) -> Fraction:
-        """Returns the highest hit rate where a guess is right with chance `baseline` without the
-        person's data: as `power`, or less where the orders of the tables differ."""
+        """Returns an upper bound of the chance that an attack is right whose guess is right with
+        chance `baseline` without the person's data: `power` at that rate, or less where the curve
+        of one order of the tables shows it."""
         both = self.power(baseline)
         return both if self.one_order is None else min(both, self.one_order.power(baseline))
 

@@ -517,7 +517,8 @@ def _on_sample(sample: Dataset) -> tuple[list[str], int, bool]:
 
 
 def _refuse_shared_sample(sample: Dataset, what: str) -> None:
-    """Raises NoFilter for several releases with a δ on one draw: which run may depend on it."""
+    """Raises NoFilter where several releases read one draw of a sample and any of them has a δ: a
+    filter would need parameters that do not depend on that draw."""
     names, releases, leaks = _on_sample(sample)
     if releases > 1 and leaks:
         raise NoFilter(

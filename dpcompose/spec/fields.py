@@ -183,7 +183,8 @@ class WhenMet:
         return core_schema.no_info_plain_validator_function(self._read)
 
     def _read(self, value: object) -> Model:
-        """Returns the model with what stands in `value`; raises the errors of the model."""
+        """Returns the validated model that is made of `value`; raises the validation errors of the
+        model."""
         return self._model().model_validate(value)
 
     def __get_pydantic_json_schema__(

@@ -91,7 +91,8 @@ class ProfilePoint(Model):
 
 
 def _pair(value: object) -> tuple[str, str]:
-    """Returns the two texts of a pair; raises the error of the field for another value."""
+    """Returns the two expressions of a point that is a list of two texts, such as `[2, 0.1]`, not
+    parsed yet; raises the error of the field for another value."""
     if isinstance(value, list) and len(value) == 2:
         first, second = value
         if isinstance(first, str) and isinstance(second, str):

@@ -65,7 +65,8 @@ class _Found(NamedTuple):
 
 
 def report(errors: Iterable[Mapping[str, Any]], faults: Faults) -> set[Path]:
-    """Reports each error of pydantic as a fault; returns the paths of the faults."""
+    """Reports the errors of pydantic as faults, while there is room for them; returns the paths of
+    all of them."""
     found = [_Found(error, *located(error["loc"])) for error in errors]
     unknown = (each[1:] for each in found if each.error["type"] == "extra_forbidden")
     told = unknown_keys(unknown, faults) | _one_too_deep(faults)

@@ -57,7 +57,8 @@ def read(source: Source, faults: Faults) -> Reading | None:
 
 
 def _part(place: Path) -> Path:
-    """Returns the path of the part of a spec that is left out if there is an error at `place`."""
+    """Returns the path of the named entry of `datasets`, `mechanisms`, `relations` or `constants`
+    that holds `place`, else of its top-level key: the part that is left out if it has an error."""
     return place[: 2 if place[0] in {"datasets", "mechanisms", "relations", "constants"} else 1]
 
 

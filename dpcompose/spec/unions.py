@@ -344,8 +344,8 @@ def _type_elsewhere(
 
 
 def _meant(value: Mapping[str, Any], key: str, parameters: Mapping[str, tuple[str, ...]]) -> str:
-    """Returns the entry, such as `notion: pure`, that fits most of the given parameters; "" if none
-    fits."""
+    """Returns the entry, such as `notion: pure`, with the most parameters among those whose
+    parameters are all in `value`; "" if there is none."""
     given = [each for each, keys in parameters.items() if all(key in value for key in keys)]
     best = max(given, key=lambda each: len(parameters[each]), default=None)
     return "" if best is None else f"{key}: {best}"

@@ -123,7 +123,8 @@ def _properties(model: type[Model]) -> dict[str, Node]:
 
 
 def _home(model: type[Model], name: str) -> str:
-    """Returns the name, in messages, of the mapping in which a key is declared first."""
+    """Returns what messages call the mapping that declares a key: the base-most class of `model`
+    that has it."""
     declared = [base for base in model.__mro__ if name in get_annotations(base)]
     return str(vars(declared[-1]).get("what") or model.what)
 

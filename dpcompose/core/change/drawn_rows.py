@@ -177,8 +177,8 @@ def shared_out(state: State) -> list[tuple[State, State]] | None:
 
 
 def _ways_of(item: TracedUnit, count: int) -> list[tuple[_Some, _Some]] | None:
-    """Returns the ways of dividing `count` items equal to `item` between the two tables; None if
-    too many."""
+    """Returns the ways of giving each of `count` copies of `item` to one of the two tables, as
+    pairs (what the first gets, what the second gets); None if there are more than `MOST_WAYS`."""
     once: list[tuple[TracedUnit | None, TracedUnit | None]]
     leaf = item.leaf
     if item.below:

@@ -170,8 +170,11 @@ class AlongMap(LossRules):
         return [fit(after, self.place, self.below, trace_here) for after in listed]
 
     def extremes(self, state: State) -> Walk:
-        """Bounds the loss of a unit that may become too many rows to list every outcome, by a path
-        of equal rows."""
+        """Bounds the loss of one unit along a map whose outcomes are too many to list: the largest
+        loss over its extreme outcomes, each by group privacy as so many equal rows.
+
+        Raises Refused if the outcomes can be listed.
+        """
         if self.sampled or all_leaves(state).total() != 1:
             raise Refused("it is for one unit along a map that is no sample")
         leaf = next(iter(all_leaves(state)))

@@ -106,8 +106,8 @@ class NumberAlgebra(LossAlgebra):
         return self.of_pairs(self.pairs(loss))
 
     def coupled(self, ways: Sequence[Chance]) -> Loss:
-        """Returns the largest ε of the parts of a change that may be drawn, with δ = Σ w·δ, w their
-        chances.
+        """Returns the loss where both samples hold the same part of the change: the undominated (ε,
+        Σ w·δ(ε)) over the parts, each drawn with its chance w, δ(ε) being the δ of a part at ε.
 
         `ways`: (w, loss) of each part.
         """

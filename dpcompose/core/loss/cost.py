@@ -321,8 +321,8 @@ class Coster:
     # -- pairs ---------------------------------------------------------------------------------
 
     def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
-        """Returns the undominated (ε, δ) of the change by the guarantees of pure and of approximate
-        DP."""
+        """Returns the undominated (ε, δ) that one mechanism loses for the change `state`, by its
+        stated guarantees `placed` of pure and approximate DP."""
         usable = _as_pairs(placed)
         said = [each.statement for each in usable]
         at_once = [

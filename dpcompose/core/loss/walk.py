@@ -174,8 +174,9 @@ def by_units(
     search: Callable[[State], Walk],
     outermost: bool = False,
 ) -> Walk:
-    """Bounds the loss of several units of change by a path of tables, from the loss of each unit
-    alone.
+    """Bounds the loss of a change of several units by group privacy: searches the loss of each unit
+    alone, and returns the `Choice` with the loss of a path of tables that changes one unit at a
+    step.
 
     `place`: the dataset that changes by `state`; `search`: bounds the loss of one unit. Rows
     without a privacy unit may change in any order; rows of one unit may have to go before other

@@ -58,7 +58,8 @@ class ChargedStep(NamedTuple):
 
     @property
     def first(self) -> Placed:
-        """Returns the guarantee that is cited."""
+        """Returns the first of the guarantees that give the loss, which the derivation cites; there
+        must be one."""
         return self.used[0]
 
 

@@ -281,10 +281,11 @@ Names = dict[str, str]
 
 
 def copied(top: Dataset, place: tuple[int, ...], names: Names | None, prefix: str) -> Dataset:
-    """Returns a deep copy of a dataset with everything below it.
+    """Returns a copy of a dataset with everything below it; mechanisms are copied only where
+    `names` renames them.
 
-    `place` is put before every path, `prefix` before every name of a dataset; `names`: new names of
-    mechanisms, None to keep them.
+    `place` is put before the paths of datasets and of renamed mechanisms, `prefix` before every
+    name of a dataset; `names`: new names of mechanisms, None to keep them.
     """
     new = _copy_without_children(top, place, names, prefix)
     stack = [(top, new)]

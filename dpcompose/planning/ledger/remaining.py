@@ -67,9 +67,11 @@ def _largest_parameter(
 
 
 def remaining_if_fixed(merged: Merged, limits: Sequence[Budget]) -> Remaining:
-    """Returns the largest ε, ρ and μ of one more mechanism if all parameters are fixed in advance.
+    """Returns about the largest ε, ρ and μ, each by itself, of one more mechanism under which all
+    limits hold if all parameters are fixed in advance.
 
-    The total with such a mechanism is certified for each number that is tried.
+    0 for all where a limit is exceeded already, None where no number fits. The total with such a
+    mechanism is certified for each number that is tried.
     """
 
     def fits(tried: Merged) -> bool:

@@ -158,7 +158,9 @@ def _problem_text(problem: Diagnostic) -> str:
 
 
 def _details(report: Report, rules: dict[str, int]) -> Shape:
-    """Returns the derivation, the mechanisms that the worst change reaches, and the numbers."""
+    """Returns the members of a result in SARIF: `codeFlows` (the derivation), `relatedLocations`
+    (mechanisms that the worst change reaches) and `properties` (numbers); theorems that are cited
+    are added to `rules`."""
     shape = result(report)
     details: Shape = {}
     if report.chain:

@@ -336,7 +336,8 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _shares(report: Report) -> list[dict[str, object]]:
-    """Returns the cost of each mechanism; equal ones that follow each other are one row."""
+    """Returns the rows of the table of costs: each mechanism with its cost and its share;
+    neighbours that show the same numbers are one row."""
     rows: list[dict[str, object]] = []
     alone = report.bound is None and report.record is None
     for each in report.shares:

@@ -329,8 +329,8 @@ def _changed_places(change: Change, full: bool) -> list[tuple[str, ...]]:
 
 
 def _merged(was: str, now: str) -> str:
-    """Returns the sentences of before (`was`) and `now` as one: `at most 20 → 30 rows` where only
-    numbers differ."""
+    """Returns two sentences, of before and of `now`, as one: with an arrow at each number that
+    changed where only numbers differ (`at most 20 → 30 rows`), else `was → now`."""
     if _shape(was) != _shape(now):
         return f"{was} → {now}"
     before = iter(_WORDS.findall(was))

@@ -23,7 +23,8 @@ _SIGNS = {**SIGNS, "sigma": "σ"}
 
 
 def _constants(source: Source) -> dict[str, Fraction]:
-    """Returns the constants of a valid spec by name."""
+    """Returns the values of the constants of a valid spec by name, but for those whose expression
+    uses a constant that comes later."""
     tree, found = source.value, dict[str, Fraction]()
     constants = tree.get("constants") if isinstance(tree, dict) else None
     for name, text in constants.items() if isinstance(constants, dict) else ():

@@ -136,8 +136,8 @@ def usable_rows(report: Report, style: Style) -> list[_Row]:
 
 
 def _used(at: At) -> str:
-    """Returns where the number that was asked for is used, and its lower bound, if that differs
-    visibly."""
+    """Returns the remark on the route that won: the δ or ε where its number is used (`used at δ =
+    1e-6`), and a certified lower bound where the gap is visible."""
     says = f"used at {given_text(at)}"
     assert at.value is not None
     if not at.lower or at.value - at.lower <= _VISIBLE * at.value:

@@ -80,7 +80,8 @@ def sampled(part: Sampled, step: Fraction, side: str, base_law: BaseLaw) -> Mass
 def _poisson(
     part: Sampled, step: Fraction, side: str, orders: Sequence[bool], base_law: BaseLaw
 ) -> list[Masses]:
-    """Returns the laws of a Poisson sample for each order of `orders` (True: the row is added)."""
+    """Returns the privacy loss distributions of a Poisson sample, one for each of `orders` (True:
+    the row is added); `side`: the order of the tables for `base_law`."""
     base = part.base
     if not base.parts and base.no_failure == 1:
         return [sampled_gaussian(base.gaussian, part.rate, step, added) for added in orders]
@@ -89,9 +90,9 @@ def _poisson(
 
 
 def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
-    """Returns the distribution behind a Poisson sample of rate q, from `law` of the pair (P, Q):
-    for ((1-q)Q+qP, Q) a loss l becomes ln(1-q+q·e^l); where `added`, for (P, (1-q)P+qQ), it becomes
-    -ln(1-q+q·e^(-l))."""
+    """Returns the privacy loss distribution behind a Poisson sample of rate q, from `law`, that of
+    the pair (P, Q) without the sample: for ((1-q)Q+qP, Q) a loss l becomes ln(1-q+q·e^l); where
+    `added`, for (P, (1-q)P+qQ), it becomes -ln(1-q+q·e^(-l))."""
     losses = law.losses()
     if added:
         # What only P gives has the greatest loss; what only Q gives is not seen under P.
