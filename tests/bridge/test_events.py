@@ -299,7 +299,7 @@ def test_several_copies_on_one_draw() -> None:
 def test_samples_of_samples_multiply_their_rates() -> None:
     nested = from_event(copies(poisson(0.5, poisson(0.25, GAUSS)), 10))
     one = epsilon(from_event(copies(poisson(0.125, GAUSS), 10)))
-    # Two laws on two grids, both of which are above the truth, 4.095390 between 4.09514 and 4.09564.
+    # Two laws on two grids, both above the truth, which is between 4.09514 and 4.09564.
     assert abs(epsilon(nested) - one) < one * Fraction(1, 10**6)
     assert Fraction("4.0951397") < min(one, epsilon(nested))
 
