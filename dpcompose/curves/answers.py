@@ -75,7 +75,7 @@ class CurveQuestion(NamedTuple):
         return part if count == 1 else None
 
     @property
-    def most(self) -> float:
+    def greatest_as_double(self) -> float:
         """Returns the greatest loss as a double, infinite where it is not known."""
         return math.inf if self.greatest is None else float_of(self.greatest)
 
@@ -299,7 +299,7 @@ def _may_have_transforms(question: CurveQuestion) -> bool:
 def _epsilon_on_line(question: CurveQuestion, delta: Fraction) -> Certified | None:
     from dpcompose.curves.backends.vertical_line.contour import epsilon_on_line
 
-    found = epsilon_on_line(question.curve, _log_below(delta), question.most)
+    found = epsilon_on_line(question.curve, _log_below(delta), question.greatest_as_double)
     return None if found is None else Certified(Fraction(found))
 
 
@@ -359,14 +359,16 @@ def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | No
     log_delta = _log_below(delta)
     if others:
         asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
-        found = epsilon_on_grid(asked, log_delta, question.most)
+        found = epsilon_on_grid(asked, log_delta, question.greatest_as_double)
     else:
         kept = (
             shared_ensemble(tuple(responses.items()), curve.gaussian)
             if question.effort.shared
             else (None, None)
         )
-        found = least_epsilon(responses, (), curve.gaussian, log_delta, question.most, *kept)
+        found = least_epsilon(
+            responses, (), curve.gaussian, log_delta, question.greatest_as_double, *kept
+        )
         if found is None:
             bounded = tail_bound(rough_ensemble(responses, (), curve.gaussian), log_delta)
             return Certified(Fraction(bounded), None, False) if bounded < math.inf else None

@@ -232,7 +232,7 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
     def bound(s: float) -> float:
         return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)
 
-    def least(sign: float) -> float:
+    def least_try(sign: float) -> float:
         """Returns the least of the tries from which on the bound grows: as the cumulant is convex,
         it falls before."""
 
@@ -241,7 +241,7 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
 
         return float(tries[bisect_left(range(len(tries) - 1), True, key=grows)])
 
-    return least(1.0), least(-1.0)
+    return least_try(1.0), least_try(-1.0)
 
 
 def reach(
