@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
@@ -50,6 +50,10 @@ from dpcompose.curves.rounding.doubles import (
     shorten,
 )
 from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
+
+if TYPE_CHECKING:
+    from dpcompose.curves.backends.lattice.components import Ensemble
+    from dpcompose.curves.backends.lattice.engine import Shared
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -260,14 +264,14 @@ def _least_epsilon(
     curve of a part is larger than that of any mechanism it stands for."""
     found = epsilon_at(composition, delta, effort)
     other = _by_divergences(composition, lambda asked: RENYI.epsilon(asked, delta))
-    return other if found is None else _least(found, other)
+    return other if found is None else _smaller(found, other)
 
 
 def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
     """Returns `delta_at`, or the δ by Rényi divergences where that is less, as `_least_epsilon`."""
     found = delta_at(composition, epsilon, effort)
     other = _by_divergences(composition, lambda asked: RENYI.delta(asked, epsilon))
-    return _least(found, other)
+    return _smaller(found, other)
 
 
 def _by_divergences(
@@ -281,7 +285,7 @@ def _by_divergences(
     return None
 
 
-def _least(found: Certified, other: Certified | None) -> Certified:
+def _smaller(found: Certified, other: Certified | None) -> Certified:
     """Returns the number with the lower upper bound."""
     return found if other is None or found.upper <= other.upper else other
 
@@ -345,7 +349,6 @@ def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | No
     from dpcompose.curves.backends.lattice.engine import (
         least_epsilon,
         rough_ensemble,
-        shared_ensemble,
         tail_bound,
     )
     from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
@@ -361,11 +364,7 @@ def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | No
         asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
         found = epsilon_on_grid(asked, log_delta, question.greatest_as_double)
     else:
-        kept = (
-            shared_ensemble(tuple(responses.items()), curve.gaussian)
-            if question.effort.shared
-            else (None, None)
-        )
+        kept = _kept(responses, curve.gaussian, question.effort)
         found = least_epsilon(
             responses, (), curve.gaussian, log_delta, question.greatest_as_double, *kept
         )
@@ -376,7 +375,7 @@ def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | No
         return by_formula
     lower = None if found.lower is None or rounded else Fraction(found.lower)
     exact = found.grid is None and not rounded
-    return _least(Certified(Fraction(found.upper), lower, exact, found.grid), by_formula)
+    return _smaller(Certified(Fraction(found.upper), lower, exact, found.grid), by_formula)
 
 
 def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
@@ -385,7 +384,6 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     from dpcompose.curves.backends.lattice.engine import (
         least_log_delta,
         rough_ensemble,
-        shared_ensemble,
         tail_log_delta,
     )
     from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
@@ -399,18 +397,14 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
         # By the lines of its power function themselves.
         below = math.nextafter(float_of(epsilon), 0.0)
         delta = Fraction(several_rows.delta_of_steps(only, below, base_law))
-        return _least(Certified(delta, None, False), by_formula)
+        return _smaller(Certified(delta, None, False), by_formula)
     curve, rounded = _fewer(question.curve)
     responses, others = _split(curve)
     if others:
         asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
         found = log_delta_on_grid(asked, epsilon)
     else:
-        kept = (
-            shared_ensemble(tuple(responses.items()), curve.gaussian)
-            if question.effort.shared
-            else (None, None)
-        )
+        kept = _kept(responses, curve.gaussian, question.effort)
         found = least_log_delta(responses, (), curve.gaussian, epsilon, *kept)
         if found is None:
             log = tail_log_delta(rough_ensemble(responses, (), curve.gaussian), float_of(epsilon))
@@ -420,6 +414,16 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     lower = None if found.lower is None or rounded else _exp(found.lower, up=False)
     exact = found.grid is None and not rounded
     return Certified(_exp(found.upper, up=True), lower, exact, found.grid)
+
+
+def _kept(
+    responses: dict[Fraction, int], gaussian: Fraction, effort: EvaluationEffort
+) -> tuple[Ensemble, Shared] | tuple[None, None]:
+    """Returns the rough ensemble of some responses and the store of their composed laws, where many
+    questions are asked about them; else None for both."""
+    from dpcompose.curves.backends.lattice.engine import shared_ensemble
+
+    return shared_ensemble(tuple(responses.items()), gaussian) if effort.shared else (None, None)
 
 
 def _fewer(curve: Curve) -> tuple[Curve, bool]:

@@ -104,8 +104,8 @@ def least_of(epsilon: Fraction, paths: Iterable[tuple[Fraction, int]]) -> Iterat
 
 
 def _surely_least(epsilon: Fraction, part: PureSteps) -> bool:
-    """Returns whether ε-DP has a δ no smaller than that of `part` at any ε: the one bend of its
-    power function lies below that of the path."""
+    """Returns whether ε-DP loses no more than the path `part` at any δ, so that it is the better
+    bound: the one bend of its power function lies below that of the path."""
     return (
         epsilon < part.greatest()
         and math.tanh(float(min(epsilon, Fraction(40))) / 2) <= part.advantage()

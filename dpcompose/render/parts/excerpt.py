@@ -115,8 +115,8 @@ class Gutter:
         self.room = max(_LEAST, style.width - self.wide - 4)
 
     def line(self, sign: str, number: int | None = None, how: str = "frame") -> Text:
-        """Returns the margin of a line: ` 5 | ` with `sign` after the number, or the same without a
-        number; `how`: its colour."""
+        """Returns the margin left of a line of the quoted spec: its number, or blanks without one,
+        and `sign`, as ` 5 | `; `how`: its colour."""
         shown = "" if number is None else str(number)
         return Text.assemble((f" {shown:>{self.wide}} {self._style.plain(sign)} ", how))
 

@@ -68,11 +68,20 @@ _UNITS = {
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """Yields one SVG picture with a label for each report, all of it at the end; `checking` makes
     no difference."""
-    panels: list[Panel] = []
-    for report in reports:
-        panels.append(_label(report, style))
+    panels = (_label(report, style) for report in reports)
+    return _one_picture("dpc-label", "privacy labels", panels, _RULES)
+
+
+def _one_picture(
+    name: str, title: str, panels: Iterable[Panel], rules: Iterable[CssRule]
+) -> Iterator[str]:
+    """Yields an empty text for each panel as it is made, and at the end one picture of them all;
+    the other parameters are those of `pictures`."""
+    made: list[Panel] = []
+    for panel in panels:
+        made.append(panel)
         yield ""
-    yield pictures("dpc-label", "privacy labels", panels, _RULES)
+    yield pictures(name, title, made, rules)
 
 
 def _label(report: Report, style: Style) -> Panel:
@@ -173,11 +182,8 @@ _BADGE_RULES = (
 def render_badges(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """Yields one SVG picture with a badge for each report, all of it at the end; `checking`:
     whether an unmet budget is an error, as in the command `check`."""
-    panels: list[Panel] = []
-    for report in reports:
-        panels.append(_badge(report, checking))
-        yield ""
-    yield pictures("dpc-badge", "privacy badges", panels, _BADGE_RULES)
+    panels = (_badge(report, checking) for report in reports)
+    return _one_picture("dpc-badge", "privacy badges", panels, _BADGE_RULES)
 
 
 def _badge(report: Report, checking: bool) -> Panel:

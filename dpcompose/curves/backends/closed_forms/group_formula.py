@@ -1,7 +1,7 @@
 """Group privacy by its formula: (ε, δ) becomes (nε, δ·(e^(nε)-1)/(e^ε-1)) for tables n steps apart.
 
-It is a line above the power function of a test between the two tables (`group_distance`), needs no
-grid, and is exact for a stated pair.
+It is a line above the power function of a test between the two tables (`lattice/several_rows.py`),
+needs no grid, and is exact for a stated pair.
 """
 
 from __future__ import annotations

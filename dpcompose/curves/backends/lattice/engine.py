@@ -81,11 +81,7 @@ def least_epsilon(
         there = moments(rough, theta)
         center = min(max(there.mean, 0.0), most)
 
-        def made(tilt: float = theta, at: float = center) -> Tilted:
-            return _law(rough, responses, laws, gaussian, tilt, at)
-
-        step = laws[0][0].step if laws else Fraction(0)
-        law, grid = made() if shared is None else shared.get((step, theta, center), made)
+        law, grid = _law(rough, responses, laws, gaussian, theta, center, shared)
         if law is None:
             break
         epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
@@ -135,11 +131,7 @@ def least_log_delta(
         theta = _rung(rough, theta)
         at = max(moments(rough, theta).mean, 0.0)
 
-    def made() -> Tilted:
-        return _law(rough, responses, laws, gaussian, theta, at)
-
-    step = laws[0][0].step if laws else Fraction(0)
-    law, grid = made() if shared is None else shared.get((step, theta, at), made)
+    law, grid = _law(rough, responses, laws, gaussian, theta, at, shared)
     if law is None:
         return None
     value = delta_of(law, epsilon)
@@ -215,9 +207,31 @@ def _law(
     gaussian: Fraction,
     theta: float,
     center: float,
+    shared: Shared | None,
 ) -> Tilted:
     """Returns the composed law tilted by `theta` around the loss `center`, and the width of its
-    grid if that is pessimistic, None if it is exact; (None, …) where no grid is fine enough."""
+    grid if that is pessimistic, None if it is exact; (None, …) where no grid is fine enough.
+
+    `shared`: composed laws, of which this one is taken if it is there, and kept if not.
+    """
+    if shared is None:
+        return _composed_law(rough, responses, laws, gaussian, theta, center)
+    step = laws[0][0].step if laws else Fraction(0)
+    return shared.get(
+        (step, theta, center),
+        lambda: _composed_law(rough, responses, laws, gaussian, theta, center),
+    )
+
+
+def _composed_law(
+    rough: Ensemble,
+    responses: Responses,
+    laws: Laws,
+    gaussian: Fraction,
+    theta: float,
+    center: float,
+) -> Tilted:
+    """Returns what `_law` does, composed anew."""
     at = Fraction(center)
     shifts = chernoff(rough, theta, NATS)
     if laws:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,6 +16,8 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_epsilon,
 )
 from dpcompose.curves.backends.lattice.engine import (
+    Laws,
+    Responses,
     Result,
     Shared,
     common_step,
@@ -55,8 +57,6 @@ from dpcompose.curves.rounding.doubles import float_of
 _FINE = 32
 #: Losses whose sum is below this share of all do not determine a grid.
 _NOTHING = 1e-2
-Responses = Mapping[Fraction, int]
-Laws = tuple[tuple[Masses, int], ...]
 Others = Sequence[tuple[Part, int]]
 #: Puts a part on a grid, with the tables in one order.
 LawOf = Callable[[Part, Fraction, str], Masses]
@@ -184,13 +184,17 @@ class Grid:
         self._fine: dict[Fraction, Laws] = {}
 
     @cached_property
+    def longest(self) -> float:
+        """Returns about the greatest loss of one part that has a noticeable chance."""
+        return max(far(part) for part, _ in self.asked.others)
+
+    @cached_property
     def coarse(self) -> tuple[Laws, Ensemble]:
         """Returns the laws on the coarse grid with their ensemble: good for choosing the tilt, and
         a bound as well."""
         step = self.natural
         if step is None or 40 * self.spread / float_of(step) > 2 * FINE:
-            longest = max(far(part) for part, _ in self.asked.others)
-            fine = max(self.least / 16, self.spread / FINE, longest / (2 * FINE), LEAST)
+            fine = max(self.least / 16, self.spread / FINE, self.longest / (2 * FINE), LEAST)
             step = dyadic(Fraction(fine))
         laws = self._coarse_on(step)
         short = FEW // max(len(law.p) for law, _ in laws)
@@ -224,8 +228,7 @@ class Grid:
         step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
         most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
-        longest = max(far(part) for part, _ in self.asked.others)
-        step = max(min(step, self.least / _FINE, longest / FINE), span / most)
+        step = max(min(step, self.least / _FINE, self.longest / FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
         found = method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)

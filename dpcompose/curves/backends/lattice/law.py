@@ -175,6 +175,8 @@ def epsilon_of(
     noticeable chance. Newton's method within a bracket, which is halved where a step leaves it or
     is not half as long as the one before.
     """
+    if curve(0.0).log_upper <= log_delta:
+        return 0.0
     low, high, before = 0.0, math.inf, math.inf
     at = min(max(guess, 0.0), most)
     for _ in range(120):
@@ -189,8 +191,6 @@ def epsilon_of(
             break
         # A little further than to the root, so that the bracket closes from both sides.
         target = at + step + math.copysign(ENOUGH / 4 * at, step)
-        if low == 0 < at and target <= 0 and curve(0.0).log_upper <= log_delta:
-            return 0.0
         if not low < target < min(high, most) or abs(step) > before / 2:
             far = end if at < end else 2 * at
             target = min(far, most) if high == math.inf else (low + high) / 2
@@ -198,8 +198,6 @@ def epsilon_of(
             break
         before = abs(target - at)
         at = target
-    if low == 0 and curve(0.0).log_upper <= log_delta:
-        return 0.0
     return high if high < math.inf else None
 
 
