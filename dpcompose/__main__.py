@@ -82,7 +82,7 @@ def _end_interrupted() -> None:
 
 
 def _end_undisturbed() -> None:
-    """Has Ctrl-C ignored while Python shuts down, where it would give a traceback."""
+    """Registers at the exit of Python that Ctrl-C is ignored: there it would print a traceback."""
     import atexit
 
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # registered last, called first

@@ -161,7 +161,8 @@ class Faults:
         certain: bool = True,
         related: tuple[tuple[Path, bool, str], ...] = (),
     ) -> None:
-        """Records a fault; the arguments are the fields of `Fault`."""
+        """Adds an error of the spec to the list, or counts it as left out if the list is full; the
+        arguments are the fields of `Fault`."""
         if self.full:
             self.skip()
             return
@@ -222,8 +223,8 @@ class Faults:
         return Diagnostic(code, message, span, hint, "error", label, fix, related)
 
     def _fix(self, fault: Fault) -> Fix | None:
-        """Returns what to write instead of a fault; None if nothing is known, or where a text
-        stands for several parts of the spec (an alias)."""
+        """Returns the edit of the file that would correct a fault; None if none is known, or if the
+        file has YAML aliases, so that one text stands for several parts of the spec."""
         if self._source.has_aliases:
             return None
         if fault.fix is not None:

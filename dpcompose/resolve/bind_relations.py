@@ -278,8 +278,8 @@ def _off_graph(kind: RelationKind, place: SpecPlace, movable: bool) -> Refusal |
 
 
 def _no_rows(place: SpecPlace, movable: bool) -> Refusal:
-    """Returns why a relation between rows has no meaning on a dataset without rows. `movable`: the
-    statement may be made on another dataset."""
+    """Returns the error of a neighbouring relation between rows on a graph or a value, which have
+    none. `movable`: the statement may be made on another dataset."""
     why = f"it is {place.traits.shape} and has no rows"
     if place.traits.shape is Shape.GRAPH:
         return Refusal("DPC148", (), why, f"on graphs: {_GRAPH_NAMES}")

@@ -368,8 +368,8 @@ def mechanism_model(kind: str) -> type[Model]:
 
 
 def _mechanism(value: object) -> str | None:
-    """Returns the kind of an entry; a tag with `?` for one that no model fits, None if it is no
-    mapping."""
+    """Returns the tag by which a mechanism's entry in a spec is read: its notion or family,
+    `guarantees` or `post_processes`; one with `?` if no model fits, None if it is no mapping."""
     if not isinstance(value, dict):
         return None
     for key in ("post_processes", "guarantees"):

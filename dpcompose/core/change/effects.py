@@ -20,7 +20,7 @@ class MapOutcome(NamedTuple):
 
 
 class TooMany(NamedTuple):
-    """The outcomes of a map for one unit of change, if they are too many to list.
+    """A bound on what a map may make of one changed unit, where its outcomes are too many to list.
 
     Each outcome loses no more than one of `units` does along a path of as many steps as its count.
     """

@@ -106,8 +106,8 @@ class AlongMap(LossRules):
         return (yield from LossRules.replay(self, how, state))
 
     def _below(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> State:
-        """Returns the change below the map, where each unit of the change above becomes what
-        `become` returns (None: nothing)."""
+        """Returns the difference of the two output tables of the map, given that of its input
+        tables; each changed unit of the input becomes what `become` returns (None: nothing)."""
         trace_here = self.place.depth in self.below.levels
         return fit(one_below(state, trace_here, become), self.place, self.below, trace_here)
 

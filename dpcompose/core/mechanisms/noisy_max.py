@@ -135,7 +135,8 @@ def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
-    """Returns why a selection cannot be used for a neighbouring relation, or with these parameters.
+    """Returns the error of a noisy-max mechanism whose parameters contradict each other, or which
+    does not fit the neighbouring relation.
 
     As (key, message, hint); None if it can. `values`: those of its keys in the spec. Either
     `epsilon` or `scale` and `sensitivity` are given; `monotone` needs a relation under which all

@@ -71,7 +71,8 @@ class Asked(NamedTuple):
     found: Found
 
     def protects_a_row(self) -> None:
-        """Raises `Refused` unless one row added or removed is protected."""
+        """Raises `Refused` unless the spec protects tables that differ by one row added or
+        removed."""
         goal = self.problem.goal
         if goal.relation.kind is not RelationKind.UNBOUNDED or goal.distance != 1:
             raise Refused(

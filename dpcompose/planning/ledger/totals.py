@@ -118,9 +118,10 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class TotalAsked:
-    """What is asked of a total: a budget, and where to state ε. `apart`: equal names in two specs
-    do not mean the same.
+    """The options of adding up the losses of several releases: a budget, the δ at which ε is
+    stated, and what the specs share.
 
+    `apart`: equal names in two specs do not mean the same.
     `limit`: None for the one that the releases name. `fixed`: why all parameters were fixed before
     the first output; None: they may have been chosen along the way, but where every spec says that
     they were not. `filter`: the notion in which the budget is then counted, None for the usual one.

@@ -80,7 +80,8 @@ def findings(
 def _all(
     problem: Problem, tops: list[tuple[Root, Place]], solution: Solution | None
 ) -> Iterator[Finding]:
-    """Yields all remarks: on the declarations, then on the worst change; see `findings`."""
+    """Yields the notes and warnings on a valid spec in the order found: those on its declarations,
+    then those on its worst change, if there is one."""
     goal = problem.goal
     rows: Rows = {}
     capped: set[int] = set()
