@@ -23,9 +23,7 @@ from dpcompose.curves.backends.vertical_line.transforms import (
 )
 from dpcompose.curves.curve import Curve, MechanismLoss, Part, Response, Sampled
 from dpcompose.curves.rounding.doubles import float_of
-
-#: Parameters beyond this are left to others, and more copies of one loss.
-_GREATEST, _MOST_COPIES = 10**9, 10**15
+from dpcompose.curves.rounding.exact import FURTHEST, MAX_EXPONENT
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
@@ -100,11 +98,11 @@ def line_of(asked: Curve, side: str) -> VerticalLine | None:
     """Returns the transforms of all parts for one order of the tables; None where some part has
     none."""
     kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
-    if asked.gaussian > _GREATEST:
+    if asked.gaussian > FURTHEST:
         return None
     for part, count in asked.parts:
         kind = _kind(part, side)
-        if kind is None or count > _MOST_COPIES:
+        if kind is None or count > FURTHEST:
             return None
         kinds.setdefault(kind, []).append((part, count))
     found = [kind([p for p, _ in some], [n for _, n in some]) for kind, some in kinds.items()]
@@ -115,16 +113,16 @@ def _kind(part: Part, side: str) -> type[Transforms] | None:
     """Returns the class of the transforms of `part` for an order of the tables; None where there is
     none."""
     match part:
-        case Response(epsilon) if epsilon < _GREATEST:
+        case Response(epsilon) if epsilon < MAX_EXPONENT:
             return ResponseTransforms
         case MechanismLoss():
             greatest = part.greatest()
-            known = greatest is None or greatest < _GREATEST
+            known = greatest is None or greatest < MAX_EXPONENT
             return part.transforms() if known else None
         case Sampled(rate, base, False, own) if (
             own != "both" and 0 < rate < 1 and base.no_failure == 1 and not base.parts
         ):
-            if 0 < base.gaussian < _GREATEST:
+            if 0 < base.gaussian < FURTHEST:
                 added = (own == "added") != (side == "added")
                 return AddedGaussians if added else SampledGaussians
     return None

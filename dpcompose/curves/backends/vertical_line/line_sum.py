@@ -20,21 +20,19 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
+from dpcompose.curves.backends.lattice.tuning import TOLERANCE
 from dpcompose.curves.backends.vertical_line.transforms import Transforms
-from dpcompose.curves.rounding.doubles import UNIT
+from dpcompose.curves.rounding.doubles import LEAST, UNIT
 
-#: What the neighbouring periods add, and what is left out beyond the last t, is about e^-NATS of δ.
+#: The terms of the neighbouring periods, and those that are left out beyond the last t, are each
+#: about e^-_NATS of δ.
 _NATS = 30.0
-#: No more values are computed for all places t; a place by itself takes as long as 64 of them.
+#: No more values than this are computed for one sum; a place t costs as much as 64 of them.
 _MOST_VALUES = 1 << 23
 #: A tilt smaller than that of the saddle point that is tried, as a share, and what it may lose.
 _SMALLER, _LOSS = 0.6, 8.0
 #: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
-#: The uncertainty of a δ that is given, as a share of it, at most.
-_CLOSE = 1e-7
-#: A place beyond all others.
-_FAR = 1e100
 #: Places, in standard deviations, by which moments are told.
 _NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
 
@@ -72,14 +70,14 @@ class LineSum:
     missing: float
 
     def log_delta(self, epsilon: float) -> LogDelta:
-        """Returns ln δ(ε), certified from above, from below too within _CLOSE, and its slope."""
+        """Returns ln δ(ε), certified from above, from below too within TOLERANCE, and its slope."""
         total, error, slope = self._sum_at(epsilon)
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
         upper = math.log(max(max(total, 0.0) + error, math.ulp(0.0))) + scale + slack
-        close = error + slack * total <= _CLOSE * total
+        close = error + slack * total <= TOLERANCE * total
         return LogDelta(
-            min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
+            min(upper, 0.0), upper - TOLERANCE if close else -math.inf, slope / total if total else 0.0
         )
 
     def _sum_at(self, epsilon: float) -> tuple[float, float, float]:
@@ -103,7 +101,7 @@ class VerticalLine:
     def smooth(self) -> bool:
         """Returns whether the sum without a tilt can be cut off somewhere; sums at other tilts then
         can too."""
-        return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_NATS
+        return float(self.log_decay(0.0, np.array([1 / LEAST]))[0]) < -_NATS
 
     def log_decay(self, theta: float, places: Floats) -> Floats:
         """Returns ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each of `places`."""
