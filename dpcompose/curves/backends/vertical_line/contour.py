@@ -1,6 +1,7 @@
-"""ε at a δ, and δ at an ε, of compositions whose losses all have transforms, without a grid.
+"""ε at a δ, and δ at an ε, of compositions whose losses all have known moment generating functions.
 
-By sums over a vertical line (`line_sum`), one for each order of the tables.
+No loss is put on a grid: the numbers come from sums over a vertical line in the complex plane
+(`line_sum`), one for each order of the tables.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
     """Returns the ε for one order of the tables; the parameters are those of `epsilon_on_line`."""
 
     def much(theta: float, here: LineMoments) -> float:
+        """Returns ln δ at the mean of the loss under the tilt `theta`, less `log_delta`."""
         return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
 
     theta, aimed = line.tilt(much), None
@@ -71,11 +73,13 @@ def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
 
 
 def _short_of(at: float, _: float, here: LineMoments) -> float:
+    """Returns by how much the mean of the tilted loss is below `at`."""
     return at - here.mean
 
 
 def _log_delta(line: VerticalLine, at: float) -> float | None:
-    """Returns ln δ at ε = `at` for one order of the tables; None where the sum cannot be had."""
+    """Returns ln δ at ε = `at` for one order of the tables; None where the sum would be too long or
+    too inaccurate."""
     theta = line.tilt(partial(_short_of, at))
     found = None if theta is None else line.near_tilt(theta, at)[0]
     value = None if found is None else found.log_delta(at)
@@ -83,8 +87,9 @@ def _log_delta(line: VerticalLine, at: float) -> float | None:
 
 
 def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
-    """Returns the transforms of all parts, once for each order of the tables that differs; none
-    where this method is of no use. `only`: the one order to take."""
+    """Returns the transforms of all parts, once for each order of the tables that differs; an empty
+    list where some part has no transform, or the sum could not be cut off. `only`: the one order to
+    take."""
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)

@@ -31,9 +31,10 @@ from dpcompose.curves.rounding.exact import sqrt_up
 _NATS = 46.0
 #: No e to more than this is computed, so that sums of such powers are doubles.
 _MOST_LOG = 600.0
-#: Cells of outcomes by which the density of a loss is bounded from below, and levels it is cut at.
+#: The density of a loss is bounded from below by a step function with so many steps, which is cut
+#: off at each of these shares of its maximum; the best bound of the transform is taken.
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
-#: Share by which bounds that need no digits are put to the sure side.
+#: Relative margin of bounds of which a few digits are enough.
 _SURE = 1e-6
 
 

@@ -19,8 +19,8 @@ from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.rounding.doubles import UNIT
 
-#: Errors of the closed forms below, and of pairwise sums and what becomes of their terms, are some
-#: thirty roundings; this many are allowed.
+#: Relative error that is allowed for the closed forms below and for pairwise sums: four times what
+#: their roundings, some thirty, come to.
 ROUNDINGS = 128 * UNIT
 
 
@@ -41,7 +41,7 @@ class Transforms(ABC):
     as a double."""
 
     counts: Floats
-    #: What one value takes, in those of a closed form.
+    #: The time that one value takes, in values of a closed form.
     work = 1
 
     @abstractmethod
