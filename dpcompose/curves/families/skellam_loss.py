@@ -20,7 +20,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.curves.backends.lattice.sizes import double_of
-from dpcompose.curves.backends.renyi.cumulants import Cumulant
+from dpcompose.curves.backends.renyi.cumulants import ROUNDING, Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
 from dpcompose.curves.rounding.doubles import BITS, EPS
@@ -33,16 +33,11 @@ if TYPE_CHECKING:
 
 #: Less noise than this is refused.
 LEAST_VARIANCE = Fraction(1, 10**6)
-#: More than this counts as this, of which it is a post-processing.
+#: Noise of a larger variance is bounded by noise of this variance: it is the sum of that and of
+#: independent Skellam noise.
 _MUCH = Fraction(10**6)
-
-
-#: A larger shift is taken as a path of single steps.
+#: The loss of a larger shift is bounded by its zCDP, as a path of single steps.
 _FARTHEST = 1 << 16
-
-
-#: A sum of exponentials in doubles is off by this at most, relatively.
-_ROOM = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +203,7 @@ def _tilted(s: float, shift: int, v: float) -> float:
             break
     tau = wanted / math.cosh(theta)
     gain = s * shift * (theta - math.tanh(theta)) + tau * shift + 2 * v * math.sinh(tau / 2) ** 2
-    return (gain + math.log1p(math.exp(-gain))) * (1 + _ROOM) + 1e-12 * s * shift * theta
+    return (gain + math.log1p(math.exp(-gain))) * (1 + ROUNDING) + 1e-12 * s * shift * theta
 
 
 def _last(shift: int, v: float, ratio: float) -> float:
