@@ -10,17 +10,15 @@ from fractions import Fraction
 from dpcompose.curves.curve import Curve, Part, Response
 from dpcompose.curves.families.geometric_loss import GeometricLoss
 from dpcompose.curves.order import rank
+from dpcompose.curves.rounding.doubles import LEAST
 from dpcompose.curves.rounding.exact import MAX_EXPONENT
 from dpcompose.curves.rounding.words import count_text, number
 
 #: A composition of more different paths counts each as a response: each path takes a loss
 #: distribution of its own.
 MOST_PATHS = 32
-#: A path of more steps, or with steps of an ε above MAX_EXPONENT, counts as one step of the sum.
+#: A path of more steps counts as one step of the sum.
 MOST_STEPS = 10**5
-#: So does a path on which (number of steps - 1)·ε is at most this: about this share of its ε is
-#: gained, and a grid may round as much up.
-_LEAST_GAIN = Fraction(1, 10**4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +64,10 @@ class PureSteps(GeometricLoss):
 
 
 def equal_steps(epsilon: Fraction, steps: int) -> Part:
-    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε >
-    0."""
-    gained = (steps - 1) * epsilon
-    if gained <= _LEAST_GAIN or steps > MOST_STEPS or epsilon > MAX_EXPONENT:
+    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε > 0;
+    for an ε or a number of steps beyond all use that of a (`steps`·ε)-DP mechanism, which is
+    larger."""
+    if not 1 < steps <= MOST_STEPS or not LEAST < epsilon <= MAX_EXPONENT:
         return Response(epsilon * steps)
     return PureSteps(steps, 1 / epsilon)
 
