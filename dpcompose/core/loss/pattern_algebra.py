@@ -22,12 +22,15 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Ask, Chance, LossAlgebra, Walk
 from dpcompose.core.loss.compositions import compositions, worst_total
+from dpcompose.core.loss.cost import needed
 from dpcompose.core.loss.dominance import covering, dominates
+from dpcompose.core.loss.loss_bounds import NO_LOSS, joined_curves, known_losses
 from dpcompose.core.loss.pattern import (
     NOTHING,
     LossMultiset,
     MechanismLossOptions,
     UndominatedLosses,
+    is_noise,
     of_options,
     one,
     size,
@@ -51,6 +54,7 @@ from dpcompose.core.loss.pattern_options import (
     unsampled,
 )
 from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 from dpcompose.curves import (
@@ -269,9 +273,17 @@ class Patterns(LossAlgebra):
         """Returns an estimated size (ρ, ε) to sort losses by; infinite if there is no bound."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
-    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> UndominatedLosses:
-        loss: UndominatedLosses = coster.pattern(placed, state, self.curves)
-        return loss
+    def charge(self, placed: Sequence[Placed], state: State) -> UndominatedLosses:
+        """Returns the loss of one copy of a mechanism as one pattern with one atom, whose options
+        are all known bounds."""
+        options = known_losses(placed, state)
+        if NO_LOSS in options:
+            return self.zero
+        if not options:
+            return ()
+        # Noise attains its loss at any shift; a stated ε is attained over a single step only.
+        attained = all(is_noise(each) for each in options) or _at_one_step(placed, state)
+        return single([*options, *joined_curves(options, placed, state, self.curves)], attained)
 
     def traced(self, loss: UndominatedLosses, origin: Any) -> UndominatedLosses:
         return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
@@ -537,6 +549,13 @@ def either(patterns: UndominatedLosses) -> UndominatedLosses:
         else:
             options.extend(curve_of(Grouped(each, 1)) for each in compositions(pattern))
     return (of_options(options, patterns[0].trace),)
+
+
+def _at_one_step(placed: Sequence[Placed], state: State) -> bool:
+    """Returns whether every guarantee covers the change in exactly one step of its relation."""
+    if len(state) != 1 or state[0][1] != 1:
+        return False
+    return all(each.usable and needed(each, state[0][0]) == [(1, 1)] for each in placed)
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:

@@ -14,7 +14,6 @@ from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.loss.algebra import Loss, LossAlgebra
 from dpcompose.core.loss.algebras import algebra_of
 from dpcompose.core.loss.amplification import NumberAlgebra
-from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns, either
 from dpcompose.core.loss.walk import Answer, Choice
@@ -122,7 +121,7 @@ class Solution:
     def one_copy(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one copy of a mechanism for the worst change, on one of the equal
         blocks, as a bound."""
-        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.state))
+        return self.part(self.algebra.charge(felt.placed, felt.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one mechanism for the worst change, as a bound: all its copies, on
