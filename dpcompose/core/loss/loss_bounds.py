@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import State
@@ -37,9 +36,6 @@ from dpcompose.curves import (
     Renyi,
     Response,
     curve_of,
-    least_curve,
-    of_several_kinds,
-    over_steps,
 )
 from dpcompose.curves.families import least_of
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, geometric_up
@@ -234,35 +230,10 @@ def _mixed(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
             yield _curve_of_amount(notion, amount)
 
 
-# ---------------------------------------------------------------------------------------------
-# Several bounds as one curve
-
-
-def joined_curves(
-    options: Sequence[Curve], placed: Sequence[Placed], state: State, along_paths: bool
-) -> list[Curve]:
-    """Returns further bounds on the loss of one copy of a mechanism, which may be below all its
-    known ones, `options`: the least of these at each ε.
-
-    `along_paths`: also curves along paths of tables.
-    """
-    found = [_least_curve(tuple(options), 1)]
-    if along_paths:
-        found += [*path_curves(placed, state), _over_steps(placed, state)]
-    return [each for each in found if each is not None]
-
-
-@lru_cache(maxsize=64)  # many blocks and copies are alike
-def _least_curve(options: tuple[Curve, ...], steps: int) -> Curve | None:
-    """Returns the pointwise least curve of bounds that hold for each of so many steps, over all of
-    them; None if the bounds are of one kind."""
-    if not of_several_kinds(options):
-        return None
-    return least_curve(options) if steps == 1 else over_steps(options, steps)
-
-
-def _over_steps(placed: Sequence[Placed], state: State) -> Curve | None:
-    """Returns the curve of a change that takes several steps, each bounded by all guarantees.
+def over_several_steps(
+    placed: Sequence[Placed], state: State
+) -> tuple[tuple[Curve, ...], int] | None:
+    """Returns the known bounds of each step of a change that takes several, and how many steps.
 
     None unless at least two guarantees share one relation and dataset, none of them is that of
     concrete noise, and the change takes at least two steps.
@@ -286,4 +257,4 @@ def _over_steps(placed: Sequence[Placed], state: State) -> Curve | None:
     # The bounds for one step: as if it were any change.
     once = Relation(RelationKind.FREE_LUNCH)
     one = [each._replace(statement=each.statement._replace(relation=once)) for each in said]
-    return _least_curve(tuple(known_losses(one, state)), taken)
+    return tuple(known_losses(one, state)), taken

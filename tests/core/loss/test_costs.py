@@ -26,7 +26,7 @@ from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.compositions import in_notion, total, total_pair, worst_total
 from dpcompose.core.loss.cost import len_levels, needed, rejoined, units_at
 from dpcompose.core.loss.dominance import as_pure, covering, least_size, packs
-from dpcompose.core.loss.loss_bounds import NO_LOSS, _over_steps, known_losses
+from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses, over_several_steps
 from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order
 from dpcompose.core.loss.pattern import MechanismLossOptions, one
 from dpcompose.core.loss.pattern_algebra import Patterns, either
@@ -73,10 +73,11 @@ def test_a_curve_over_steps_counts_all_steps_of_a_change() -> None:
         "notion: approx, epsilon: 1/2, delta: 1/100, relation: unbounded",
     )
     mixture = state_of([(leaf_item(PAIR), 1), (leaf_item(SINGLE), 3)])
-    found = [_over_steps(stated, each) for each in (mixture, of(SINGLE, 5))]
-    assert found[0] is not None and found[0] == found[1]
-    fewer = _over_steps(stated, of(SINGLE, 3))
-    assert fewer is not None and fewer != found[0]
+    found = [over_several_steps(stated, each) for each in (mixture, of(SINGLE, 5))]
+    assert found[0] is not None and found[0] == found[1] and found[0][1] == 5
+    curve, fewer = (Patterns()._least_curve(found[0][0], steps) for steps in (5, 3))
+    assert curve is not None and fewer is not None and fewer != curve
+    assert over_several_steps(stated, of(SINGLE, 3)) == (found[0][0], 3)
 
 
 def test_a_renyi_curve_over_two_steps_by_the_weak_triangle_inequality() -> None:
