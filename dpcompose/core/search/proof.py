@@ -141,8 +141,10 @@ def certificate_of(solver: Solver, solution: Solution) -> Certificate:
 def certificate_at_delta(solver: Solver) -> Certificate | None:
     """Returns the certificate of the patterns for bounds at a δ; None if there are none, or if
     curves of paths were added."""
-    accountant, loss, _, patterns = solver.pattern_search
-    return _certificate(solver, accountant, loss) if loss and loss == patterns else None
+    found = solver.profile
+    if not found.loss or found.loss != solver.patterns():
+        return None
+    return _certificate(solver, found.accountant, found.loss)
 
 
 def _certificate(solver: Solver, accountant: Accountant, loss: Loss) -> Certificate:
