@@ -92,10 +92,10 @@ class LossAlgebra(ABC):
         """Returns the loss marked as an upper bound that perhaps no change attains."""
         return loss
 
-    @abstractmethod
     def traced(self, loss: Loss, origin: Any) -> Loss:
         """Returns the loss with its origin (`TracedCharge`) noted, where the algebra keeps
         mechanisms apart."""
+        return loss
 
     # -- single losses -------------------------------------------------------------------------
 

@@ -98,9 +98,6 @@ class Scalars(NumberAlgebra):
         """Returns a number to sort losses by: the loss itself."""
         return loss
 
-    def traced(self, loss: Amount, origin: Any) -> Amount:
-        return loss
-
     def charge(self, placed: Sequence[Placed], state: State) -> Amount:
         return least_amount(placed, state, self.notion)
 
@@ -332,9 +329,6 @@ class Pairs(NumberAlgebra):
         if not loss:
             return (math.inf, math.inf)
         return (loss[0][0], self.plain(loss[0][1]))
-
-    def traced(self, loss: Frontier, origin: Any) -> Frontier:
-        return loss
 
     def charge(self, placed: Sequence[Placed], state: State) -> Frontier:
         return self.of_pairs(covering_pairs(placed, state))

@@ -31,9 +31,9 @@ from dpcompose.curves.rounding import watch_rounding
 #: The statements of a mechanism, placed relative to the dataset that it reads.
 Seen = tuple[Placed, ...]
 #: A mechanism, its placed statements, its loss, and whether the loss is rounded.
-Cost = tuple[Mechanism, Seen, Loss, bool]
+KnownCost = tuple[Mechanism, Seen, Loss, bool]
 #: Costs in one algebra, by the change and the identity of the mechanism.
-Costs = dict[State, dict[int, Cost]]
+Costs = dict[State, dict[int, KnownCost]]
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ class Accountant:
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
 
-    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> Cost:
+    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> KnownCost:
         """Returns the loss of a mechanism for a change of the dataset that it reads, from the cache
         if known.
 

@@ -21,6 +21,7 @@ from dpcompose.core.change.units import (
     state_of,
     wrap,
 )
+from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.compositions import in_notion, total, total_pair, worst_total
@@ -36,7 +37,6 @@ from dpcompose.core.loss.walk import (
     Effort,
     How,
     best_of,
-    by_units,
     fit,
     worst_of,
 )
@@ -298,17 +298,23 @@ def test_effort_ends() -> None:
 
 
 def test_units_one_by_one_in_any_order() -> None:
-    top = top_of(problem_of("people: {}", "name: a, reads: people, notion: pure, epsilon: 1"))
+    top = top_of(
+        problem_of(
+            "people: {}\nb: {from: people, map: {kind: row}}",
+            "name: a, reads: b, notion: pure, epsilon: 1",
+        )
+    )
+    rules = AlongMap(ZCDP, top, top.derived[0])
 
     def search(state: State) -> Walk:
         loss = yield (top, state)
         return Choice(loss, (), how=How("here"))
 
     mixed = state_of([(leaf_item(SINGLE), 2), (leaf_item(PAIR), 1)])
-    found, asked = driven(by_units(ZCDP, top, mixed, search), lambda *_: F(1))
+    found, asked = driven(rules.units(mixed, search), lambda *_: F(1))
     assert found.loss == 9 and found.bounded and len(asked) == 2  # (1 + 1 + 1)²
     with pytest.raises(Refused, match="no path"):
-        driven(by_units(ZCDP, top, of(SINGLE), search), lambda *_: F(1))
+        driven(rules.units(of(SINGLE), search), lambda *_: F(1))
     assert fit(of(SINGLE), top, top, False) == of(SINGLE)
     assert Answer(F(1), (), ()).loss == 1
 
