@@ -186,16 +186,39 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Snippet:
+    """Lines of a file or of a command, shown as they are."""
+
+    lines: Sequence[str]
+    style: Style
+
+    def __rich__(self) -> Group:
+        """Returns the lines for a terminal."""
+        return Group(*(literal(each, self.style, "dataset") for each in self.lines))
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a result below a heading; `says`: a few words beside that."""
+    """A part of a result below a heading; `says`: a few words beside that.
+
+    `inner`: it is a part of another section; without a name it only sets its parts apart.
+    `anchor`: its name in the address of a page.
+    """
 
     name: str
     parts: Sequence[Part]
     style: Style
     says: str = ""
+    inner: bool = False
+    anchor: str = ""
 
     def __rich__(self) -> RenderableType:
-        """Returns the heading across the page, below an empty line, and the parts below it."""
+        """Returns the heading across the page, below an empty line, and the parts below it; the
+        heading of an inner section without a line, and its parts indented."""
+        if self.inner:
+            heading = [literal(self.name, self.style, "heading")] if self.name else []
+            indented = [Padding(each, (0, 0, 0, 2)) for each in self.parts]
+            return Group("", *heading, *indented)
         title = literal(f"{self.name} ", self.style, "heading")
         if self.says:
             title.append_text(literal(f" {self.says} ", self.style, "weak"))
@@ -205,7 +228,7 @@ class Section:
 
 
 #: What results for people consist of, in every format.
-Part: TypeAlias = "Headline | Frame | Section | TextTable | Text | RenderableType"
+Part: TypeAlias = "Headline | Frame | Section | TextTable | Snippet | Text | RenderableType"
 
 
 def texts_of(pages: Iterable[list[Part]], write: Callable[[list[Part]], str]) -> Iterator[str]:
