@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib import import_module
 
@@ -66,7 +66,7 @@ def page_of(identifier: str, style: Style) -> str | None:
     unknown."""
     name = identifier.strip().casefold().rpartition(":")[2].strip()
     pages = (_PAGES[each](name, style) for each in _kinds(identifier))
-    found = next(filter(None, pages), None)
+    found = next((each for each in pages if each is not None), None)
     return None if found is None else printed(found, style)
 
 
@@ -180,6 +180,7 @@ def _word(name: str, style: Style) -> Section | list[Part] | None:
 _SIGNS = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "alpha", "σ": "sigma"}
 #: The functions that return the page of a name, by the kinds of identifiers; a kind and a colon
 #: before a name select among equal ones.
+_PAGES: Mapping[str, Callable[[str, Style], Section | list[Part] | None]]
 _PAGES = {"theorem": _theorem, "example": _example, "code": _code, "word": _word}
 
 

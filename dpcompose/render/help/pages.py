@@ -156,7 +156,7 @@ def code_page(code: str, meaning: str, style: Style) -> Section:
     facts = [("Level", level(code)), ("Silenced", silenced(code))]
     sections: list[tuple[str, list[Part]]] = [
         ("", [literal(entry.why, style)]),
-        *((name, [Snippet(lines, style)]) for name, lines in snippets(entry)),
+        *((name, list[Part]([Snippet(lines, style)])) for name, lines in snippets(entry)),
         ("What it does", aligned_rows(facts, style)),
         ("Theorems", aligned_rows(titles(entry.theorems), style)),
     ]

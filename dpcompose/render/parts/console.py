@@ -67,6 +67,10 @@ def literal(text: str, style: Style, how: str = "") -> Text:
     return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
 
 
+#: The characters of bars.
+BARS = frozenset("━─")
+
+
 def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
     """Returns a bar of `cells` cells, of which the share `part` is filled in the colour `how`."""
     filled = min(cells, math.ceil(part * cells))
@@ -93,7 +97,8 @@ class TextTable:
     `rest` (takes the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same,
     and at least a quarter of the page), or `fold` (the same, and breaks long words; the default of
     the last one); `name`: its texts are names, which are code in Markdown.
-    `gap`: blanks between columns.
+    `line`: lines of the spec. `gap`: blanks between columns. `labels`: heads for a page, on which
+    every table has some, where there are no `heads`.
     """
 
     rows: Sequence[Sequence[str | Text | Table]]
@@ -101,6 +106,7 @@ class TextTable:
     columns: Sequence[str] = ()
     heads: Sequence[str | Text] = ()
     gap: int = 2
+    labels: Sequence[str] = ()
 
     def __rich__(self) -> Table:
         """Returns the table for a terminal."""
@@ -111,6 +117,7 @@ class TextTable:
             "name": {},
             "fixed": {"no_wrap": True},
             "right": {"justify": "right"},
+            "line": {"justify": "right", "no_wrap": True, "style": "weak"},
             "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
             "third": {"max_width": max(16, style.width // 3)},
             "rest": {"ratio": 1},

@@ -33,7 +33,7 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[Part]:
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
     rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
     heads = ("mechanism", f"{name} saved", f"{name} then", "saved", "line")
-    columns = ("wide mechanism", "right", "right", "fixed", "right fixed weak")
+    columns = ("wide mechanism", "right", "right", "fixed", "line")
     parts: list[Part] = [TextTable(rows, style, columns, heads)]
     if len(found.savings) > len(shown):
         parts.append(literal(f"and {len(found.savings) - len(shown)} more", style, "weak"))

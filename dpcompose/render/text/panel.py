@@ -50,7 +50,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         rows.append(("risk", literal(in_brief(report), style)))
     elif report.status != "ok":
         rows.append(("in words", literal("nothing bounds what an attacker learns", style)))
-    told = report.reasons if style.detail == "full" else report.reasons[:_MOST_REASONS]
+    told = report.reasons if style.detail in ("page", "full") else report.reasons[:_MOST_REASONS]
     for each in told:
         why, _, way = each.partition(" Way out: ")
         if way:
