@@ -150,7 +150,10 @@ def _text_table(part: TextTable, where: Where) -> Markup:
         return Markup("<ul>\n{}</ul>\n").format(items)
     columns = [each.split() for each in part.columns] + [[]] * (count - len(part.columns))
     looks = [_look(words) for words in columns]
-    heads = [inline(each, where) for each in part.heads or part.labels]
+    heads = [
+        inline(each, where) if isinstance(each, Text) else Markup("{}").format(each)
+        for each in part.heads or part.labels
+    ]
     rows = []
     for row in part.rows:
         cells = [

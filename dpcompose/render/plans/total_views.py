@@ -25,7 +25,7 @@ from dpcompose.render.parts.console import (
 from dpcompose.render.parts.diagnostics import Findings
 from dpcompose.render.parts.inline import markdown_of
 from dpcompose.render.text.panel import record_rows, spent
-from dpcompose.render.words.headlines import budget_text, number_of_budget, spending
+from dpcompose.render.words.headlines import budget_text, spending
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
@@ -38,7 +38,7 @@ from dpcompose.render.words.numbers import (
     short_text,
 )
 from dpcompose.render.words.theorem_text import book
-from dpcompose.report import At, Bound
+from dpcompose.report import At, Bound, number_of_budget
 from dpcompose.report.wording import listing, plural
 
 #: So many mechanisms are listed; JSON has them all.

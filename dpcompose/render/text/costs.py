@@ -47,7 +47,10 @@ def costs(report: Report, style: Style) -> Iterator[Section]:
         rows[-1].append(f":{each.span.line}" if each.span and not more else "")
     if report.group_shares:
         rows.append([""])
-    rows += [[f"group {name}", "", _part(part, style)] for name, part in report.group_shares]
+    rows += [
+        [literal(f"group {name}", style), "", _part(part, style)]
+        for name, part in report.group_shares
+    ]
     columns = ["wide mechanism", "right", "fixed", *["right"] * without, "line"]
     table = TextTable(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
     yield Section("What each mechanism costs", [table], style, _where(report), anchor="costs")
