@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpcompose.errors import Diagnostic, Span
-from dpcompose.render.html.writer import Where, html_of
+from dpcompose.render.html.markup import Where, html_of
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import (
     Frame,

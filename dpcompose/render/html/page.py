@@ -21,8 +21,8 @@ from dpcompose.places import version
 from dpcompose.planning.ledger.totals import Sum, Total
 from dpcompose.render.help.pages import theorem_page
 from dpcompose.render.html import pictures
+from dpcompose.render.html.markup import Where, html_of
 from dpcompose.render.html.templates import environment
-from dpcompose.render.html.writer import Where, html_of
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import Frame, Headline, Part, Section, literal
@@ -108,7 +108,7 @@ def _page_of(title: str, articles: Sequence[Article], **more: object) -> str:
 @cache
 def _stylesheet() -> Any:
     """Returns the style sheet as markup, without blanks at the start of lines."""
-    text = environment().get_template("report.css").render() + rules(NAME, LOOKS)
+    text = environment().get_template("style.css").render() + rules(NAME, LOOKS)
     return Markup("\n".join(each.strip() for each in text.splitlines()))
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from dpcompose.planning.ledger.totals import Total
+from dpcompose.render.html.markup import Where, with_code
 from dpcompose.render.html.templates import environment
-from dpcompose.render.html.writer import Where, with_code
 from dpcompose.render.pictures.graph_svg import graph_svg
 from dpcompose.render.text.costs import added_unit
 from dpcompose.render.text.risk_text import in_words, point_text

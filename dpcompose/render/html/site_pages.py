@@ -16,8 +16,8 @@ from dpcompose.places import version
 from dpcompose.render.help.code_text import KINDS, codes
 from dpcompose.render.help.language_pages import Analyze, example_page, in_few_words, word_page
 from dpcompose.render.help.pages import aligned_rows, code_page, theorem_page
+from dpcompose.render.html.markup import Where, html_of
 from dpcompose.render.html.templates import environment
-from dpcompose.render.html.writer import Where, html_of
 from dpcompose.render.layout import Style, page_address
 from dpcompose.render.parts.console import Section
 from dpcompose.render.words.theorem_text import GROUPS, group_of, searchable_text

@@ -26,6 +26,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from dpcompose.render.layout import LOOKS, STAND_IN, Style
+from dpcompose.render.words.numbers import share_text
 
 
 def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> str:
@@ -76,6 +77,13 @@ def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
     filled = min(cells, math.ceil(part * cells))
     text = literal("━" * filled, style, how)
     return text.append_text(literal("─" * (cells - filled), style, "weak"))
+
+
+def share_bar(part: Fraction | None, cells: int, style: Style) -> Text:
+    """Returns a share of a whole as a bar with per cent; nothing for None."""
+    if part is None:
+        return Text()
+    return bar(part, cells, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
 
 
 def leading_to(

@@ -11,13 +11,12 @@ from rich.text import Text
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import decimal_up, summed
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.parts.console import Part, Section, TextTable, bar, literal
+from dpcompose.render.parts.console import Part, Section, TextTable, literal, share_bar
 from dpcompose.render.parts.inline import code, markdown_of
 from dpcompose.render.words.numbers import (
     given_text,
     per_cent,
     route_text,
-    share_text,
     short_amounts,
 )
 from dpcompose.report import Learnt, Report, Share
@@ -40,7 +39,7 @@ def costs(report: Report, style: Style) -> Iterator[Section]:
         name = literal(f"{len(more)} more", style, "weak") if more else each.mechanism
         bound = short_amounts(each.bound, alone) if _have_equal_bounds([each, *more]) else ""
         parts = [share.of_whole for share in more or [each] if share.of_whole is not None]
-        rows.append([name, bound, _part(summed(parts) if parts else None, style)])
+        rows.append([name, bound, share_bar(summed(parts) if parts else None, _BAR, style)])
         if without:
             unknown = more or each.without is None
             rows[-1].append("" if unknown else route_text(each.without or Fraction(0)))
@@ -48,7 +47,7 @@ def costs(report: Report, style: Style) -> Iterator[Section]:
     if report.group_shares:
         rows.append([""])
     rows += [
-        [literal(f"group {name}", style), "", _part(part, style)]
+        [literal(f"group {name}", style), "", share_bar(part, _BAR, style)]
         for name, part in report.group_shares
     ]
     columns = ["wide mechanism", "right", "fixed", *["right"] * without, "line"]
@@ -146,13 +145,6 @@ def added_unit(report: Report) -> str:
     if report.bound is None:
         return "the sum"
     return report.bound.notion.facts.unit.split(" ")[0]
-
-
-def _part(part: Fraction | None, style: Style) -> Text:
-    """Returns a share of the whole as a bar with per cent."""
-    if part is None:
-        return Text()
-    return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
 
 
 # --- who learns what -----------------------------------------------------------------------------

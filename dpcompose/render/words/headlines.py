@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import Level, Span
 from dpcompose.faults import plural
 from dpcompose.render.layout import Style
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
+    chance_text,
     excess_text,
     found_text,
     left_text,
@@ -213,7 +213,7 @@ def spending(record: FilterRecord) -> str:
     if record.cost is None:
         return "; ".join(parts)
     delta, spent, _ = record.cost
-    at = f"δ = {chance(decimal_up(delta, 6))}"
+    at = f"δ = {chance_text(delta)}"
     return f"{parameter_text('epsilon', spent, False)} at {at} spent ({'; '.join(parts)})"
 
 

@@ -151,7 +151,7 @@ def _text_table(part: TextTable, where: Where) -> Markup:
     columns = [each.split() for each in part.columns] + [[]] * (count - len(part.columns))
     looks = [_look(words) for words in columns]
     heads = [
-        inline(each, where) if isinstance(each, Text) else Markup("{}").format(each)
+        inline(each, where) if isinstance(each, Text) else Markup("{}").format(printable(each))
         for each in part.heads or part.labels
     ]
     rows = []
