@@ -627,3 +627,13 @@ def test_all_mechanisms_may_have_an_accuracy(tmp_path: Path) -> None:
     both = run("fit", str(spec), *options, "--free", "y")
     assert both.exit_code == 2
     assert "--free and --accuracy both name y" in both.stderr
+
+
+def test_the_number_comes_before_what_was_changed() -> None:
+    spec = (
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
+        "  - {name: counts, reads: people, notion: pure, epsilon: 2}\n"
+    )
+    said = run("fit", "-", "--epsilon", "1", stdin=spec).stderr.splitlines()
+    assert said[0].startswith("dpcompose: <stdin>: ε = 1, of ε = 1: losses of 1 mechanism scaled")
+    assert said[1].split() == ["counts", "ε", "2", "→", "1"]
