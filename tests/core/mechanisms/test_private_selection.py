@@ -259,9 +259,7 @@ def test_renyi_divergences_of_a_poisson_number_of_runs(mean: str) -> None:
 def _lost_by_the_largest_value(mu: float, mean: int, delta: float) -> float:
     """The ε at δ of the largest of a Poisson number of normal values, by its density."""
     x, width = np.linspace(-9, 9, 9001, retstep=True)
-    one, other = (
-        norm.pdf(x - c) * np.exp(-mean * norm.cdf(c - x)) * mean * width for c in (0, mu)
-    )
+    one, other = (norm.pdf(x - c) * np.exp(-mean * norm.cdf(c - x)) * mean * width for c in (0, mu))
     return float(brentq(lambda epsilon: worse(one, other, epsilon) - delta, 0, 20, xtol=1e-7))
 
 
