@@ -66,7 +66,7 @@ def test_two_answers_with_chances_of_their_own(p: str, q: str, answers: int) -> 
         for chance in (float(Fraction(p)), float(Fraction(q)))
     )
     for at in (0, Fraction(1, 5), Fraction(1, 2), Fraction(1)):
-        truth = worse(np.array(one), np.array(other), at)
+        truth = worse(np.array(one), np.array(other), float(at))
         found = float(noise.loss(Fraction(1)).repeat(answers).delta(epsilon=at).upper)
         assert truth <= found * (1 + 1e-9) + 1e-12
         if answers == 1:
