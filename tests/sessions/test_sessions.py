@@ -13,6 +13,7 @@
 Each session starts in an empty folder, with the files and commands that stand above the first one.
 `dpcompose` runs in this process, and what it prints may go on to a pipe or a file; the exit code
 is its own. Any other command is given to the shell: `python -m dpcompose` starts the real program.
+What cannot be printed is written as `<U+001B>`.
 `pytest tests/sessions --rewrite-golden` writes what is printed now: read the diff.
 """
 
@@ -75,7 +76,7 @@ def text_of(steps: list[Step]) -> str:
 def printed_by(line: str) -> str:
     """All that a command line prints, with its exit code unless it is 0."""
     if not CLI.match(line):
-        out, err, code = in_shell(line, None)
+        out, err, code = in_shell(line)
     else:
         call, *more = re.split(r" (?=[|>] )", line, maxsplit=1)
         words = shlex.split(call, comments=not more)
@@ -86,7 +87,7 @@ def printed_by(line: str) -> str:
         )
         done = run(*words[start + 1 :], stdin=stdin, **variables)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        out, err, code = done.stdout, done.stderr, done.exit_code
+        out, err, code = done.stdout_bytes.decode(), done.stderr, done.exit_code
         if more:
             out, said, _ = in_shell(f"cat {more[0]}", out)
             err += said
@@ -94,14 +95,16 @@ def printed_by(line: str) -> str:
     text += "".join(f"2> {each}\n" for each in err.splitlines())
     text += f"[exit {code}]\n" if code else ""
     text = text.replace(os.getcwd(), "~").strip("\n")
-    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", text)
-
-
-def in_shell(line: str, stdin: str | None) -> tuple[str, str, int]:
-    done = subprocess.run(
-        line, shell=True, capture_output=True, encoding="utf-8", check=False, input=stdin
+    shown = (
+        each if each.isprintable() or each == "\n" else f"<U+{ord(each):04X}>" for each in text
     )
-    return done.stdout, done.stderr, done.returncode
+    return "".join(shown)
+
+
+def in_shell(line: str, stdin: str = "") -> tuple[str, str, int]:
+    """What the shell prints on both streams, and its exit code."""
+    done = subprocess.run(line, shell=True, capture_output=True, check=False, input=stdin.encode())
+    return done.stdout.decode(), done.stderr.decode(), done.returncode
 
 
 def played(steps: list[Step]) -> list[Step]:
