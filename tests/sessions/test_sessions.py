@@ -82,9 +82,10 @@ def printed_by(line: str) -> str:
         words = shlex.split(call, comments=not more)
         start = words.index("dpcompose")
         variables = dict(each.split("=", 1) for each in words[:start])
-        stdin = (
-            Path(words.pop()).read_bytes() if "<" in words and words.remove("<") is None else None
-        )
+        stdin = None
+        if "<" in words:
+            *words, _, name = words
+            stdin = Path(name).read_bytes()
         done = run(*words[start + 1 :], stdin=stdin, **variables)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         out, err, code = done.stdout_bytes.decode(), done.stderr, done.exit_code
