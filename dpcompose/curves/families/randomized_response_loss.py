@@ -86,9 +86,6 @@ def kary_rho(k: int, epsilon: Fraction) -> Fraction:
     pure = x * tanh_up(x / 2)
     if k == 2 or x > MAX_EXPONENT:
         return pure
-    if (k - 2) ** 2 <= 4 * (1 + x + x**2 / 2 + x**3 / 6):
-        odds = exp_up(x)
-        return min(pure, x * (odds - 1) / (odds + k - 1))
     return min(pure, _largest(k, x))
 
 

@@ -20,6 +20,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.curves.backends.lattice.sizes import double_of
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.backends.renyi.cumulants import ROUNDING, Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
@@ -36,8 +37,6 @@ LEAST_VARIANCE = Fraction(1, 10**6)
 #: Noise of a larger variance is bounded by noise of this variance: it is the sum of that and of
 #: independent Skellam noise.
 _MUCH = Fraction(10**6)
-#: The loss of a larger shift is bounded by its zCDP, as a path of single steps.
-_FARTHEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,8 @@ class SkellamLoss(MechanismLoss):
         from dpcompose.curves.backends.lattice.closed_laws import divergence
         from dpcompose.curves.backends.lattice.masses import scatter
 
-        if self.shift > _FARTHEST:
+        # A very large shift is bounded by its zCDP, as a path of single steps.
+        if self.shift > MOST_POINTS:
             return divergence((), self.rho(), step)
         law = _law(self.shift, self.variance)
         # What lies beyond, below and above, gives all away.
@@ -64,7 +64,7 @@ class SkellamLoss(MechanismLoss):
         return scatter(losses, p, step, 2 * law.beyond)
 
     def cumulant(self) -> Cumulant:
-        if self.shift > _FARTHEST:
+        if self.shift > MOST_POINTS:
             rho = float_up(self.rho())
             return Cumulant(lambda s: s * (1 + s) * rho)
         return Cumulant(_cumulant(self.shift, self.variance))
@@ -88,7 +88,7 @@ class SkellamLoss(MechanismLoss):
         return Concentrated(self.rho())
 
     def attained(self) -> bool:
-        return self.shift <= _FARTHEST and self.variance <= _MUCH
+        return self.shift <= MOST_POINTS and self.variance <= _MUCH
 
     def describe(self) -> str:
         return f"Skellam noise of variance {number(self.variance)} moved by {self.shift}"
@@ -223,9 +223,9 @@ def _last(shift: int, v: float, ratio: float) -> float:
 def skellam_rho(shift: int, variance: Fraction) -> Fraction:
     if not shift:
         return ZERO
-    if shift > _FARTHEST:
-        return shift * shift * skellam_rho(1, variance)
-    return _largest(shift, variance)
+    # By a path of single steps too: of shifts far beyond the noise that is less than what is found.
+    path = shift * shift * _largest(1, variance)
+    return path if shift > MOST_POINTS else min(path, _largest(shift, variance))
 
 
 @lru_cache(maxsize=256)
