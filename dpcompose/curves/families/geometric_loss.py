@@ -132,6 +132,8 @@ def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
 
 
 def geometric_rho(shift: int, scale: Fraction) -> Fraction:
+    """Returns the least ρ known for which geometric noise is ρ-zCDP, rounded up: its mean loss, or
+    that of a pure ε."""
     from mpmath import mp
 
     pure = shift / scale * tanh_up(shift / scale / 2)
@@ -146,6 +148,7 @@ def geometric_rho(shift: int, scale: Fraction) -> Fraction:
 
 
 def geometric_mu(shift: int, scale: Fraction) -> Fraction:
+    """Returns the least μ known for which geometric noise is μ-GDP, rounded up."""
     halves = ((shift + 1) // 2, shift + 1 - (shift + 1) // 2)
     found = gaussian_mean_up(shift / scale)
     if not shift or scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:

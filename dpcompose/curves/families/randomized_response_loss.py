@@ -82,6 +82,8 @@ def _largest(k: int, epsilon: Fraction) -> Fraction:
 
 
 def kary_rho(k: int, epsilon: Fraction) -> Fraction:
+    """Returns the least ρ known for which randomized response over `k` values is ρ-zCDP, rounded
+    up."""
     x = epsilon
     pure = x * tanh_up(x / 2)
     if k == 2 or x > MAX_EXPONENT:
@@ -90,6 +92,8 @@ def kary_rho(k: int, epsilon: Fraction) -> Fraction:
 
 
 def kary_mu(k: int, epsilon: Fraction) -> Fraction:
+    """Returns the least μ known for which randomized response over `k` values is μ-GDP, rounded
+    up."""
     found = gaussian_mean_up(epsilon)
     if k == 2 or epsilon > MAX_EXPONENT or not epsilon:
         return found

@@ -221,6 +221,7 @@ def _last(shift: int, v: float, ratio: float) -> float:
 
 
 def skellam_rho(shift: int, variance: Fraction) -> Fraction:
+    """Returns the least ρ known for which Skellam noise is ρ-zCDP, rounded up."""
     if not shift:
         return ZERO
     # By a path of single steps too: of shifts far beyond the noise that is less than what is found.

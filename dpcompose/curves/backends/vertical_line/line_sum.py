@@ -164,36 +164,31 @@ class VerticalLine:
         return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
 
     def sum(self, theta: float, period: float, size: float) -> LineSum | None:
-        """Returns the sum with this `period` P, up to the t beyond which next to nothing is left of
-        e^`size`, about what δ comes to; None where that takes too many terms."""
+        """Returns the sum with this `period` P, up to a t beyond which the terms are next to
+        nothing beside e^`size`, roughly δ; None where that takes too many terms."""
         step = 2 * math.pi / period
         if not step:  # the period is beyond all numbers
             return None
-        found = _faint(self.log_decay, theta, step, size)
-        if found is None:
+        end = _faint(self.log_decay, theta, step, size)
+        if end is None:
             return None
-        last, beyond = found
+        last, beyond = end
         many = math.ceil(last / step)
         # The cost of one place t, in values of a closed form.
         work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
         if many * (work + 64) > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
-        told = self.on_line(theta, t)
-        return None if told is None else self.summed(theta, period, t, beyond, told)
-
-    def summed(
-        self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs
-    ) -> LineSum:
-        """Returns the sum of the terms at `t`, of which `told` has the values; `beyond`: a bound of
-        all other terms."""
-        values = np.exp(told.logs)
-        wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
+        found = self.on_line(theta, t)
+        if found is None:
+            return None
+        values = np.exp(found.logs)
+        wrong = np.abs(values) * np.expm1(np.minimum(found.errors, 700.0))
         s = theta + 1j * t
         weights = (2 / period) / (s * (s + 1))
         weights[0] /= 2
         terms, wrong = values * weights, wrong * np.abs(weights)
-        return LineSum(theta, told.log_mass, told.lost, t, terms, wrong, beyond)
+        return LineSum(theta, found.log_mass, found.lost, t, terms, wrong, beyond)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
         """Returns a θ at which `much`, a function that falls in θ, is about 0; a small θ if `much`

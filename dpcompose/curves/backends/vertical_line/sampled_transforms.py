@@ -22,7 +22,7 @@ from dpcompose.curves.backends.vertical_line.transforms import (
     ROUNDINGS,
     OnLine,
     Transforms,
-    turned,
+    rotations,
 )
 from dpcompose.curves.rounding.doubles import UNIT
 from dpcompose.curves.rounding.exact import sqrt_up
@@ -102,7 +102,7 @@ class SampledGaussians(Transforms):
         chunk = max(1, MOST_POINTS // tilted.size)
         for start in range(0, len(t), chunk):
             angles = loss[:, None, :] * t[start : start + chunk, None]
-            up, down = turned(angles)
+            up, down = rotations(angles)
             turn = down if self.added else up
             more[:, start : start + chunk] = (turn * tilted[:, None, :]).sum(axis=2)
         more /= whole[:, None]
