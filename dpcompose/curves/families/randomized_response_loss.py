@@ -88,6 +88,10 @@ def kary_rho(k: int, epsilon: Fraction) -> Fraction:
     pure = x * tanh_up(x / 2)
     if k == 2 or x > MAX_EXPONENT:
         return pure
+    if (k - 2) ** 2 <= 4 * (1 + x + x**2 / 2 + x**3 / 6):  # a lower bound of 4·e^x
+        # Of few values D_α/α is largest as α → 1, where it is the mean loss.
+        odds = exp_up(x)
+        return min(pure, x * (odds - 1) / (odds + k - 1))
     return min(pure, _largest(k, x))
 
 
