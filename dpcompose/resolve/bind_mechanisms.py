@@ -62,7 +62,9 @@ class Mechanisms:
         if mechanism.interactive:
             self._check_interactive(mechanism, path, place)
         found = self._statements(mechanism, path, place, self._context)
-        if place is None or found is None or self._miscounted(mechanism, found, place, path):
+        if place is None or found is None:
+            return
+        if place.dealt and self._miscounted(mechanism, found, place, path):
             return
         read: SpecPlace | None = place
         if mechanism.uses is not None:
@@ -136,8 +138,6 @@ class Mechanisms:
     ) -> bool:
         """Returns whether the draws, batches or steps above a place are not those that a mechanism
         is stated or counted for, which is reported."""
-        if not place.dealt:
-            return False
         for statement in stated:
             for each in place.dealt:
                 below = each.depth > place.depth - statement.up
@@ -312,7 +312,7 @@ class Mechanisms:
 
         `listed`: all mechanisms as they are written.
         """
-        if not self.post_processing or not isinstance(listed, list):
+        if not isinstance(listed, list):
             return
         names = (each.get("name") for each in listed if isinstance(each, dict))
         known = dict.fromkeys(name for name in names if isinstance(name, str))

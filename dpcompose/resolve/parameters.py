@@ -114,7 +114,12 @@ class Numbers:
         """Returns bounds of the value of a text; None after an error."""
         found = self._values.get(text)
         if found is None and text not in self._values:
-            found = self._values[text] = self._parsed(text)
+            try:
+                found = bounds(text, self._known, self._meter)
+            except ExpressionError as error:  # of a faulty constant nothing more is said
+                faulty = any(word in self._broken for word in _words(text))
+                found = None if faulty else error
+            self._values[text] = found
         if isinstance(found, ExpressionError):
             offset = None if key else found.offset
             fix = None if found.meant is None or key else (rewritten, path, found.meant)
@@ -122,14 +127,6 @@ class Numbers:
             self._faults.add("DPC110", path, message, hint, key=key, offset=offset, fix=fix)
             return None
         return found
-
-    def _parsed(self, text: str) -> Bounds | ExpressionError | None:
-        """Returns bounds of the value of a text, or the error in it; None if a constant in it has
-        an error."""
-        try:
-            return bounds(text, self._known, self._meter)
-        except ExpressionError as error:
-            return None if any(word in self._broken for word in _words(text)) else error
 
     def parameter(
         self,
