@@ -332,8 +332,8 @@ def _partition_made(
 def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None:
     """Returns the blocks by their names, or by their number; None after an error."""
     if isinstance(given, int):
-        return Blocks(range(given))
-    return Blocks(tuple(given)) if _distinct(given, path, faults) else None
+        return range(given)
+    return tuple(given) if _distinct(given, path, faults) else None
 
 
 def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
@@ -343,12 +343,12 @@ def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) ->
     if not names:
         faults.add("DPC108", path, "no kind feeds a block", "name at least one block")
         return None
-    return Blocks(names) if all(fine) else None
+    return names if all(fine) else None
 
 
 def _numbers(kinds: dict[str, list[str]], blocks: Blocks) -> dict[str, tuple[int, ...]]:
     """Returns for each kind of rows the indices of the blocks that it feeds."""
-    number = {block: i for i, block in enumerate(blocks.names)}
+    number = {block: i for i, block in enumerate(blocks)}
     return {kind: tuple(number[name] for name in fed) for kind, fed in kinds.items()}
 
 
@@ -440,7 +440,7 @@ def _partition_refused(split: Splitting, faults: Faults) -> bool:
     whole = Undivided(
         traits,
         lambda: no_positions(parent),
-        split.blocks.names,
+        split.blocks,
         quoted,
         partition.drops,
         partition.max_blocks_per_unit,

@@ -81,7 +81,7 @@ class Mechanisms:
         #: The mechanism by the texts of its parameters, and by what it states.
         by_texts: dict[tuple[str, ...], Mechanism] = {}
         alike: dict[Mechanism, Mechanism] = {}
-        for block in read.scope.blocks.names:
+        for block in read.scope.blocks:
             texts = tuple(each[str(block)] for each in varied)
             if texts not in by_texts:
                 context = self._context._replace(block=block)

@@ -67,7 +67,7 @@ def _classes(split: Splitting) -> list[BlocksAlike]:
     single = {
         block: place for block, place in split.named.items() if place.mechanisms or place.children
     }
-    names = split.blocks.names
+    names = split.blocks
     if split.kind.where(()).whole:
         return [((block,), single.get(block)) for block in names]
     if not split.varied:

@@ -217,16 +217,14 @@ class Context(NamedTuple):
             self.faults.add("DPC127", path, message, hint)
             return False
         blocks = split.blocks
-        unknown = [name for name in given if blocks.find(name) is None]
+        unknown = [name for name in given if split.find(name) is None]
         for name in unknown:
             no_block(split, name, (*path, name), self.faults, key=True)
-        misspelt = (
-            set() if isinstance(blocks.names, range) else _meant(unknown, blocks.names, given)
-        )
+        misspelt = set() if isinstance(blocks, range) else _meant(unknown, blocks, given)
         there = {*given, *misspelt}
         missing = len(blocks) - (len(given) - len(unknown)) - len(misspelt)
         if missing:
-            first = list(islice((x for x in blocks.names if str(x) not in there), _BLOCKS_LISTED))
+            first = list(islice((x for x in blocks if str(x) not in there), _BLOCKS_LISTED))
             more = f" and {missing - len(first)} more" if missing > len(first) else ""
             what = "the block" if missing == 1 else "the blocks"
             message = f"no value for {what} {listing(first)}{more} of {quoted(split.name)}"
