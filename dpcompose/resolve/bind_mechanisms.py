@@ -48,7 +48,6 @@ class Mechanisms:
         self._context = Context(names, relations, numbers, faults)
         self._faults = faults
         self._first: dict[str, Path] = {}
-        self._places: dict[str, SpecPlace | None] = {}
 
     def add(self, index: int, mechanism: written.Mechanism) -> None:
         """Adds the mechanism with number `index` in the spec to the place that it reads."""
@@ -58,7 +57,7 @@ class Mechanisms:
             inputs = tuple(mechanism.post_processes)
             self.post_processing.append(Derived(mechanism.name, inputs, path))
             return
-        place = self._read(mechanism.reads, path)
+        place = self._context.names.place(mechanism.reads, (*path, "reads"))
         if mechanism.interactive:
             self._check_interactive(mechanism, path, place)
         found = self._statements(mechanism, path, place, self._context)
@@ -103,7 +102,7 @@ class Mechanisms:
         if isinstance(name := entry.get("name"), str):
             self._name(name, path)
         if isinstance(reads := entry.get("reads"), str):
-            self._read(reads, path)
+            self._context.names.place(reads, (*path, "reads"))
 
     def _statements(
         self, mechanism: Model, path: Path, place: SpecPlace | None, context: Context
@@ -235,14 +234,6 @@ class Mechanisms:
             hint = "names are unique: several copies are one mechanism with `count`"
             related = (((*self._first[name], "name"), False, "named here first"),)
             self._faults.add("DPC120", at, message, hint, related=related)
-
-    def _read(self, reads: str, path: Path) -> SpecPlace | None:
-        """Returns the place that `reads` names; None after an error."""
-        place = self._places.get(reads)
-        if place is None:
-            # What refers to nothing is looked up again, so that every use is reported.
-            place = self._places[reads] = self._context.names.place(reads, (*path, "reads"))
-        return place
 
     def _check_interactive(
         self, mechanism: ReadingEntry, path: Path, place: SpecPlace | None

@@ -63,7 +63,6 @@ class Numbers:
         self._known: dict[str, Bounds] = {}
         self._broken = set(unread)
         self._values: dict[str, Bounds | ExpressionError | None] = {}
-        self._fine: dict[tuple[str, Need, Safe | None], Fraction] = {}
         for name, text in written.items():
             self._define(name, text, written)
         self._values.clear()  # a text may have meant less while constants were being defined
@@ -143,30 +142,26 @@ class Numbers:
         key. `safe`: the direction in which a value that is not rational is rounded; None where it
         must be exact.
         """
-        value = self._fine.get((text, need, safe))
-        if value is not None:
-            return value
         found = self._evaluated(text, path, key)
         if found is None:
             return None
-        called = name or name_of(path)
-        if safe is None and not found.exact:
-            message = f"{called} must be exact, and {quoted(text)} is not"
-            why = "neither side is known to be safe: write a decimal or a fraction"
-            self._faults.add("DPC110", path, message, why, key=key)
-            return None
         value = found.low if safe == "down" else found.high
-        if value < 0 and not need.signed:
+        usable, negative = found.exact or safe is not None, value < 0 and not need.signed
+        if usable and not negative and (need.fits is None or need.fits(value)):
+            return value
+        called, code, hint = name or name_of(path), need.code, need.hint
+        message = f"{called} must be {need.says}, not {_text_with_value(text, value)}"
+        if not usable:
+            code, message = "DPC110", f"{called} must be exact, and {quoted(text)} is not"
+            hint = "neither side is known to be safe: write a decimal or a fraction"
+        elif negative:
+            code, message = "DPC111", f"{called} is negative: {_text_with_value(text, value)}"
             hint = "a loss cannot be negative" if _LOSSES.intersection(map(str, path)) else None
-            message = f"{called} is negative: {_text_with_value(text, value)}"
-            self._faults.add("DPC111", path, message, hint, key=key)
-            return None
-        if need.fits is not None and not need.fits(value):
-            message = f"{called} must be {need.says}, not {_text_with_value(text, value)}"
-            self._faults.add(need.code, path, message, need.hint, key=key)
-            return None
-        self._fine[text, need, safe] = value
-        return value
+        self._faults.add(code, path, message, hint, key=key)
+        return None
+
+
+_LOSSES = {"epsilon", "rho", "mu"}
 
 
 class Context(NamedTuple):
@@ -232,9 +227,6 @@ class Context(NamedTuple):
             hint = f"give every block a value: `{{…, {entries}}}`"
             self.faults.add("DPC126", path, message, hint, key=True)
         return not unknown and not missing
-
-
-_LOSSES = {"epsilon", "rho", "mu"}
 
 
 def _text_with_value(text: str, value: Fraction) -> str:
