@@ -311,18 +311,20 @@ def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int
 
     `index`: for each depth in `place.levels` its position there.
     """
-    edges, own = place.ancestors(statement.up), len(index)
-    home = place.depth - statement.up
-    level = index.get(home) if edges else own
+    own = len(index)
+    if not statement.up:
+        return Placed(statement, own, place.traits)
+    edges, home = place.ancestors(statement.up), place.depth - statement.up
+    level = index.get(home)
     reached, one_end = alone(edges)
     counted = None if reached == len(edges) else index.get(home + reached, level)
     return Placed(
         statement,
         own if level is None else level,
-        edges[0].parent.traits if edges else place.traits,
+        edges[0].parent.traits,
         bool(dropping_edges(edges)),  # the padding lemma (GMPS24 IV.15, extended)
         level is not None,
-        bool(edges) and _to_edges(edges[0]) and counted is None,
+        _to_edges(edges[0]) and counted is None,
         counted,
         one_end,
     )
