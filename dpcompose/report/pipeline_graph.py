@@ -61,7 +61,7 @@ def of_solution(
     drawing = _Drawing(problem, span, cost)
     drawing.ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
     drawing.follow(steps, solution.felt)
-    return drawing.drawn()
+    return drawing.nodes()
 
 
 def of_profile(
@@ -83,12 +83,12 @@ def of_profile(
         drawing.follow(steps, felt)
     else:
         drawing.follow_by_name(first.touched)
-    return drawing.drawn()
+    return drawing.nodes()
 
 
 def without_change(problem: Problem, span: SpanOf) -> tuple[PipelineNode, ...]:
     """Returns the nodes of the pipeline alone, where there is no finite bound."""
-    return _Drawing(problem, span).drawn()
+    return _Drawing(problem, span).nodes()
 
 
 def _together(told: Mapping[str, int], visit: Visit) -> str:
@@ -195,7 +195,7 @@ class _Drawing:
                 self._passed.add(id(each))
                 each = above.get(id(each))
 
-    def drawn(self) -> tuple[PipelineNode, ...]:
+    def nodes(self) -> tuple[PipelineNode, ...]:
         """Returns the nodes of the pipeline, with what was marked."""
         # A stack in place of recursion, since specs may be deep; the next item is its last one.
         stack = self._children([root.dataset for root in self._problem.roots], None)[::-1]
