@@ -85,7 +85,9 @@ def savings_of(
     shares: tuple[str, ...] | None = None  # the mechanisms of the worst change, if only they matter
     # Of (ε, δ) one change may have the largest ε, and another one the largest δ.
     if delta is None and whole.solutions[0].notion is not Notion.APPROX:
-        shares = tuple(dict.fromkeys(felt.mechanism.name for felt in whole.solutions[0].felt))
+        shares = tuple(
+            dict.fromkeys(charge.mechanism.name for charge in whole.solutions[0].charges)
+        )
     order = [*(shares or ()), *(name for name in known if not shares or name not in shares)]
     numbers: dict[str, Fraction | None] = {}
     found: list[Saving] = []

@@ -104,7 +104,7 @@ def at_points(
     patterned = solver.patterns() if any(asked) else ()
     if not patterned:
         return (), ()
-    told = None if solution is None else touched_by(solution.felt)
+    told = None if solution is None else touched_by(solution.charges)
     bounds = () if solution is None else solution.quantities
     at_delta, at_epsilon = (
         # Points next to each other share most of the work.
@@ -126,8 +126,8 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     best, *others = chosen.worst.found
     flat = _flat(chosen.worst.pattern.trace)
     reached: Counter[tuple[str, str, str]] = Counter()
-    for felt, n in flat.items():
-        reached[felt.mechanism, felt.dataset, wording.change(felt.state)] += n
+    for charge, n in flat.items():
+        reached[charge.mechanism, charge.dataset, wording.change(charge.state)] += n
     return At(
         wanted="delta" if chosen.point.delta is not None else "epsilon",
         given=chosen.point.chosen_number,
@@ -138,10 +138,10 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
         others=tuple(Route(str(o.rule), o.value, _ROUTES[o.rule][1]) for o in others),
         worst=() if told == reached else tuple(_worst_change_lines(flat)),
         chain=tuple(_chain(chosen)),
-        datasets=tuple(dict.fromkeys(felt.dataset for felt in flat)),
+        datasets=tuple(dict.fromkeys(charge.dataset for charge in flat)),
         touched=tuple(
-            TouchCount(felt.mechanism, felt.dataset, wording.change(felt.state), times)
-            for felt, times in flat.items()
+            TouchCount(charge.mechanism, charge.dataset, wording.change(charge.state), times)
+            for charge, times in flat.items()
         ),
     )
 
@@ -180,9 +180,9 @@ def _flat(trace: Trace) -> Counter[TracedCharge]:
 
 def _worst_change_lines(flat: Counter[TracedCharge]) -> Iterable[str]:
     """Yields one phrase for each mechanism that a change reaches, the most frequent ones first."""
-    for felt, n in flat.most_common(MOST_LISTED):
+    for charge, n in flat.most_common(MOST_LISTED):
         times = "" if n == 1 else f"{wording.count_text(n)} × "
-        yield f"{times}`{felt.mechanism}` on `{felt.dataset}`: {wording.change(felt.state)}"
+        yield f"{times}`{charge.mechanism}` on `{charge.dataset}`: {wording.change(charge.state)}"
     if len(flat) > MOST_LISTED:
         yield f"and {len(flat) - MOST_LISTED} more mechanisms"
 

@@ -69,8 +69,8 @@ def of_solution(solver: Solver, solution: Solution, cited: str) -> list[Step]:
     """Returns the derivation of a solution's first bound: the worst change from the roots down with
     the cost of each mechanism, what is free, their sum, and the theorem `cited` for the whole."""
     problem = solver.problem
-    found = list(_of_change(problem, solution.visits, solution.felt, solution))
-    rest = solution.felt[MOST:]
+    found = list(_of_change(problem, solution.visits, solution.charges, solution))
+    rest = solution.charges[MOST:]
     if rest:
         lost, short = solution.quantity(solution.added_up(rest)), f"{len(rest)} more"
         says = f"{short} touches of mechanisms, in the same way"
@@ -95,16 +95,16 @@ def of_solution(solver: Solver, solution: Solution, cited: str) -> list[Step]:
 
 
 def of_profile(
-    problem: Problem, visits: Sequence[Visit], felt: Sequence[ChangeCharge], first: At
+    problem: Problem, visits: Sequence[Visit], charges: Sequence[ChangeCharge], first: At
 ) -> list[Step]:
     """Returns the steps of a result that is finite only at a δ or ε: the worst change at the
     `first`, and what composes. They have no sentences.
 
-    `visits`, `felt`: an example change. Where the worst change is another one, only the mechanisms
-    that it reaches are listed.
+    `visits`, `charges`: an example change. Where the worst change is another one, only the
+    mechanisms that it reaches are listed.
     """
-    same = same_reach(first, felt)
-    found = list(_of_change(problem, visits, felt) if same else _steps_by_name(problem, first))
+    same = same_reach(first, charges)
+    found = list(_of_change(problem, visits, charges) if same else _steps_by_name(problem, first))
     found += _concurrent(problem, Notion.PROFILE)
     composed = next((each for each in first.chain if each.startswith("what composes")), "")
     says = composed.replace("what composes", "composed as distributions of losses", 1)
@@ -112,9 +112,9 @@ def of_profile(
     return [*found, Step("sum", "", "", says or "nothing is lost", profiles)]
 
 
-def same_reach(at: At, felt: Iterable[ChangeCharge]) -> bool:
+def same_reach(at: At, charges: Iterable[ChangeCharge]) -> bool:
     """Returns whether the worst change at a point reaches just what an example change reaches."""
-    return touched_by(felt) == Counter(
+    return touched_by(charges) == Counter(
         {(each.mechanism, each.dataset, each.meets): each.times for each in at.touched}
     )
 
@@ -122,7 +122,7 @@ def same_reach(at: At, felt: Iterable[ChangeCharge]) -> bool:
 def _of_change(
     problem: Problem,
     visits: Sequence[Visit],
-    felt: Sequence[ChangeCharge],
+    charges: Sequence[ChangeCharge],
     solution: Solution | None = None,
 ) -> Iterator[Step]:
     """Yields the steps of a change: each dataset that it reaches, with its mechanisms, the datasets
@@ -131,10 +131,10 @@ def _of_change(
     `solution`: None where mechanisms have no cost of their own. Of a solution `MOST` mechanisms are
     yielded, and so many datasets that do not change.
     """
-    charges: dict[int, list[ChangeCharge]] = {}
-    for charge in felt if solution is None else felt[:MOST]:
-        charges.setdefault(id(charge.visit), []).append(charge)
-    reached = _with_all_above(each.visit for each in felt)
+    by_visit: dict[int, list[ChangeCharge]] = {}
+    for charge in charges if solution is None else charges[:MOST]:
+        by_visit.setdefault(id(charge.visit), []).append(charge)
+    reached = _with_all_above(each.visit for each in charges)
     into = {
         (id(each.above), id(each.place.edge.partition))
         for each in visits
@@ -144,7 +144,7 @@ def _of_change(
     for visit in visits:
         theorem = amplifying(visit) if solution is None else theorem_of_change(visit)
         yield _arrival(visit, theorem)._replace(reached=id(visit) in reached)
-        for charge in charges.get(id(visit), ()):
+        for charge in by_visit.get(id(visit), ()):
             yield stated(charge) if solution is None else _cost_step(problem, solution, charge)
         for below in () if solution is None else unchanged_places(visit):
             if id(below) not in kept and len(kept) < MOST:
@@ -334,8 +334,8 @@ def _steps_by_name(problem: Problem, at: At) -> Iterator[Step]:
 def _sums(solution: Solution, total: Bound, theorems: Collection[str | None]) -> tuple[str, str]:
     """Returns how the losses of the mechanisms add up to the bound, as a sentence and in the words
     of a line: `ε add up: 1 + 7/10 = 17/10`. `theorems`: those of the steps before."""
-    units, felt = total.notion.facts.unit, solution.felt
-    if not felt:
+    units, charges = total.notion.facts.unit, solution.charges
+    if not charges:
         nothing = "no mechanism feels the change: nothing is lost"
         return nothing, nothing
     says = f"the {units} of the mechanisms that feel the change add up"
@@ -354,7 +354,7 @@ def _sums(solution: Solution, total: Bound, theorems: Collection[str | None]) ->
         says += f" draw{row}" + (f", or {other}" if added else "") + f"; {no_worse}"
     else:
         says += f"; {no_worse}"
-    if len(felt) == 1 and not solution.bounded:
+    if len(charges) == 1 and not solution.bounded:
         return says, f"one mechanism feels the change; {no_worse}"
     if sampled:
         short += ", and what reads one draw of a sample is amplified together: ε to "
@@ -362,7 +362,7 @@ def _sums(solution: Solution, total: Bound, theorems: Collection[str | None]) ->
     if solution.bounded:
         return says, f"{short}; several units of change as a path of single ones"
     if total.notion is not Notion.APPROX:
-        amounts = Counter(Fraction(solution.share(each).amount) for each in felt)
+        amounts = Counter(Fraction(solution.share(each).amount) for each in charges)
         whole = summed(amount * n for amount, n in amounts.items())
         if len(amounts) <= _MOST_TERMS and whole == solution.quantities[0].amount:
             terms = [

@@ -38,10 +38,10 @@ def worst_change(solution: Solution, span: SpanOf) -> WorstChange:
             bound_of(solution.share(charge)),
             span(charge.mechanism.path),
         )
-        for charge in solution.felt[:MOST]
+        for charge in solution.charges[:MOST]
     )
     datasets = dict.fromkeys(visit.place.dataset.name for visit in solution.visits)
-    return WorstChange(tuple(says), tuple(datasets), touches, max(0, len(solution.felt) - MOST))
+    return WorstChange(tuple(says), tuple(datasets), touches, max(0, len(solution.charges) - MOST))
 
 
 def _descent(visit: Visit) -> Iterator[str]:
@@ -59,10 +59,10 @@ def _descent(visit: Visit) -> Iterator[str]:
         yield says + (units if choice.units > 1 else "")
 
 
-def touched_by(felt: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
+def touched_by(charges: Iterable[ChangeCharge]) -> Counter[tuple[str, str, str]]:
     """Returns how often a change reaches each mechanism, by name, dataset and change."""
     found: Counter[tuple[str, str, str]] = Counter()
-    for each in felt:
+    for each in charges:
         visit = each.visit
         key = (each.mechanism.name, visit.place.dataset.name, wording.change(visit.state))
         found[key] += visit.copies * each.mechanism.count

@@ -109,13 +109,13 @@ def _learnt(question: ColumnQuestion, found: CertifiedRelease) -> Learnt:
     """Returns the answer to a question by what is certified for a change of its columns alone."""
     first = next(iter(found.solutions), None)
     known = first is not None or any(at.value is not None for at in found.at_delta)
-    _, felt = found.solver.profile.example_change() if first is None else ((), first.felt)
+    _, charges = found.solver.profile.example_change() if first is None else ((), first.charges)
     return Learnt(
         question.name,
         question.changes,
         next(iter(found.bounds), None),
         found.at_delta,
         found.risk,
-        tuple(dict.fromkeys(each.mechanism.name for each in felt)) if known else (),
+        tuple(dict.fromkeys(each.mechanism.name for each in charges)) if known else (),
         () if known else tuple(why_none(found)),
     )

@@ -251,12 +251,12 @@ def of_profile(case: Case, found: CertifiedRelease) -> Report:
     report = replace(report, shares=shares.of_profile(case.solver, shown, span))
     if case.extent == "costs":
         return report
-    visits, felt = case.solver.profile.example_change()
-    steps = derivation.of_profile(case.problem, visits, felt, shown)
+    visits, charges = case.solver.profile.example_change()
+    steps = derivation.of_profile(case.problem, visits, charges, shown)
     return replace(
         report,
         tree=derivation.tree(steps, points, span, shown),
-        pipeline=pipeline_graph.of_profile(case.problem, steps, felt, shown, span),
+        pipeline=pipeline_graph.of_profile(case.problem, steps, charges, shown, span),
         chain=derivation.profile_chain(shown),
         shares=shares.without_each(case.solver, report.shares, shown),
     )

@@ -60,27 +60,27 @@ def of_solution(
 
     drawing = _Drawing(problem, span, cost)
     drawing.ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
-    drawing.follow(steps, solution.felt)
+    drawing.follow(steps, solution.charges)
     return drawing.nodes()
 
 
 def of_profile(
     problem: Problem,
     steps: Sequence[Step],
-    felt: Sequence[ChangeCharge],
+    charges: Sequence[ChangeCharge],
     first: At,
     span: SpanOf,
 ) -> tuple[PipelineNode, ...]:
     """Returns the nodes of the pipeline with the worst change at a chosen δ or ε; mechanisms have
     no cost of their own.
 
-    `steps`: the derivation, of an example change with the losses `felt`. Where the worst change at
-    the `first` point is another one, only what it reaches is marked. `span`: gives the position of
-    a path in the file.
+    `steps`: the derivation, of an example change with its `charges`. Where the worst change at the
+    `first` point is another one, only what it reaches is marked. `span`: gives the position of a
+    path in the file.
     """
     drawing = _Drawing(problem, span)
-    if same_reach(first, felt):
-        drawing.follow(steps, felt)
+    if same_reach(first, charges):
+        drawing.follow(steps, charges)
     else:
         drawing.follow_by_name(first.touched)
     return drawing.nodes()
@@ -138,10 +138,10 @@ class _Drawing:
         self._blocks: dict[int, BlockClass] = {}
         self._by_name: dict[str, int] = {}
 
-    def follow(self, steps: Sequence[Step], felt: Iterable[ChangeCharge]) -> None:
+    def follow(self, steps: Sequence[Step], charges: Iterable[ChangeCharge]) -> None:
         """Marks what a change reaches, by the steps of its derivation and the losses of
         mechanisms."""
-        for charge in felt:
+        for charge in charges:
             key = id(charge.place.dataset), charge.mechanism.name
             self._charges.setdefault(key, []).append(charge)
         on_the_way: set[int] = set()

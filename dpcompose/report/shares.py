@@ -42,9 +42,9 @@ def of_solution(solution: Solution, span: SpanOf) -> tuple[Share, ...]:
     """Returns what every mechanism adds to the bound at the worst change, the largest first."""
     totals: dict[str, Quantity] = {}
     mechanisms: dict[str, Mechanism] = {}
-    for felt in solution.felt:
-        name, added = felt.mechanism.name, solution.share(felt)
-        mechanisms[name] = felt.mechanism
+    for charge in solution.charges:
+        name, added = charge.mechanism.name, solution.share(charge)
+        mechanisms[name] = charge.mechanism
         old = totals.get(name)
         totals[name] = added if old is None else old.plus(added)
     whole = capped(summed(map(attrgetter("amount"), totals.values())))

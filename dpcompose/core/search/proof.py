@@ -100,17 +100,17 @@ def change_at(visit: Visit) -> State:
     return visit.above.state if alone else visit.state
 
 
-def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...]:
+def used_statements(solution: Solution, charge: ChangeCharge) -> tuple[Placed, ...]:
     """Returns the guarantee that alone gives a mechanism's loss, or all guarantees if none does.
 
     Also all of them where they are very many, such as the points of a profile.
     """
-    algebra, count = solution.algebra, felt.mechanism.count
-    if 1 < len(felt.placed) <= _MOST_TRIED:
-        for each in felt.placed:
-            if algebra.times(algebra.charge((each,), felt.state), count) == felt.loss:
+    algebra, count = solution.algebra, charge.mechanism.count
+    if 1 < len(charge.placed) <= _MOST_TRIED:
+        for each in charge.placed:
+            if algebra.times(algebra.charge((each,), charge.state), count) == charge.loss:
                 return (each,)
-    return felt.placed
+    return charge.placed
 
 
 def cost_of(solution: Solution, charge: ChangeCharge) -> Cost:

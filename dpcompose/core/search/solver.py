@@ -110,7 +110,7 @@ class Solution:
         return tuple(_visits(self.accountant, self.roots))
 
     @cached_property
-    def felt(self) -> tuple[ChangeCharge, ...]:
+    def charges(self) -> tuple[ChangeCharge, ...]:
         """Returns the charges of the mechanisms that read these datasets."""
         return tuple(charges_of(self.visits, self.accountant.algebra))
 
@@ -129,12 +129,12 @@ class Solution:
         if split or self.sampled:
             return True
         with watch_rounding() as watch:
-            for each in self.felt:
+            for each in self.charges:
                 if each.visit.distance > 1:
                     self.algebra.chain([(each.loss, each.visit.distance)])
         rounded = self.accountant.rounded
         return watch.rounded or any(
-            rounded(each.mechanism, each.placed, each.state) for each in self.felt
+            rounded(each.mechanism, each.placed, each.state) for each in self.charges
         )
 
     @property
@@ -177,25 +177,27 @@ class Solution:
             return Quantity(Notion.APPROX, Fraction(0), Fraction(1))
         return found
 
-    def one_copy(self, felt: ChangeCharge) -> Quantity:
+    def one_copy(self, charge: ChangeCharge) -> Quantity:
         """Returns the loss of one copy of a mechanism for the worst change, on one of the equal
         blocks, as a bound."""
-        return self.part(self.algebra.charge(felt.placed, felt.state))
+        return self.part(self.algebra.charge(charge.placed, charge.state))
 
-    def share(self, felt: ChangeCharge) -> Quantity:
+    def share(self, charge: ChangeCharge) -> Quantity:
         """Returns the loss of one mechanism for the worst change, as a bound: all its copies, on
         all equal blocks."""
-        return self.part(self._of_all_copies(felt))
+        return self.part(self._of_all_copies(charge))
 
-    def added_up(self, felt: Sequence[ChangeCharge] | None = None) -> Loss:
-        """Returns the composed loss of the charges `felt`; None: of all mechanisms for the worst
+    def added_up(self, charges: Sequence[ChangeCharge] | None = None) -> Loss:
+        """Returns the composed loss of some charges; None: of all mechanisms for the worst
         change."""
-        return self.algebra.add(map(self._of_all_copies, self.felt if felt is None else felt))
+        return self.algebra.add(
+            map(self._of_all_copies, self.charges if charges is None else charges)
+        )
 
-    def _of_all_copies(self, felt: ChangeCharge) -> Loss:
+    def _of_all_copies(self, charge: ChangeCharge) -> Loss:
         """Returns the loss of a charge on all equal blocks together, at the group distance."""
-        copies = self.algebra.times(felt.loss, felt.visit.copies)
-        return self.algebra.chain([(copies, felt.visit.distance)])
+        copies = self.algebra.times(charge.loss, charge.visit.copies)
+        return self.algebra.chain([(copies, charge.visit.distance)])
 
     @property
     def finite(self) -> bool:

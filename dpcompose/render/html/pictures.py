@@ -29,7 +29,7 @@ _SIZE = 300
 _MOST_LABELS = 8
 
 
-def _drawn(name: str, *values: object) -> Markup:
+def _picture(name: str, *values: object) -> Markup:
     """Returns the picture that a macro of the templates draws."""
     made: Any = environment().get_template("pictures.html").module
     return Markup(getattr(made, name)(*values))
@@ -37,7 +37,7 @@ def _drawn(name: str, *values: object) -> Markup:
 
 def spec(lines: Sequence[tuple[int, str]], where: Where, of: str, level: int) -> Markup:
     """Returns the section of the lines of a spec; `of`: the end of its name."""
-    return _drawn("spec", lines, where.prefix, where.within, of, level)
+    return _picture("spec", lines, where.prefix, where.within, of, level)
 
 
 def graph(report: Report, prefix: str, of: str) -> Markup:
@@ -46,7 +46,7 @@ def graph(report: Report, prefix: str, of: str) -> Markup:
     if not report.pipeline:
         return Markup()
     drawing = Markup(graph_svg(report, styled=False))
-    return _drawn(
+    return _picture(
         "graph", drawing, f"{prefix}graph", of, with_code(report.protects), bool(report.tree)
     )
 
@@ -68,7 +68,7 @@ def spent(total: Total) -> Markup:
         }
         for n, (each, share) in enumerate(zip(steps, shares, strict=True))
     ]
-    return _drawn("spent", points, 200 - 200 / top)
+    return _picture("spent", points, 200 - 200 / top)
 
 
 def attackers(report: Report) -> Markup:
@@ -89,7 +89,7 @@ def attackers(report: Report) -> Markup:
         for before, after in risk.success
         if before * _FIGURES >= 1
     ]
-    return _drawn("attackers", arrays[:2], point_text(risk) if alone else "")
+    return _picture("attackers", arrays[:2], point_text(risk) if alone else "")
 
 
 def _of_figures(rate: Fraction) -> int:
@@ -134,7 +134,7 @@ def curves(report: Report, prefix: str) -> Markup:
         "marks": marks,
         "point": point_text(risk) if risk.point is not None else "",
     }
-    return _drawn("curves", values, f"{prefix}curves")
+    return _picture("curves", values, f"{prefix}curves")
 
 
 def _height(delta: Fraction) -> float:
@@ -151,7 +151,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 def costs(report: Report) -> Markup:
     """Returns the picture of what each mechanism costs; empty where parts do not add up."""
     cells = _cells(report)
-    return _drawn("costs", cells, added_unit(report)) if cells else Markup()
+    return _picture("costs", cells, added_unit(report)) if cells else Markup()
 
 
 class _Cell(NamedTuple):

@@ -56,7 +56,7 @@ def reasons(solution: Solution, asked: bool = False) -> Iterator[Reason]:
     for visit in solution.visits:
         yield from _sampled(solution, visit, asked)
         yield from _in_steps(solution, visit)
-    yield from uncovered(felt for felt in solution.felt if felt.loss == none)
+    yield from uncovered(charge for charge in solution.charges if charge.loss == none)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -74,9 +74,9 @@ def _sampled(solution: Solution, visit: Visit, asked: bool) -> Iterator[Reason]:
         yield _only_replaced(visit.place), _REPLACE, path
     elif solution.notion in (Notion.GDP, Notion.ZCDP) and visit.answer.loss != none and not asked:
         names = dict.fromkeys(
-            felt.mechanism.name
-            for felt in solution.felt
-            if any(each.dataset is dataset for each in upwards(felt.place))
+            charge.mechanism.name
+            for charge in solution.charges
+            if any(each.dataset is dataset for each in upwards(charge.place))
         )
         verb = "reads" if len(names) == 1 else "read"
         symbol = solution.notion.facts.sign

@@ -108,8 +108,8 @@ def _all(
     yield from _idle(tops, solution)
     for visit in solution.visits:
         yield from _not_amplified(problem.goal, solution, visit)
-    for felt in solution.felt:
-        yield from _looser(solution, felt)
+    for charge in solution.charges:
+        yield from _looser(solution, charge)
 
 
 def _units_unprotected(goal: Goal, root: Root) -> Iterator[Finding]:
@@ -318,7 +318,7 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     """Yields a remark (DPC204) on the mechanisms that the worst change does not reach, if any."""
     if not solution.finite:
         return
-    touched = {felt.mechanism.name for felt in solution.felt}
+    touched = {charge.mechanism.name for charge in solution.charges}
     idle: dict[str, Mechanism] = {}
     for _, top in tops:
         for place in top.subtree():
@@ -339,30 +339,30 @@ def _idle(tops: list[tuple[Root, Place]], solution: Solution) -> Iterator[Findin
     )
 
 
-def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
+def _looser(solution: Solution, charge: ChangeCharge) -> Iterator[Finding]:
     """Yields a remark (DPC205) for a statement on an ancestor that the mechanism's others beat.
 
     All points that one entry of the spec states, such as a profile, are compared as a whole.
     """
-    if not 1 < len(felt.placed) <= 20:
+    if not 1 < len(charge.placed) <= 20:
         return
     algebra = solution.algebra
 
     def cost(placed: tuple[Placed, ...]) -> Loss:
         """Returns the loss of the mechanism for the change, by the statements `placed` alone."""
-        return algebra.times(algebra.charge(placed, felt.state), felt.mechanism.count)
+        return algebra.times(algebra.charge(placed, charge.state), charge.mechanism.count)
 
-    for each in felt.placed:
+    for each in charge.placed:
         if not each.statement.up or each.statement.implied:
             continue
-        own = tuple(o for o in felt.placed if o.statement.path == each.statement.path)
-        others = tuple(o for o in felt.placed if o.statement.path != each.statement.path)
-        if others and cost(others) == felt.loss and cost(own) != felt.loss:
-            where = felt.place.stated_on(each.statement)
+        own = tuple(o for o in charge.placed if o.statement.path == each.statement.path)
+        others = tuple(o for o in charge.placed if o.statement.path != each.statement.path)
+        if others and cost(others) == charge.loss and cost(own) != charge.loss:
+            where = charge.place.stated_on(each.statement)
             yield Finding(
                 "DPC205",
-                f"the statement of `{felt.mechanism.name}` on `{where.dataset.name}` is not used: "
-                "its other statements give less",
+                f"the statement of `{charge.mechanism.name}` on `{where.dataset.name}` is not "
+                "used: its other statements give less",
                 each.statement.path,
             )
 

@@ -142,7 +142,7 @@ def test_a_solution_tells_what_each_mechanism_adds() -> None:
     solver = Solver(problem)
     assert notions(problem) == [Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP]
     solution = solver.solve(Notion.PURE)
-    once, often = solution.felt
+    once, often = solution.charges
     assert solution.loss == F(5, 2) and solution.finite and not solution.sampled
     assert solution.share(once) == Quantity(Notion.PURE, F(1))
     assert solution.share(often) == Quantity(Notion.PURE, F(3, 2))
@@ -198,7 +198,7 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     steps = of_solution(solver, solution, cited)
     kinds = ["dataset", "partition", "block", "mechanism", "sum", "cited"]
     assert [each.kind for each in steps] == kinds and steps[-1].theorem == cited
-    (charge,) = solution.felt  # of `z` alone: the worst row is there
+    (charge,) = solution.charges  # of `z` alone: the worst row is there
     assert charge.mechanism.name == "on z" and steps[3].charge is charge
     assert [each.statement.guarantee.amount for each in cost_of(solution, charge).used] == [4]
     claims = certificate_of(solver, solution)
@@ -212,10 +212,10 @@ def test_the_statement_that_gives_the_loss_is_told_alone() -> None:
         "[{notion: pure, epsilon: 1}, {notion: pure, epsilon: 3, stated_on: people}]",
     )
     solution = Solver(problem).solve(Notion.PURE)
-    (felt,) = solution.felt
-    assert len(felt.placed) == 2
-    (used,) = used_statements(solution, felt)
-    assert used.statement.guarantee.value == 1 == felt.loss
+    (charge,) = solution.charges
+    assert len(charge.placed) == 2
+    (used,) = used_statements(solution, charge)
+    assert used.statement.guarantee.value == 1 == charge.loss
 
 
 def test_a_solver_like_another_one_finds_the_same() -> None:
