@@ -1,4 +1,4 @@
-"""The theorems on samples against what they say, by definition: chances are added up in 40 digits."""
+"""The theorems on samples by what they say: chances are added up in 40 digits."""
 
 from __future__ import annotations
 
