@@ -13,14 +13,13 @@ from reference.events import Step, largest_gain
 from volume import seeds
 
 from dpcompose.core.loss.algebras import (
-    MOST_PAIRS,
     Pairs,
     Scalars,
     Survival,
     algebra_of,
-    walk_pairs,
 )
 from dpcompose.core.loss.amplification import mixed
+from dpcompose.core.loss.pair_cost import MOST_PAIRS, frontier, walk_pairs
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
@@ -42,11 +41,11 @@ def test_losses_in_one_number() -> None:
 
 def test_only_undominated_pairs_are_kept() -> None:
     pairs = [(F(2), F(1, 10)), (F(1), F(1, 10)), (F(1), F(2, 10)), (F(3), NONE), (F(4), NONE)]
-    assert PAIRS.frontier(pairs) == ((F(1), F(1, 10)), (F(3), NONE))
+    assert frontier(pairs) == ((F(1), F(1, 10)), (F(3), NONE))
     # The better δ of an ε is no better than that of a smaller ε.
     again = [(F(1), F(1, 10)), (F(2), F(2, 10)), (F(2), F(1, 10))]
-    assert PAIRS.frontier(again) == ((F(1), F(1, 10)),)
-    many = PAIRS.frontier((F(n), F(1, n)) for n in range(1, 100))
+    assert frontier(again) == ((F(1), F(1, 10)),)
+    many = frontier((F(n), F(1, n)) for n in range(1, 100))
     assert len(many) == MOST_PAIRS and many[0] == (F(1), F(1)) and many[-1] == (F(99), F(1, 99))
 
 
