@@ -261,6 +261,7 @@ def test_many_poisson_runs_are_bounded_in_renyi_terms(
     assert truth == pytest.approx(attained, rel=1e-5) and truth < float(bound.upper)
 
 
+@pytest.mark.slow
 def test_many_poisson_runs_of_a_pure_mechanism() -> None:
     """At δ = 0 as before; at δ > 0 what the order up to which a run has no δ says, or less."""
     one = selected("poisson", 100, F(0), pure("1/10"))
