@@ -110,10 +110,10 @@ def test_mu_lies_below_every_test(
 
 
 def test_extreme_noise() -> None:
-    for shift in (F(1, 10**300), F(10**6)):
-        loss = LaplaceLoss(shift)
-        assert 0 < loss.rho() <= min(shift, shift * shift / 2)
-        assert 0 < loss.mu() <= F("1.2534") * shift
+    for a in (F(1, 10**300), F(10**6)):
+        loss = LaplaceLoss(a)
+        assert 0 < loss.rho() <= min(a, a * a / 2)
+        assert 0 < loss.mu() <= F("1.2534") * a
     for shift, scale in ((10**9, "10000000"), (1, "1e-400"), (10**30, "1e29"), (3, "1e40")):
         noise = Geometric(F(scale))
         epsilon = noise.epsilon(F(shift))
