@@ -59,8 +59,19 @@ def rechecked(text: str | bytes, name: str) -> Report:
     return report
 
 
+#: Training as in `deepmind-cifar10` and `vip-imagenet`, with more steps.
+LIKE_OTHERS = {"deepmind-cifar100", "vip-laion"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(each, marks=[pytest.mark.long] if each.stem in LIKE_OTHERS else [])
+        for each in KEPT
+    ],
+    ids=lambda path: path.stem,
+)
 def test_every_spec_that_is_kept(path: Path) -> None:
     rechecked(path.read_bytes(), path.name)
 
