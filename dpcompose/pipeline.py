@@ -148,40 +148,21 @@ def _report_of(case: Case) -> Report:
         solver=case.solver,
         drawn=case.drawn,
     )
-    finite = found.solutions
-    if finite:
+    if found.solutions:
         report = outcomes.of_bound(case, found)
     elif any(at.value is not None for at in found.points):
-        report = outcomes.of_profile(case, found.points)
-        assert report.worst is not None
-        found = found.without_worst(report.worst.says)
+        report = outcomes.of_profile(case, found)
     else:
         report = outcomes.without_guarantee(case, found)
-    decisions = [found.held(each) for each in case.limits]
-    decision = next((each for each in decisions if not each.ok), next(iter(decisions), None))
-    report = replace(report, verdict=decision)
-    if report.status != "ok":
-        return _with_adversary(report, case, finite)
-    certificate, rechecked = case.certified(finite, found.at_delta)
-    report = replace(
-        report,
-        at_delta=found.at_delta,
-        at_epsilon=found.at_epsilon,
-        risk=found.risk,
-        drawn=found.drawn,
-        ceilings=tuple(map(found.held, case.ceilings)),
-        certificate=certificate,
-        rechecked=rechecked,
-    )
-    if decision is not None and decision.limit.of_risk:
+    if report.status == "ok" and report.verdict is not None and report.verdict.limit.of_risk:
         from dpcompose.report.risk import met_by_curve_alone
 
-        bounds = finite[0].quantities if finite else ()
-        told = met_by_curve_alone(decision, report.at_delta, bounds)
+        bounds = found.solutions[0].quantities if found.solutions else ()
+        told = met_by_curve_alone(report.verdict, report.at_delta, bounds)
         if told is not None:
             remark = Diagnostic("DPC213", told[0], report.place, told[1], "note")
             report = replace(report, findings=in_order((*report.findings, remark)))
-    return _with_adversary(report, case, finite)
+    return _with_adversary(report, case, found.solutions)
 
 
 def _with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:

@@ -42,8 +42,8 @@ class Step(NamedTuple):
     sentence of the chain; `shortly`: the words of the line. `bound`: the loss, of a mechanism on
     one of the equal blocks; `total`: that on all of them. `paths`: where the spec states it.
     `visit`: the dataset of the worst change that it belongs to; `partition`: of it, for one that is
-    split; `charge`: of a mechanism. `reached`: whether some mechanism here or below feels the
-    change.
+    split; `change`: what the change becomes there, in words; `charge`: of a mechanism. `reached`:
+    whether some mechanism here or below feels the change.
     """
 
     kind: NodeKind | Literal["block", "kept", "cited"]
@@ -56,6 +56,7 @@ class Step(NamedTuple):
     paths: tuple[Path, ...] = ()
     visit: Visit | None = None
     partition: Partition | None = None
+    change: str = ""
     charge: ChangeCharge | None = None
     reached: bool = True
 
@@ -182,7 +183,7 @@ def _arrival(visit: Visit, theorem: str | None) -> Step:
     block."""
     dataset, edge, change = visit.place.dataset, visit.place.edge, wording.change(change_at(visit))
     if edge is not None and edge.made_by is None:
-        return Step("block", dataset.name, "", visit=visit)
+        return Step("block", dataset.name, "", visit=visit, change=change)
     if edge is None or edge.made_by is None:
         says = f"the protected change in `{dataset.name}`: {change}"
         whole = "all rows of one unit"  # the line on what is protected says the rest
@@ -196,7 +197,10 @@ def _arrival(visit: Visit, theorem: str | None) -> Step:
             short = f"{how}: {short}"
     if visit.via is not None and visit.via.units > 1:
         short += f", {wording.count_text(visit.via.units)} times"
-    return Step("dataset", dataset.name, says, short, theorem, paths=(dataset.path,), visit=visit)
+    paths = (dataset.path,)
+    return Step(
+        "dataset", dataset.name, says, short, theorem, paths=paths, visit=visit, change=change
+    )
 
 
 def _split_words(partition: Partition, choice: Choice, says: str) -> str:

@@ -96,13 +96,19 @@ class Case:
         return (found if self.certificate else ()), rechecked
 
 
-def outset(case: Case, status: Status, extent: Extent = "all") -> Report:
-    """Returns a report with the fields that do not depend on the result."""
+def outset(
+    case: Case, status: Status, extent: Extent = "all", found: CertifiedRelease | None = None
+) -> Report:
+    """Returns a report with the fields that are the same for all results.
+
+    `found`: what is certified, for the verdict, the numbers at chosen points, the risk and the
+    certificate; None where another module fills these in.
+    """
     goal, tree = case.problem.goal, case.source.value
     key = "budget" if isinstance(tree, dict) and "budget" in tree else "protect"
     everything = extent != "bound"
     facts = assumptions(case.problem, case.solver.tops, case.resolved.ledger) if everything else ()
-    return Report(
+    report = Report(
         file=case.name,
         title=case.resolved.title,
         status=status,
@@ -116,6 +122,24 @@ def outset(case: Case, status: Status, extent: Extent = "all") -> Report:
         population=case.resolved.population,
         digest=sha256(case.text).hexdigest(),
         lines=case.source.lines,
+    )
+    if found is None:
+        return report
+    verdicts = list(map(found.held, case.limits))
+    first = next((each for each in verdicts if not each.ok), next(iter(verdicts), None))
+    if status != "ok":
+        return replace(report, verdict=first)
+    certificate, rechecked = case.certified(found.solutions, found.at_delta)
+    return replace(
+        report,
+        verdict=first,
+        ceilings=tuple(map(found.held, case.ceilings)),
+        at_delta=found.at_delta,
+        at_epsilon=found.at_epsilon,
+        risk=found.risk,
+        drawn=found.drawn,
+        certificate=certificate,
+        rechecked=rechecked,
     )
 
 
@@ -143,12 +167,18 @@ def with_bound(case: Case, solution: Solution, bound: Bound) -> Report:
     return replace(outset(case, "ok"), bound=bound, findings=_remarks(case, solution, bound))
 
 
-def without_bound(case: Case, why: Iterable[str], solution: Solution | None = None) -> Report:
-    """Returns a report without a finite bound, for reasons that are known."""
+def without_bound(
+    case: Case,
+    why: Iterable[str],
+    solution: Solution | None = None,
+    found: CertifiedRelease | None = None,
+) -> Report:
+    """Returns a report without a finite bound, for reasons that are known; `found`: as in
+    `outset`."""
     from dpcompose.report.pipeline_graph import without_change
 
     return replace(
-        outset(case, "no-guarantee"),
+        outset(case, "no-guarantee", found=found),
         reasons=tuple(why),
         findings=_remarks(case, solution),
         pipeline=without_change(case.problem, case.source.span) if case.extent == "all" else (),
@@ -170,7 +200,7 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     bounds = [bound_of(quantity) for quantity in solution.quantities]
     others = [bound_of(quantity) for each in weaker for quantity in each.quantities]
     report = replace(
-        outset(case, "ok", case.extent),
+        outset(case, "ok", case.extent, found),
         bound=bounds[0],
         findings=_remarks(case, solution, bounds[0], found.points),
     )
@@ -201,13 +231,14 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     )
 
 
-def of_profile(case: Case, points: Sequence[At]) -> Report:
+def of_profile(case: Case, found: CertifiedRelease) -> Report:
     """Returns the report of a profile: finite at a δ, with no bound in one notion."""
     from dpcompose.core.theorems.book import behind, in_role
 
+    points = found.points
     shown = next(at for at in points if at.value is not None)
     report = replace(
-        outset(case, "ok", case.extent),
+        outset(case, "ok", case.extent, found.without_worst(shown.worst)),
         theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, points),
@@ -245,7 +276,7 @@ def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
     # Imported here: most specs have a bound.
     from dpcompose.report.findings.reasons import why_none
 
-    report = without_bound(case, why_none(found), next(iter(found.solved), None))
+    report = without_bound(case, why_none(found), next(iter(found.solved), None), found)
     if not found.solved:
         report = replace(report, findings=())
     elif case.extent != "bound":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import NamedTuple
 
 from dpcompose.core.model.problem import (
     BlockClass,
@@ -16,7 +14,6 @@ from dpcompose.core.model.problem import (
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.search.proof import change_at
 from dpcompose.core.search.solver import ChangeCharge, Solution, Visit
 from dpcompose.report import At, PipelineKind, PipelineNode, Share, SpanOf, TouchCount, wording
 from dpcompose.report.derivation import Step, same_reach, stated
@@ -33,25 +30,6 @@ _DOMAINS = {
     Domain.ORDERED: "an ordered table",
     Domain.GRAPH: "a graph",
 }
-
-
-class _Reach(NamedTuple):
-    """What the worst change reaches: words for each dataset and partition, and the losses of
-    mechanisms.
-
-    The keys are identities of datasets and partitions. `passed`: the datasets that it passes. A
-    mechanism that is reached may have no losses, where the path of the change is not known.
-    `ranks`: of mechanisms by name, those that cost most first.
-    """
-
-    passed: frozenset[int] = frozenset()
-    changes: Mapping[int, str] = MappingProxyType({})
-    charges: Mapping[tuple[int, str], Sequence[ChangeCharge]] = MappingProxyType({})
-    ranks: Mapping[str, int] = MappingProxyType({})
-
-    def reaches(self, dataset: Dataset) -> bool:
-        """Returns whether the change reaches a dataset."""
-        return id(dataset) in self.passed
 
 
 def of_solution(
@@ -80,9 +58,10 @@ def of_solution(
             whole = whole.plus(solution.share(each))
         return (known or stated(first))._replace(total=bound_of(whole))
 
-    ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
-    reach = _reach(steps, solution.felt)._replace(ranks=ranks)
-    return tuple(_Drawing(problem, span, reach, cost).nodes)
+    drawing = _Drawing(problem, span, cost)
+    drawing.ranks = {each.mechanism: rank for rank, each in enumerate(shares)}
+    drawing.follow(steps, solution.felt)
+    return drawing.nodes()
 
 
 def of_profile(
@@ -99,78 +78,17 @@ def of_profile(
     the `first` point is another one, only what it reaches is marked. `span`: gives the position of
     a path in the file.
     """
-    same = same_reach(first, felt)
-    reach = _reach(steps, felt) if same else _reach_by_name(problem, first.touched)
-    return tuple(_Drawing(problem, span, reach, lambda found: stated(found[0])).nodes)
+    drawing = _Drawing(problem, span)
+    if same_reach(first, felt):
+        drawing.follow(steps, felt)
+    else:
+        drawing.follow_by_name(first.touched)
+    return drawing.nodes()
 
 
 def without_change(problem: Problem, span: SpanOf) -> tuple[PipelineNode, ...]:
     """Returns the nodes of the pipeline alone, where there is no finite bound."""
-    return tuple(_Drawing(problem, span, _Reach(), lambda found: stated(found[0])).nodes)
-
-
-def _reach_by_name(problem: Problem, touched: Iterable[TouchCount]) -> _Reach:
-    """Returns what a change reaches where its path is not known: `touched` names only the
-    mechanisms and the datasets they read.
-
-    Datasets above those count as reached too; no losses are known.
-    """
-    above: dict[int, Dataset] = {}
-    named: dict[str, Dataset] = {}
-    for dataset in problem.datasets():
-        named.setdefault(dataset.name, dataset)
-        below = [each.dataset for split in dataset.partitions for each in split.classes]
-        above.update((id(each), dataset) for each in (*dataset.derived, *below))
-    passed: set[int] = set()
-    changes: dict[int, str] = {}
-    charges: dict[tuple[int, str], Sequence[ChangeCharge]] = {}
-    for touch in touched:
-        each = named.get(touch.dataset)
-        if each is None:
-            continue
-        changes[id(each)] = touch.meets
-        charges[id(each), touch.mechanism] = ()
-        while each is not None and id(each) not in passed:
-            passed.add(id(each))
-            each = above.get(id(each))
-    return _Reach(frozenset(passed), changes, charges)
-
-
-def _reach(steps: Sequence[Step], felt: Iterable[ChangeCharge]) -> _Reach:
-    """Returns what a change reaches, from the steps of its derivation and the losses of
-    mechanisms."""
-    charges: dict[tuple[int, str], list[ChangeCharge]] = {}
-    for charge in felt:
-        key = id(charge.place.dataset), charge.mechanism.name
-        charges.setdefault(key, []).append(charge)
-    passed: set[int] = set()
-    on_the_way: set[int] = set()
-    words: dict[int, tuple[Visit, dict[str, int]]] = {}
-    says: dict[int, str] = {}
-    for step in steps:
-        visit = step.visit
-        if visit is None:
-            continue
-        dataset, edge = visit.place.dataset, visit.place.edge
-        if step.partition is not None and id(visit) in on_the_way:
-            says.setdefault(id(step.partition), step.shortly)
-        elif step.kind in ("dataset", "block") and step.reached:
-            on_the_way.add(id(visit))
-            passed.add(id(dataset))
-            _, told = words.setdefault(id(dataset), (visit, {}))
-            above = 1 if visit.above is None else visit.above.copies
-            # In another dataset than a root it is plain whose unit it is.
-            text = wording.change(change_at(visit))
-            text = text.replace(" of one unit", "", visit.above is not None)
-            if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
-                text += f", {wording.count_text(visit.via.units)} times"
-            told[text] = told.get(text, 0) + visit.copies // above
-            for each_between in () if edge is None else edge.through:
-                passed.add(id(each_between))
-                says[id(each_between)] = "followed together with the maps below"
-    for key_, (visit, told) in words.items():
-        says.setdefault(key_, _together(told, visit))
-    return _Reach(frozenset(passed), says, charges)
+    return _Drawing(problem, span).nodes()
 
 
 def _together(told: Mapping[str, int], visit: Visit) -> str:
@@ -196,36 +114,110 @@ _Waiting = tuple[Dataset | Partition | PipelineNode, int | None]
 
 
 class _Drawing:
-    """Draws a pipeline as nodes, parents first, in the order of the spec."""
+    """Draws a pipeline as nodes, parents first, in the order of the spec.
+
+    What the worst change reaches is kept by the identities of datasets and partitions: `passed`,
+    the datasets that it passes, the words for each change, and the losses of each mechanism on a
+    dataset, of which there are none where the path of the change is not known. `ranks`: of
+    mechanisms by name, those that cost most first.
+    """
 
     def __init__(
         self,
         problem: Problem,
         span: SpanOf,
-        reach: _Reach,
-        cost: Callable[[Sequence[ChangeCharge]], Step],
+        cost: Callable[[Sequence[ChangeCharge]], Step] = lambda found: stated(found[0]),
     ) -> None:
-        self.nodes: list[PipelineNode] = []
-        self._span, self._reach, self._cost = span, reach, cost
+        self.ranks: Mapping[str, int] = {}
+        self._problem, self._span, self._cost = problem, span, cost
+        self._nodes: list[PipelineNode] = []
+        self._passed: set[int] = set()
+        self._changes: dict[int, str] = {}
+        self._charges: dict[tuple[int, str], list[ChangeCharge]] = {}
         self._roots = {id(root.dataset): root for root in problem.roots}
         self._blocks: dict[int, BlockClass] = {}
         self._by_name: dict[str, int] = {}
+
+    def follow(self, steps: Sequence[Step], felt: Iterable[ChangeCharge]) -> None:
+        """Marks what a change reaches, by the steps of its derivation and the losses of
+        mechanisms."""
+        for charge in felt:
+            key = id(charge.place.dataset), charge.mechanism.name
+            self._charges.setdefault(key, []).append(charge)
+        on_the_way: set[int] = set()
+        words: dict[int, tuple[Visit, dict[str, int]]] = {}
+        for step in steps:
+            visit = step.visit
+            if visit is None:
+                continue
+            if step.partition is not None and id(visit) in on_the_way:
+                self._changes.setdefault(id(step.partition), step.shortly)
+            elif step.kind in ("dataset", "block") and step.reached:
+                on_the_way.add(id(visit))
+                self._pass(visit, step.change, words)
+        for key_, (visit, told) in words.items():
+            self._changes.setdefault(key_, _together(told, visit))
+
+    def _pass(
+        self, visit: Visit, change: str, words: dict[int, tuple[Visit, dict[str, int]]]
+    ) -> None:
+        """Marks a dataset that the change reaches, and adds what the `change` is there to the words
+        of all visits of it."""
+        dataset, edge = visit.place.dataset, visit.place.edge
+        self._passed.add(id(dataset))
+        _, told = words.setdefault(id(dataset), (visit, {}))
+        above = 1 if visit.above is None else visit.above.copies
+        # In another dataset than a root it is plain whose unit it is.
+        text = change.replace(" of one unit", "", visit.above is not None)
+        if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
+            text += f", {wording.count_text(visit.via.units)} times"
+        told[text] = told.get(text, 0) + visit.copies // above
+        for each_between in () if edge is None else edge.through:
+            self._passed.add(id(each_between))
+            self._changes[id(each_between)] = "followed together with the maps below"
+
+    def follow_by_name(self, touched: Iterable[TouchCount]) -> None:
+        """Marks what a change reaches where its path is not known: `touched` names only the
+        mechanisms and the datasets they read. Datasets above those count as reached too."""
+        above: dict[int, Dataset] = {}
+        named: dict[str, Dataset] = {}
+        for dataset in self._problem.datasets():
+            named.setdefault(dataset.name, dataset)
+            below = [each.dataset for split in dataset.partitions for each in split.classes]
+            above.update((id(each), dataset) for each in (*dataset.derived, *below))
+        for touch in touched:
+            each = named.get(touch.dataset)
+            if each is None:
+                continue
+            self._changes[id(each)] = touch.meets
+            self._charges[id(each), touch.mechanism] = []
+            while each is not None and id(each) not in self._passed:
+                self._passed.add(id(each))
+                each = above.get(id(each))
+
+    def nodes(self) -> tuple[PipelineNode, ...]:
+        """Returns the nodes of the pipeline, with what was marked."""
         # A stack in place of recursion, since specs may be deep; the next item is its last one.
-        stack = self._children([root.dataset for root in problem.roots], None)[::-1]
+        stack = self._children([root.dataset for root in self._problem.roots], None)[::-1]
         while stack:
             item, above = stack.pop()
             if isinstance(item, PipelineNode):
-                self.nodes.append(item)
+                self._nodes.append(item)
             elif isinstance(item, Partition):
                 stack += reversed(self._partition(item, above))
             else:
                 stack += reversed(self._dataset(item, above))
-        self._results(problem)
+        self._results()
+        return tuple(self._nodes)
+
+    def _reaches(self, dataset: Dataset) -> bool:
+        """Returns whether the change reaches a dataset."""
+        return id(dataset) in self._passed
 
     def _children(self, children: Sequence[Dataset], above: int | None) -> list[_Waiting]:
         """Returns the datasets to draw below node `above`, in order, then a node for those left
         out."""
-        drawn, reaches = len(self.nodes), self._reach.reaches
+        drawn, reaches = len(self._nodes), self._reaches
         allowed = [each for each in children if drawn < _MANY or reaches(each)]
         first = sorted(allowed, key=lambda each: not reaches(each))[: _room(len(allowed), drawn)]
         chosen = {id(each) for each in first}
@@ -240,16 +232,16 @@ class _Drawing:
 
     def _partition(self, partition: Partition, above: int | None) -> list[_Waiting]:
         """Appends the node of a partition below the node `above`; returns its blocks."""
-        number, blocks = len(self.nodes), [each.dataset for each in partition.classes]
+        number, blocks = len(self._nodes), [each.dataset for each in partition.classes]
         self._blocks.update((id(each.dataset), each) for each in partition.classes)
-        self.nodes.append(
+        self._nodes.append(
             PipelineNode(
                 "partition",
                 partition.name,
                 above,
                 says=f"{partition.kind.describe()}, {wording.plural(partition.size, 'block')}",
-                reached=any(map(self._reach.reaches, blocks)),
-                change=self._reach.changes.get(id(partition), ""),
+                reached=any(map(self._reaches, blocks)),
+                change=self._changes.get(id(partition), ""),
                 span=self._span(partition.path),
             )
         )
@@ -258,7 +250,7 @@ class _Drawing:
     def _dataset(self, dataset: Dataset, above: int | None) -> list[_Waiting]:
         """Appends a dataset or equal blocks below the node `above`, and its mechanisms; returns
         what is made of it."""
-        number, reached = len(self.nodes), self._reach.reaches(dataset)
+        number, reached = len(self._nodes), self._reaches(dataset)
         root, block = self._roots.get(id(dataset)), self._blocks.get(id(dataset))
         kind: PipelineKind = "dataset"
         name, says = dataset.name, "" if root is None else ", ".join(_root_facts(root))
@@ -270,9 +262,9 @@ class _Drawing:
             if not (dataset.mechanisms or dataset.derived or dataset.partitions):
                 says = "read by no mechanism"
         via = "" if dataset.made_by is None else dataset.made_by.describe()
-        change = self._reach.changes.get(id(dataset), "") if reached else ""
+        change = self._changes.get(id(dataset), "") if reached else ""
         span = self._span(dataset.path)
-        self.nodes.append(PipelineNode(kind, name, above, via, says, reached, change, span=span))
+        self._nodes.append(PipelineNode(kind, name, above, via, says, reached, change, span=span))
         self._mechanisms(dataset, number)
         splits: list[_Waiting] = [(each, number) for each in dataset.partitions]
         return splits + self._children(dataset.derived, number)
@@ -280,22 +272,22 @@ class _Drawing:
     def _mechanisms(self, dataset: Dataset, above: int) -> None:
         """Appends the mechanisms that read the dataset of node `above`, then how many are left
         out."""
-        reach, last = self._reach, len(self._reach.ranks)
+        last = len(self.ranks)
         names = [each.name for each in dataset.mechanisms]
-        reached = {name: (id(dataset), name) in reach.charges for name in names}
+        reached = {name: (id(dataset), name) in self._charges for name in names}
         ranked = sorted(
             dataset.mechanisms,
-            key=lambda each: (not reached[each.name], reach.ranks.get(each.name, last)),
+            key=lambda each: (not reached[each.name], self.ranks.get(each.name, last)),
         )
-        most = _room(len(ranked), len(self.nodes))
+        most = _room(len(ranked), len(self._nodes))
         chosen = {id(each) for each in ranked[:most]}
         for each in dataset.mechanisms:
             if id(each) not in chosen:
                 continue
-            found = reach.charges.get((id(dataset), each.name), ())
+            found = self._charges.get((id(dataset), each.name), ())
             told = self._cost(found) if found else None
-            self._by_name.setdefault(each.name, len(self.nodes))
-            self.nodes.append(
+            self._by_name.setdefault(each.name, len(self._nodes))
+            self._nodes.append(
                 PipelineNode(
                     "mechanism",
                     each.name,
@@ -309,14 +301,14 @@ class _Drawing:
         left = ranked[most:]
         if left:
             some = any(reached[each.name] for each in left)
-            self.nodes.append(_left_out(len(left), "mechanism", some, above))
+            self._nodes.append(_left_out(len(left), "mechanism", some, above))
 
-    def _results(self, problem: Problem) -> None:
+    def _results(self) -> None:
         """Appends what is computed from released outputs, then how many of these are left out."""
-        for each in problem.post_processing[:_MOST_CHILDREN]:
+        for each in self._problem.post_processing[:_MOST_CHILDREN]:
             inputs = tuple(self._by_name[name] for name in each.inputs if name in self._by_name)
-            self._by_name.setdefault(each.name, len(self.nodes))
-            self.nodes.append(
+            self._by_name.setdefault(each.name, len(self._nodes))
+            self._nodes.append(
                 PipelineNode(
                     "result",
                     each.name,
@@ -326,9 +318,9 @@ class _Drawing:
                     span=self._span(each.path),
                 )
             )
-        left = len(problem.post_processing) - _MOST_CHILDREN
+        left = len(self._problem.post_processing) - _MOST_CHILDREN
         if left > 0:
-            self.nodes.append(_left_out(left, "result", False, None))
+            self._nodes.append(_left_out(left, "result", False, None))
 
 
 def _room(count: int, drawn: int) -> int:

@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,10 +19,15 @@ import axe_core_python
 import pytest
 from command import run
 from conftest import LIBRARY
+from rich.text import Text
 from volume import thinned
 
 from dpcompose import analyze
 from dpcompose.render.html.page import page
+from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import Frame, Part, Section, TextTable
+from dpcompose.render.text import terminal
+from dpcompose.render.text.proof_table import ProofTree
 from dpcompose.report import Report
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -157,6 +164,60 @@ def test_numbers_are_those_of_the_report_and_exact_for_machines() -> None:
         assert share.mechanism in found.text
     for node in report.tree:
         assert not node.name or node.name in found.text
+
+
+def flat(text: str) -> str:
+    """A text without blanks, backquotes and the characters of bars."""
+    return re.sub("[\\s`━─]", "", text)
+
+
+def texts_in(part: Part) -> Iterator[str]:
+    """The names and texts of a part of a result, without places in the spec."""
+    match part:
+        case Frame(rows=rows):
+            yield from (str(each) for row in rows for each in row)
+        case Section(name, parts, _, says):
+            yield from (name, says)
+            yield from (text for each in parts for text in texts_in(each))
+        case TextTable(rows, _, columns, heads):
+            yield from map(str, heads)
+            words = [*columns, *[""] * 9]
+            yield from (str(c) for row in rows for c, w in zip(row, words) if w != "line")  # noqa: B905
+        case ProofTree(lines):
+            yield from (each.more or each.node.says for each in lines)
+        case Text() | str():
+            yield str(part)
+
+
+@pytest.mark.parametrize(
+    "name",
+    thinned(
+        [
+            "census-2020-who-learns-what",
+            "documents-words",
+            "ledger-year",
+            "subsidiaries",
+            "dp-sgd",
+            "parallel-trap",
+        ]
+    ),
+)
+def test_all_that_a_terminal_shows_stands_on_the_page(name: str) -> None:
+    report = replace(report_of(name), drawn=None)
+    shown = flat(Parsed(page([report])).text).casefold()
+    parts = [*terminal.parts(report, Style(width=120))]
+    assert len(parts) >= 3
+    for each in parts:
+        for text in texts_in(each):
+            assert flat(text).casefold() in shown or "--full" in text
+
+
+def test_lines_of_assumptions_and_of_costs_lead_to_the_spec() -> None:
+    text = page([report_of("visits-cap-and-places")])
+    for each in report_of("visits-cap-and-places").assumptions:
+        if each.span is not None:
+            assert f'href="#L{each.span.line}"' in text
+    assert re.search('id="assumed".*<a href="#L[0-9]+">line', text, re.DOTALL)
 
 
 def test_a_hundred_mechanisms_take_at_most_150_kilobytes() -> None:

@@ -142,7 +142,8 @@ def _article_of_total(total: Total, number: int) -> Article:
         outcome = "within budget" if kind == "good" else "over budget"
     (_, first), *rows = frame.rows
     parts: list[Part] = [_headline(kind, f"{outcome}: {first}"), replace(frame, rows=rows)]
-    where, sections = Where(f"t{number}-"), total_views.sections(total, _STYLE)
+    where = Where(f"t{number}-", within=f"t{number}-top")
+    sections = total_views.sections(total, _STYLE)
     picture = pictures.spent(total)
     body = picture + html_of(sections, where, 3)
     return Article(where.prefix, kind, outcome, frame.name, frame.name, html_of(parts, where), body)

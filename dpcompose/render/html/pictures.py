@@ -25,7 +25,7 @@ _FIGURES = 100
 _NARROWEST, _WIDTH_OF_LETTER = 60, 9
 #: The width and height of a picture of a curve.
 _SIZE = 300
-#: Of more releases the picture names none.
+#: The picture of what was spent names releases only where there are at most so many.
 _MOST_LABELS = 8
 
 

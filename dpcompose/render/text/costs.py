@@ -59,26 +59,10 @@ def accuracy(report: Report, style: Style) -> Iterator[Section]:
     """Yields the table of what noise does to the answers of each mechanism, where asked for."""
     if not report.accuracy:
         return
-    heads = ("mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line")
+    level = f"{decimal_up(100 * report.accuracy[0].level, 12)} %"
+    heads = ("mechanism", "noise", "standard deviation", f"{level} within ±", "line")
     columns = ("wide mechanism", "part", "fixed", "fixed", "line")
-    says = "what the noise does to each number of an answer, in its units"
-    yield Section(
-        "Accuracy",
-        [TextTable(accuracy_rows(report), style, columns, heads)],
-        style,
-        says,
-        anchor="accuracy",
-    )
-
-
-def level_text(report: Report) -> str:
-    """Returns the level at which accuracy is stated: `95 %`."""
-    return f"{decimal_up(100 * report.accuracy[0].level, 12)} %"
-
-
-def accuracy_rows(report: Report) -> list[tuple[str, str, str, str, str]]:
-    """Returns for each mechanism its noise, its standard deviation and half-width, and its line."""
-    return [
+    rows = [
         (
             each.mechanism,
             each.noise or "not known",
@@ -88,6 +72,9 @@ def accuracy_rows(report: Report) -> list[tuple[str, str, str, str, str]]:
         )
         for each in report.accuracy
     ]
+    says = "what the noise does to each number of an answer, in its units"
+    table = TextTable(rows, style, columns, heads)
+    yield Section("Accuracy", [table], style, says, anchor="accuracy")
 
 
 def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list[Share]]]:

@@ -53,7 +53,8 @@ def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
     lines: dict[str, list[int]] = {}
     for written in each.places:
         lines.setdefault(written.write, []).append(written.span.line)
-    cells = [f"{each.number.split()[0]} ≤ {less_number(each)}", less(each)]
+    number = route_text(each.after).removeprefix("≤ ")
+    cells = [f"{each.number.split()[0]} ≤ {number}", less(each)]
     says = literal(f"if {each.condition}: ", style)
     told = len(lines) if style.detail == "full" else _MOST_TEXTS
     for write, where in list(lines.items())[:told]:
@@ -64,11 +65,6 @@ def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
     if more:
         entries = "entry" if more == 1 else "entries"
         yield ["", "", literal(f"and so at {more} more {entries}", style, "weak")]
-
-
-def less_number(each: Advice) -> str:
-    """Returns the number that the advice would lead to."""
-    return route_text(each.after).removeprefix("≤ ")
 
 
 def less(each: Advice) -> str:
