@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import jsonschema
 import pytest
+from asked import spec
 from conftest import LIBRARY
 from typer.testing import CliRunner
 
@@ -141,11 +142,7 @@ _SELECTIONS = [
 def test_selections_and_matrices_give_what_they_say(
     mechanism: str, key: str, weaker: str | int | None, protect: str
 ) -> None:
-    text = (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\n"
-        f"mechanisms: [{{name: a, reads: rows, mechanism: {mechanism}}}]\n"
-    )
-    lines = certificate_of(text)
+    lines = certificate_of(spec(f"mechanism: {mechanism}", protect=protect))
     assert verdict(lines) == "yes"
     forged = json.dumps(lines)
     (kind,) = re.findall(r'"noise": (\{[^}]*\})', forged)
@@ -170,9 +167,7 @@ def test_each_line_is_what_its_schema_says() -> None:
 
 
 def at_delta(*mechanisms: str, protect: str = "unbounded") -> str:
-    entries = "".join(f"  - {{name: m{n}, reads: t, {x}}}\n" for n, x in enumerate(mechanisms))
-    head = f"dpcompose: 1\nprotect: {protect}\ndatasets: {{t: {{}}}}\n"
-    return f"{head}mechanisms:\n{entries}report: {{delta: [1e-6, 1e-9]}}\n"
+    return spec(*mechanisms, protect=protect, more="report: {delta: [1e-6, 1e-9]}")
 
 
 #: Releases with their ε at 10^-6, from the contract (section 6) and from closed forms.
@@ -447,30 +442,21 @@ def rules_of(line: Line) -> set[str]:
 
 
 #: The ρ of pure DP that a sample amplifies.
-MIXED = """\
-dpcompose: 1
-protect: unbounded
-datasets:
-  rows: {}
-  batch: {from: rows, map: {kind: sample, poisson: 1/10}}
-mechanisms:
-- {name: a, reads: batch, notion: pure, epsilon: 1}
-- {name: b, reads: rows, notion: zcdp, rho: 1}
-"""
+MIXED = spec(
+    "notion: pure, epsilon: 1",
+    "reads: rows, notion: zcdp, rho: 1",
+    datasets="batch: {from: rows, map: {kind: sample, poisson: 1/10}}",
+)
 
 
 #: Values under one joint bound.
-JOINT = """\
-dpcompose: 1
-protect: unbounded
-datasets:
-  rows: {joint: {datasets: [a, b], l1: 3}}
-  a: {from: rows, map: {kind: value, metric: l1}}
-  b: {from: rows, map: {kind: value, metric: l1, sensitivity: 2}}
-mechanisms:
-- {name: a, reads: a, notion: pure, epsilon: 1, relation: l1}
-- {name: b, reads: b, notion: pure, epsilon: 2, relation: l1}
-"""
+JOINT = spec(
+    "reads: a, notion: pure, epsilon: 1, relation: l1",
+    "reads: b, notion: pure, epsilon: 2, relation: l1",
+    root="{joint: {datasets: [a, b], l1: 3}}",
+    datasets="""a: {from: rows, map: {kind: value, metric: l1}}
+    b: {from: rows, map: {kind: value, metric: l1, sensitivity: 2}}""",
+)
 
 
 def test_values_under_a_joint_bound_are_not_checked() -> None:
@@ -710,27 +696,21 @@ def test_no_way_to_write_a_mechanism_is_refused(mechanism: str) -> None:
     """The comparison with a spec must not fail on what says the same."""
     for protect in ("unbounded", "bounded", "user", "zero-out", "{relation: bounded, distance: 2}"):
         for made in ("filter", "{kind: sample, poisson: 1/3}"):
-            text = (
-                f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {{unit: u}}\n"
-                f"  s: {{from: rows, map: {made}}}\nmechanisms:\n"
-                f"  - {{name: a, reads: s, mechanism: {mechanism}, count: 2}}\n"
-            )
+            below = f"s: {{from: rows, map: {made}}}"
+            said = f"mechanism: {mechanism}, count: 2"
+            text = spec(said, protect=protect, root="{unit: u}", datasets=below)
             dpcompose.analyze(text, recheck=True)
 
 
 #: Specs whose certificates the checker took for forged once, or was slow with.
 HONEST = {
     "discrete noise": at_delta("mechanism: discrete-gaussian, sigma: 3, sensitivity: 1"),
-    "a sample of a sample": """\
-dpcompose: 1
-protect: unbounded
-datasets:
-  rows: {}
-  a: {from: rows, map: {kind: sample, poisson: 1/10}}
-  b: {from: a, map: {kind: sample, poisson: 1/10}}
-mechanisms: [{name: m, reads: b, notion: pure, epsilon: 1}]
-report: {delta: 1e-6}
-""",
+    "a sample of a sample": spec(
+        "notion: pure, epsilon: 1",
+        datasets="""a: {from: rows, map: {kind: sample, poisson: 1/10}}
+        b: {from: a, map: {kind: sample, poisson: 1/10}}""",
+        more="report: {delta: 1e-6}",
+    ),
     "blocks within blocks": "dpcompose: 1\nprotect: unbounded\ndatasets:\n  rows: {}\n"
     + "".join(
         f"  p{n}: {{from: {'rows' if not n else f'p{n - 1}.*'}, "
@@ -743,15 +723,11 @@ report: {delta: 1e-6}
         f"epsilon: {{{', '.join(f'{x}: 1' for x in 'abcdefghij')}}}}}\n"
         for n in range(7)
     ),
-    "a mapping by block, of what is made of them": """\
-dpcompose: 1
-protect: unbounded
-datasets:
-  rows: {}
-  p: {from: rows, partition: {by: value, blocks: [a, b]}}
-  n: {from: p.*, map: filter}
-mechanisms: [{name: m, reads: n, notion: pure, epsilon: {a: 1, b: 2}}]
-""",
+    "a mapping by block, of what is made of them": spec(
+        "notion: pure, epsilon: {a: 1, b: 2}",
+        datasets="""p: {from: rows, partition: {by: value, blocks: [a, b]}}
+        n: {from: p.*, map: filter}""",
+    ),
 }
 
 
@@ -766,7 +742,7 @@ def test_a_mapping_by_block_is_compared() -> None:
     assert compared(text, lines).endswith(" fields")
     other = text.replace("b: 2", "b: 3")
     lines[0]["spec"] = hashlib.sha256(other.encode()).hexdigest()
-    assert "m.epsilon is 3 in the spec, 2 here" in compared(other, lines)
+    assert "m0.epsilon is 3 in the spec, 2 here" in compared(other, lines)
 
 
 @pytest.mark.parametrize(
@@ -827,81 +803,79 @@ def test_functions_of_a_spec_are_evaluated_upwards() -> None:
         assert float(checker.evaluate(text, {})) == pytest.approx(known, rel=1e-15)
 
 
-def a_spec(*mechanisms: str, protect: str = "unbounded", more: str = "") -> str:
-    entries = "".join(f"  - {{name: m{n}, {x}}}\n" for n, x in enumerate(mechanisms))
-    head = f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {{columns: [a, b]}}\n"
-    return f"{head}{more}mechanisms:\n{entries}"
+def with_columns(*mechanisms: str, datasets: str = "", **other: str) -> str:
+    return spec(*mechanisms, root="{columns: [a, b]}", datasets=datasets, **other)
 
 
 _CHANGES = "{{notion: {}, relation: {{relation: bounded, changes: [{}]}}}}"
 #: Specs of which all is compared: ways of writing that the comparison refused, or did not read.
 COMPARED = {
-    "a sample of all rows": a_spec(
-        "reads: s, notion: pure, epsilon: 1",
-        more="  s: {from: rows, map: {kind: sample, poisson: 1, draws: one}}\n",
+    "a sample of all rows": with_columns(
+        "notion: pure, epsilon: 1",
+        datasets="s: {from: rows, map: {kind: sample, poisson: 1, draws: one}}\n",
     ),
-    "a flag in capitals": a_spec(
-        "reads: rows, mechanism: noisy-max, epsilon: 1, monotone: TRUE, relation: unbounded"
+    "a flag in capitals": with_columns(
+        "mechanism: noisy-max, epsilon: 1, monotone: TRUE, relation: unbounded"
     ),
-    "blocks in blocks": a_spec(
+    "blocks in blocks": with_columns(
         "reads: e.a, notion: pure, epsilon: {a: 1, b: 200}",
-        more="  d: {from: rows, partition: {by: value, blocks: [a, b]}}\n"
-        "  e: {from: d.*, partition: {by: value, blocks: [a, b]}}\n",
+        datasets="d: {from: rows, partition: {by: value, blocks: [a, b]}}\n"
+        "e: {from: d.*, partition: {by: value, blocks: [a, b]}}",
     ),
-    "nulls that nothing uses": a_spec(
-        "reads: rows, notion: pure, epsilon: 1",
+    "nulls that nothing uses": with_columns(
+        "notion: pure, epsilon: 1",
         more="relations: {hh: {within: zero-out, distance: 2}}\n",
     ),
-    "plain relations": a_spec(
-        "reads: rows, mechanism: laplace, scale: 1, sensitivity: {unbounded: 1, bounded: 2}",
+    "plain relations": with_columns(
+        "mechanism: laplace, scale: 1, sensitivity: {unbounded: 1, bounded: 2}",
         protect="{relation: bounded, keeps: [a]}",
     ),
-    "columns in turn": a_spec(
-        "reads: rows, guarantees: ["
+    "columns in turn": with_columns(
+        "guarantees: ["
         + ", ".join(_CHANGES.format(f"{{}}, {x}", y) for x, y in (("rho: 1", "a"), ("rho: 2", "b")))
         .replace("{}", "zcdp")
         + "]",
         protect="bounded",
     ),
-    "a profile": a_spec("reads: rows, notion: profile, points: {1: 1/100, 2: 0}"),
-    "Renyi": a_spec(
-        "reads: rows, guarantees: [{notion: rdp, points: [{alpha: 2, epsilon: 3}]}, "
+    "a profile": with_columns("notion: profile, points: {1: 1/100, 2: 0}"),
+    "Renyi": with_columns(
+        "guarantees: [{notion: rdp, points: [{alpha: 2, epsilon: 3}]}, "
         "{notion: pure, epsilon: 4}]"
     ),
-    "columns of a mechanism": a_spec(
-        "reads: rows, uses: [b, a], notion: pure, epsilon: 1",
-        "reads: rows, uses: [], notion: pure, epsilon: 2",
+    "columns of a mechanism": with_columns(
+        "uses: [b, a], notion: pure, epsilon: 1",
+        "uses: [], notion: pure, epsilon: 2",
         protect="bounded",
     ),
-    "several runs": a_spec(
-        "reads: rows, count: 2, mechanism: select, runs: {fixed: 3}, of: {notion: pure, epsilon: 1}"
+    "several runs": with_columns(
+        "count: 2, mechanism: select, runs: {fixed: 3}, of: {notion: pure, epsilon: 1}"
     ),
-    "names as numbers": a_spec(
+    "names as numbers": with_columns(
         'reads: "01", notion: pure, epsilon: 1, stated_on: "01"',
-        more='  "1": {from: rows, map: row}\n  "01": {from: "1", map: row}\n',
+        datasets='"1": {from: rows, map: row}\n"01": {from: "1", map: row}',
     ),
-    "a scale by block": a_spec(
+    "a scale by block": with_columns(
         "reads: d.*, mechanism: laplace, scale: {x: 1, y: 2}, sensitivity: 1",
-        more="  d: {from: rows, partition: {by: value, blocks: [x, y]}}\n",
+        datasets="d: {from: rows, partition: {by: value, blocks: [x, y]}}\n",
     ),
     **{
-        f"groups in turn, {own}": a_spec(
-            f"reads: s, {own}",
-            more="  s: {from: rows, map: {kind: sample, poisson: 1/10, cycle: 5}}\n",
+        f"groups in turn, {own}": with_columns(
+            own,
+            datasets="s: {from: rows, map: {kind: sample, poisson: 1/10, cycle: 5}}",
+            more="report: {delta: 1e-6}",
         )
-        + "report: {delta: 1e-6}\n"
         for own in (
             "notion: pure, epsilon: 1, count: 11",
             "mechanism: matrix, sigma: 1, column_norm: 1, bands: 4",
             "mechanism: matrix, sigma: 1, column_norm: 1, bands: 4, participations: 3, count: 2",
         )
     },
-    "expressions": a_spec(
-        "reads: rows, notion: pure, epsilon: e/3 + .5*(ln(2) - 1/10)",
+    "expressions": with_columns(
+        "notion: pure, epsilon: e/3 + .5*(ln(2) - 1/10)",
         more="constants: {c: 3, e: sqrt(2)*c}\n",
     ),
     **{
-        f"{norm} of {noise}": a_spec(f"reads: rows, mechanism: {noise}, sensitivity: {norm}")
+        f"{norm} of {noise}": with_columns(f"mechanism: {noise}, sensitivity: {norm}")
         for noise, norm in (
             ("laplace, scale: 2", "{l1: 3}"), ("laplace, scale: 2", "{l2: 1, dimension: 3}"),
             ("gaussian, sigma: 2", "{unbounded: {l2_squared: 2}, bounded: {l1: 5/3}}"),

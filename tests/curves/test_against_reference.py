@@ -71,63 +71,7 @@ def check_converse(composition: Curve, profile: Profile, epsilon: Fraction) -> N
 
 
 class TestReference:
-    """The reference itself, by numbers that others have computed."""
-
-    @pytest.mark.parametrize(
-        ("epsilon", "count", "delta", "value"),
-        [
-            ("0.05", 20, "1e-3", "0.497986408125"),
-            ("0.1", 1, "1e-6", "0.0999980951607677589"),
-            ("0.1", 10, "1e-6", "0.999370905721758725"),
-            ("0.1", 100, "1e-6", "4.77456758810798615"),
-            ("0.1", 1000, "1e-6", "19.3446714479930437"),
-            ("1", 2, "0.1", "1.79284123780"),
-            ("0.01", 365, "1e-6", "0.790113"),
-            ("0.02", 365, "1e-6", "1.672"),
-            ("0.01", 730, "1e-6", "1.151"),
-        ],
-    )
-    def test_equal_responses(self, epsilon: str, count: int, delta: str, value: str) -> None:
-        found = lattice.responses(f(epsilon), count).epsilon(f(delta))
-        assert abs(found - mpf(value)) <= mpf(10) ** -(len(value.partition(".")[2])) / 2
-
-    def test_stated_with_delta(self) -> None:
-        thirty = lattice.response(f("1"), f("1e-3")) ** 30
-        assert float(thirty.epsilon(f("0.06"))) == pytest.approx(21.7096126245, abs=5e-11)
-        assert float(thirty.epsilon(f("0.1"))) == pytest.approx(19.8173791701, abs=5e-11)
-        assert math.isinf(thirty.epsilon(f("0.02")))
-
-    def test_unequal_responses(self) -> None:
-        law = lattice.Law()
-        for n in range(1, 11):
-            law = law * lattice.responses(Fraction(n, 100), 10)
-        assert float(law.epsilon(f("1e-6"))) == pytest.approx(2.76692928173938239, abs=1e-15)
-
-    def test_equal_sums_are_not_equal(self) -> None:
-        half = lattice.responses(f("0.5"), 2)
-        other = lattice.response(f("0.6")) * lattice.response(f("0.4"))
-        assert half.epsilon(f("0.2")) > other.epsilon(f("0.2"))
-
-    @pytest.mark.parametrize(
-        ("mu_squared", "value"),
-        [
-            ("0.25", 2.25408465022),
-            ("1", 4.88655411746),
-            ("0.01", 0.396857377644083590),
-            ("0.1", 1.36757147508430669),
-            ("10", 19.4236564740310515),
-        ],
-    )
-    def test_gaussian(self, mu_squared: str, value: float) -> None:
-        found = curves.epsilon_of(curves.gaussian(f(mu_squared)), f("1e-6"))
-        assert float(found) == pytest.approx(value, abs=5e-12)
-
-    def test_laplace(self) -> None:
-        one, ten = (curves.laplaces([f("0.1")] * count) for count in (1, 10))
-        assert float(curves.epsilon_of(one, f("1e-6"))) == pytest.approx(0.0999979989999989993)
-        # δ falls through 1e-6 there.
-        value = mpf("0.998978089447219839")
-        assert ten(value - mpf(10) ** -17) > mpf("1e-6") > ten(value + mpf(10) ** -17)
+    """The reference itself, by second ways; the engine has the numbers that others have printed."""
 
     def test_laplace_in_pieces_is_the_integral(self) -> None:
         exact, a, b = curves.laplaces([f("0.7"), f("0.4")]), mpf("0.7"), mpf("0.4")
@@ -154,11 +98,6 @@ class TestReference:
         back = curves.sampled_gaussian(f("1"), f("0.5"), False)
         assert abs(one(mpf(1)) - curves.gaussian(f("0.25"))(mpf(1))) < mpf(10) ** -60
         assert abs(one(mpf(1)) - back(mpf(1))) < mpf(10) ** -60
-
-    def test_conversion(self) -> None:
-        census = curves.zcdp(f("293764/114921"))(f("1e-10"))
-        assert float(census) == pytest.approx(17.1435507436, abs=5e-11)
-        assert float(curves.zcdp(f("2"))(f("1e-6"))) == pytest.approx(11.688596249354896, abs=1e-14)
 
     def test_power_functions(self) -> None:
         step = powers.step(f("0.3"))
@@ -248,11 +187,6 @@ class TestStated:
         law = lattice.responses(epsilon, count)
         composition = Curve(((Response(epsilon), count),))
         check(composition, law.delta, f(rng.choice(DELTAS)), STATED)
-
-    @pytest.mark.parametrize("delta", ["0.5", *DELTAS, "1e-30"])
-    @pytest.mark.parametrize("square", ["1e-6", "0.01", "1", "30", "900"])
-    def test_gaussian(self, square: str, delta: str) -> None:
-        check(Curve(gaussian=f(square)), curves.gaussian(f(square)), f(delta), 1e-11)
 
     def test_no_slack(self) -> None:
         composition = Curve(((Response(f("0.1")), 10),), no_failure=(1 - f("1e-8")) ** 10)

@@ -14,22 +14,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpcompose.curves.backends.lattice import closed_laws, samples, several_rows
+from dpcompose.curves.backends.lattice import closed_laws
 from dpcompose.curves.backends.lattice import profiles as curves
 from dpcompose.curves.backends.lattice.closed_laws import slope
-from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.law import Law, delta_of
 from dpcompose.curves.backends.lattice.loss_distribution import base_law
 from dpcompose.curves.backends.lattice.masses import Masses, profile
-from dpcompose.curves.backends.lattice.sampled_gaussian import revealing, sampled_gaussian
+from dpcompose.curves.backends.lattice.sampled_gaussian import revealing
 from dpcompose.curves.backends.lattice.samples import exchanged
 from dpcompose.curves.curve import (
     Curve,
-    Grouped,
-    MixtureOfDraws,
     PoissonReplaceOne,
     Response,
-    Sampled,
 )
 
 F = Fraction
@@ -50,38 +46,12 @@ def response(size: float) -> Profile:
     return lambda e: (math.exp(size) - math.exp(e)) / (1 + math.exp(size)) if e < size else 0.0
 
 
-def gaussian(mu: float) -> Profile:
-    return lambda e: float(norm.cdf(mu / 2 - e / mu) - math.exp(e) * norm.cdf(-mu / 2 - e / mu))
-
-
-def inner(epsilon: float, rate: float) -> float:
-    """The ε of which a sample makes `epsilon`."""
-    return math.log1p((math.exp(epsilon) - 1) / rate)
-
-
 # --- discrete losses -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [F(1), F(1, 7)])
 def test_randomized_response(step: Fraction) -> None:
     covers(closed_laws.response(F(1), step), response(1), 1e-12 if step == 1 else 0.03)
-
-
-@pytest.mark.parametrize("k", [2, 5])
-def test_randomized_response_over_several_values(k: int) -> None:
-    whole = math.e + k - 1
-    covers(
-        closed_laws.kary_response(k, F(1), F(1)), lambda e: (math.e - math.exp(e)) / whole, 1e-12
-    )
-
-
-def test_one_stated_pair_is_the_worst_mechanism_with_it() -> None:
-    law = closed_laws.stated(((F(1), F(1, 100)),), F(1, 64))
-    covers(law, lambda e: 0.01 + 0.99 * response(1)(e), 1e-9)
-    found, infinite = atoms(((F(1), F(1, 100)),))
-    assert 0.01 <= infinite <= 0.01 + 1e-12
-    assert {loss for loss, _ in found} == {1, -1}
-    assert dict(found)[F(1)] == pytest.approx(0.99 * math.e / (1 + math.e), abs=1e-12)
 
 
 def test_two_stated_pairs_hold_both() -> None:
@@ -118,47 +88,11 @@ def test_an_exponential_density_by_integration() -> None:
     covers(slope(F(9, 10), height, F(1, 200)), truth, 1e-5)
 
 
-@pytest.mark.parametrize("mu", [0.5, 2.0])
-def test_gaussian_noise(mu: float) -> None:
-    law = sampled_gaussian(F(mu) ** 2, F(1), F(1, 100), False)
-    covers(law, gaussian(mu), 1e-4)
-
-
-@pytest.mark.parametrize("rate", [0.5, 0.125])
-def test_gaussian_noise_through_a_sample_in_both_orders(rate: float) -> None:
-    """δ of ((1-q)Q+qP, Q) at ε is q·δ at the ε inside."""
-    removed = sampled_gaussian(F(1), F(rate), F(1, 200), False)
-    covers(removed, lambda e: rate * gaussian(1)(inner(e, rate)), 1e-4)
-    added = sampled_gaussian(F(1), F(rate), F(1, 200), True)
-
-    def other(epsilon: float) -> float:
-        """P - e^ε((1-q)P + qQ), which is above 0 from some x on."""
-        less = math.exp(epsilon)
-        of_p, of_q = 1 - less * (1 - rate), less * rate
-        if of_p <= 0:
-            return 0.0
-        x = math.log(of_q / of_p) + 0.5
-        return float(of_p * norm.sf(x - 1) - of_q * norm.sf(x))
-
-    covers(added, other, 1e-4)
-
-
 def test_a_sample_that_tells_everything() -> None:
     law = revealing(F(1, 4), F(1, 50), False)
     assert profile(law, 0.0) == pytest.approx(0.25, abs=1e-9)
     assert profile(law, 3.0) == pytest.approx(0.25, abs=1e-9)  # only one table has these outcomes
     assert 0.25 - 1e-12 <= profile(revealing(F(1, 4), F(1, 50), True), 0.0) < 0.26
-
-
-def test_concentrated_dp_is_above_gaussian_noise_and_below_its_bound() -> None:
-    """N(0, 1) and N(μ, 1) are ρ-zCDP with ρ = μ²/2, which is (ρ + 2√(ρ·ln(1/δ)), δ)-DP."""
-    rho = 0.125
-    law = closed_laws.divergence((), F(1, 8), F(1, 200))
-    for epsilon in EPSILONS:
-        assert profile(law, epsilon) >= gaussian(0.5)(epsilon)
-    for delta in (1e-2, 1e-4):
-        bound = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-        assert profile(law, bound) <= delta
 
 
 # --- curves --------------------------------------------------------------------------------------
@@ -192,30 +126,6 @@ def test_a_mirrored_law_is_the_same_in_both_orders() -> None:
 
 
 # --- samples and groups --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rate", [F(1, 2), F(1, 10)])
-def test_a_sampled_response_by_its_formula(rate: Fraction) -> None:
-    q = float(rate)
-    removed = samples.sampled(Sampled(rate, BASE, side="removed"), F(1, 500), "removed", base_law)
-    covers(removed, lambda e: q * response(1)(inner(e, q)), 2e-3)
-    drawn = samples.law_of_draws(MixtureOfDraws(((rate, BASE),)), F(1, 500), "removed", base_law)
-    covers(drawn, lambda e: q * response(1)(e), 2e-3)
-
-
-def test_group_privacy_of_a_curve_by_its_formula() -> None:
-    """(nε, δ(ε)·(e^nε - 1)/(e^ε - 1)), the least over ε for each."""
-    law = several_rows.grouped(Grouped(BASE, 3), F(1, 200), "removed", base_law)
-    for epsilon in (0.5, 1.0, 2.0, 2.9):
-        third = epsilon / 3
-        bound = response(1)(third) * math.expm1(epsilon) / math.expm1(third)
-        assert profile(law, epsilon) <= min(1.0, bound) + 5e-3
-    # Geometric noise moved by three steps is 1-DP at each.
-    assert profile(law, 0.0) >= 1 - 2 * math.exp(-2) / (1 + math.exp(-1)) - 1e-9
-    assert samples.both_orders(BASE, "removed") == ("removed",)
-    skewed = Curve(((Sampled(F(1, 2), BASE, side="removed"), 1),))
-    assert set(samples.both_orders(skewed, "added")) == {"added", "removed"}
-    assert samples.base_grid(BASE, 0.013) > 0
 
 
 def test_a_replaced_row_through_a_sample_by_enumeration() -> None:

@@ -192,10 +192,6 @@ class Reader:
 
     # Datasets.
 
-    def is_partition(self, name: str) -> bool:
-        """Whether a dataset is a partition, so that only its blocks are tables."""
-        return "partition" in self.datasets[name]
-
     def reference(self, text: str) -> list[Node]:
         """All instances a reference stands for: `name`, `name.block` or `name.*`."""
         name, _, block = text.partition(".")

@@ -45,7 +45,16 @@ VALUES = recipes.load()
 #: What dpcompose has no question for.
 UNASKED = {value["id"] for value in VALUES if value["asked"] == "kept"}
 
-values = pytest.mark.parametrize("value", thinned(VALUES), ids=lambda value: value["id"])
+#: More than half a second each.
+SLOW = ("selection/gdp", "risk/advantage-of-dp-sgd", "allocated/")
+values = pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] if each["id"].startswith(SLOW) else [])
+        for each in VALUES
+    ],
+    ids=lambda value: value["id"],
+)
 
 
 def mechanism(entry: Value, protect: str) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,8 +59,19 @@ def rechecked(text: str | bytes, name: str) -> Report:
     return report
 
 
+#: Training as in `deepmind-cifar10` and `vip-imagenet`, with more steps.
+LIKE_OTHERS = {"deepmind-cifar100", "vip-laion"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(each, marks=[pytest.mark.long] if each.stem in LIKE_OTHERS else [])
+        for each in KEPT
+    ],
+    ids=lambda path: path.stem,
+)
 def test_every_spec_that_is_kept(path: Path) -> None:
     rechecked(path.read_bytes(), path.name)
 
@@ -87,17 +99,21 @@ def test_very_many_random_specs() -> None:
 # --- what is told --------------------------------------------------------------------------------
 
 
+RECHECKED = re.compile(
+    r"^Rechecked: 7 claims by the stand-alone checker, in \d+\.\d s\.\n", re.MULTILINE
+)
+
+
 def test_the_report_says_so_at_the_end_of_the_reasoning() -> None:
     plain, text = (run("analyze", *more, str(BOUNDED)).stdout for more in ([], ["--recheck"]))
-    line = "Rechecked: 7 claims by the stand-alone checker, in 0.0 s.\n"
-    assert text.count(line) == 1
+    (line,) = RECHECKED.findall(text)
     assert text.index("Compared") < text.index(line) < text.index("Assumed")
     assert text.replace(line, "") == plain
 
 
 def test_check_says_so() -> None:
     text = run("check", "--recheck", str(BOUNDED)).stdout
-    assert "\nRechecked: 7 claims by the stand-alone checker, in 0.0 s.\n" in text
+    assert len(RECHECKED.findall(text)) == 1
 
 
 def test_the_json_says_so_and_is_otherwise_the_same() -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from asked import numbers, spec
 from mpmath import mp, mpf
 from reference import lattice, powers
 from volume import thinned
@@ -119,3 +120,22 @@ def test_what_is_less_together() -> None:
     # At distance 3 in the least of both at each step, by numerical integration 2.16034.
     assert 2.1602 < told(f"{PURE_1}, {MU}", 3, "0.1") < 2.1606
     assert told(f"{PURE_1}, {MU}", 3, "0.1", count=2) < 2 * 2.1606
+
+
+def test_a_guarantee_for_fewer_changes_does_not_hold_at_each_step() -> None:
+    """Two rows that keep `a` are two steps of the first guarantee, and none of the second one."""
+    kept = "relation: {{relation: bounded, keeps: [{}]}}"
+    first = f"{{notion: pure, epsilon: 2, {kept.format('a')}}}"
+    second = f"{{notion: approx, epsilon: 0.1, delta: 0.01, {kept.format('a, b')}}}"
+    alone, both = (
+        numbers(
+            spec(
+                f"guarantees: [{said}]",
+                protect="{relation: bounded, keeps: [a], distance: 2}",
+                root="{columns: [a, b]}",
+                more="report: {delta: 0.1}",
+            )
+        )
+        for said in (first, f"{first}, {second}")
+    )
+    assert both == alone

@@ -14,7 +14,6 @@ from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, STEPS, Sort
-from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.curve import Concentrated, Curve
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 
@@ -32,30 +31,9 @@ def test_gaussian_noise_by_its_formulas() -> None:
 
 
 @pytest.mark.parametrize("shift", [1, 2])
-def test_discrete_gaussian_noise_by_its_sum(shift: int) -> None:
-    """Of masses proportional to e^(-n²/(2σ²)), at every ε above and close."""
-    variance = 2.25
-    total = math.fsum(math.exp(-n * n / (2 * variance)) for n in range(-60, 61))
-
-    def true(epsilon: float) -> float:
-        return (
-            math.fsum(
-                max(
-                    0.0,
-                    math.exp(-n * n / (2 * variance))
-                    - math.exp(epsilon - (n - shift) ** 2 / (2 * variance)),
-                )
-                for n in range(-60, 61)
-            )
-            / total
-        )
-
+def test_discrete_gaussian_noise_by_its_formulas(shift: int) -> None:
+    """Its law is in tests/curves."""
     loss = DiscreteGaussianLoss(shift, F(9, 4))
-    step = loss.natural_step()
-    assert step is not None
-    law = loss.masses(step)
-    for epsilon in (0.0, 0.3, 1.0, 2.0):
-        assert true(epsilon) - 1e-15 <= profile(law, epsilon) <= true(epsilon) + 1e-9
     noise: Family = DiscreteGaussian(F(3, 2))
     assert noise.rho(F(shift)) == F(shift * shift) / (2 * F(9, 4)) == loss.rho()
     assert noise.epsilon(F(1)) is None and noise.mu(F(1)) is None

@@ -106,8 +106,8 @@ def test_values_of_the_contract() -> None:
     laplace = NoisyHistogram("laplace", F(1), F(15), 1, F(1))
     assert float(1 - laplace.loss(F(1)).no_failure) == pytest.approx(4.15764359552e-7, rel=1e-11)
     wide = NoisyHistogram("laplace", F(4), F(60), 4, F(1))
-    assert float(1 - wide.loss(F(1)).no_failure) == pytest.approx(7.85572477675e-7, rel=1e-11)
     assert wide.pair() == (F(1), 1 - wide.loss(F(1)).no_failure)
+    assert KeySelection(F(1), F(1, 10**5), 3).pair()[0] == 3
     gaussian = NoisyHistogram("gaussian", F(5), F(30), 1, F(1))
     assert float(1 - gaussian.loss(F(1)).no_failure) == pytest.approx(3.31574597833e-9, rel=1e-11)
     assert float(gaussian.loss(F(1)).delta(epsilon=1).upper) == pytest.approx(
@@ -149,19 +149,6 @@ def test_key_selection_against_its_law(keys: int) -> None:
         for text, bound in zip(DELTAS, found, strict=True):
             if bound < math.inf:
                 assert stick(*laws, bound) <= float(F(text)) + 1e-12
-
-
-def test_the_optimal_chances_are_those_of_the_contract() -> None:
-    kept = 0.0
-    values = []
-    for _ in range(23):
-        kept = min(math.e * kept + 1e-5, 1 - (1 - kept - 1e-5) / math.e, 1)
-        values.append(kept)
-    assert values[1] == pytest.approx(3.71828182846e-5)
-    assert values[9] == pytest.approx(0.128183080505)
-    assert values[14] == pytest.approx(0.988072117235)
-    assert values[21] < 1 == values[22]
-    assert KeySelection(F(1), F(1, 10**5), 3).pair()[0] == 3
 
 
 def test_a_sample_of_rows_has_its_share_of_delta() -> None:

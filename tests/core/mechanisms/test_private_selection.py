@@ -47,29 +47,6 @@ def pure(epsilon: str) -> Guarantee:
 
 
 @pytest.mark.parametrize(
-    ("mu", "law", "mean", "shape", "epsilon"),
-    thinned(
-        [
-            ("1/4", "negative_binomial", 10, 0, 1.52616102527),
-            ("1/4", "negative_binomial", 100, 1, 2.15083973456),
-            ("1/2", "negative_binomial", 10, 1, 3.38251250884),
-            ("1", "negative_binomial", 10, 1, 7.08031123566),
-            ("1", "negative_binomial", 100, 0, 7.99579156889),
-            ("1", "negative_binomial", 100, 1, 9.08238943415),
-            ("1/4", "poisson", 2, 0, 1.29731676474),
-        ]
-    ),
-)
-def test_the_best_of_gaussian_mechanisms(
-    mu: str, law: str, mean: int, shape: int, epsilon: float
-) -> None:
-    one = selected(law, mean, F(shape), Guarantee(Notion.GDP, F(mu)))
-    found = one.loss(F(1)).epsilon(delta=_DELTA)
-    assert found is not None
-    assert epsilon <= float(found.upper) * (1 + 1e-11) <= epsilon * 1.001
-
-
-@pytest.mark.parametrize(
     ("runs", "epsilon"),
     [
         ("{geometric: 10}", 2.59134407832),
@@ -209,7 +186,7 @@ def test_no_bound_is_below_exact_laws(
             assert truth <= bound * (1 + 1e-9) + 1e-12
 
 
-@pytest.mark.parametrize(("high", "levels"), [(0.01, [0, 1, 0]), (0.1, [1, 0, 0])])
+@pytest.mark.parametrize(("high", "levels"), thinned([(0.1, [1, 0, 0]), (0.01, [0, 1, 0])]))
 def test_a_share_of_the_highest_scores_is_enough(
     high: float, levels: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +261,7 @@ def test_many_poisson_runs_are_bounded_in_renyi_terms(
     assert truth == pytest.approx(attained, rel=1e-5) and truth < float(bound.upper)
 
 
+@pytest.mark.slow
 def test_many_poisson_runs_of_a_pure_mechanism() -> None:
     """At δ = 0 as before; at δ > 0 what the order up to which a run has no δ says, or less."""
     one = selected("poisson", 100, F(0), pure("1/10"))

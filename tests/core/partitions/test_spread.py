@@ -52,33 +52,8 @@ def blocks(sizes: Sequence[int]) -> list[int]:
     return [i for i, n in enumerate(sizes) for _ in range(n)]
 
 
-def of_pair(
-    before: set[int], after: set[int], where: list[int], once: list[Fraction], both: list[Fraction]
-) -> Fraction:
-    """The loss of a row that is in the blocks `before` and then in those `after`."""
-    return sum((both[where[i]] for i in before & after), F(0)) + sum(
-        (once[where[i]] for i in before ^ after), F(0)
-    )
-
-
 def subsets(count: int, most: int) -> list[set[int]]:
     return [set(each) for n in range(most + 1) for each in combinations(range(count), n)]
-
-
-@pytest.mark.parametrize("most", [1, 2, 3])
-def test_a_row_in_some_blocks(most: int) -> None:
-    for once, both, sizes in cases(60):
-        where = blocks(sizes)
-        sets = subsets(len(where), most)
-        single = max(sum((once[where[i]] for i in each), F(0)) for each in sets)
-        assert allocation.membership_single(once, sizes, most)[0] == single
-        pair = max(of_pair(a, b, where, once, both) for a in sets for b in sets)
-        assert allocation.membership_pair(once, both, sizes, most)[0] == pair
-        assert SpreadRule(InSome(most), True, sizes)(once, both)[0] == pair
-        if most == 1:
-            assert allocation.value_single(once)[0] == single
-            assert allocation.value_pair(once, both, sizes)[0] == pair
-            assert SpreadRule(InOne(), True, sizes)(once, both)[0] == pair
 
 
 def of_move(
@@ -87,7 +62,7 @@ def of_move(
     where: list[int],
     losses: tuple[list[Fraction], list[Fraction], list[Fraction]],
 ) -> Fraction:
-    """As `of_pair`, where entering a block may cost less than leaving it."""
+    """The loss of a row in the blocks `before`, then in those `after`: to enter may cost less."""
     once, new, both = ([each[i] for i in where] for each in losses)
     left = sum((once[i] for i in before - after), F(0))
     entered = sum((new[i] for i in after - before), F(0))
@@ -117,53 +92,9 @@ def test_a_row_that_enters_a_block_may_cost_less_than_one_that_leaves_it(most: i
     assert allocation.membership_pair([F(5)], [F(6)], [9], most, [F(2)])[0] == 7 * most
 
 
-def test_a_row_moves_from_one_kind_to_another() -> None:
-    rng = random.Random(5)
-    for once, both, sizes in cases(60):
-        new = [F(rng.randint(0, int(loss))) for loss in once]
-        count = len(sizes)
-        fed = [sorted(rng.sample(range(count), rng.randint(1, count))) for _ in range(3)]
-        sets, where = [set(each) for each in fed], list(range(count))
-        found, _ = SpreadRule(InSets(tuple(map(tuple, fed))), True, sizes)(once, both, new)
-        assert found == max(of_move(a, b, where, (once, new, both)) for a in sets for b in sets)
-
-
-def test_a_row_of_a_kind_feeds_its_blocks() -> None:
-    rng = random.Random(3)
-    for once, both, sizes in cases(60):
-        count = len(sizes)
-        fed = [sorted(rng.sample(range(count), rng.randint(1, count))) for _ in range(3)]
-        sets = [set(each) for each in fed]
-        found, _ = allocation.kinds_pair(once, both, fed)
-        assert found == max(
-            of_pair(a, b, list(range(count)), once, both) for a in sets for b in sets
-        )
-        single, _ = allocation.kinds_single(once, fed)
-        assert single == max(sum((once[i] for i in each), F(0)) for each in sets)
-        assert SpreadRule(InSets(tuple(map(tuple, fed))), False, sizes)(once, both)[0] == single
-
-
 def test_a_row_that_keeps_its_block() -> None:
     assert SpreadRule(Fixed(), True, [1, 1])([F(1), F(9)], [F(5), F(2)])[0] == 5
     assert allocation.one_block([F(1), F(3)], both=False) == (3, (allocation.Hit(1, 1, False),))
-
-
-@pytest.mark.parametrize("rows", [1, 3, 5])
-def test_many_rows_are_filled_into_the_dearest_blocks(rows: int) -> None:
-    """ρ of t rows in a block is t² times that of one; by all ways of counting rows to blocks."""
-    for once, _, sizes in cases(25):
-        where = blocks(sizes)
-        ways = [
-            way
-            for way in product(range(3), repeat=len(where))
-            if sum(way) <= rows and sum(map(bool, way)) <= 2
-        ]
-        exact = max(
-            sum((once[c] * t * t for c, t in zip(where, w, strict=True)), F(0)) for w in ways
-        )
-        loss, _ = allocation.fill(once, sizes, rows, 2, 2, 2)
-        losses = [[each * t * t for t in range(3)] for each in once]
-        assert allocation.worst_distribution(losses, sizes, rows, 2) == exact <= loss
 
 
 def test_rows_spread_in_a_walk_are_the_worst_in_all() -> None:

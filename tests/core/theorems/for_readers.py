@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from dpcompose import curves
+from dpcompose.core.at_delta.worst_trade_off import of_quantity
 from dpcompose.core.hypotheses.adversary_bounds import against_point, coupled, in_order, tell_apart
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Question
+from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Amount, Notion, Pair, at_distance, convert
 from dpcompose.core.theorems.composition import largest, total, total_pairs
 from dpcompose.core.theorems.one_mechanism import worst_moves
@@ -24,6 +25,7 @@ from dpcompose.curves.rounding import (
     exp_up,
     log1p_up,
 )
+from dpcompose.curves.trade_off import TradeOff
 
 F = Fraction
 #: The chances of one outcome under two tables.
@@ -44,22 +46,17 @@ def over_blocks(mus_squared: Sequence[Fraction], distances: Sequence[int]) -> Fr
     return total(Fraction(each) for each in moved)
 
 
-def trade_off(pairs: Sequence[Sequence[Fraction]], rate: Fraction) -> Fraction:
-    found = (_by_pair(epsilon, delta, rate) for epsilon, delta in pairs)
-    return rounded(max(rate, min((ONE, *found))))
+def attacks(pairs: Sequence[Pair]) -> list[TradeOff]:
+    """Returns the trade-off curves of (ε, δ), each of which holds."""
+    return [of_quantity(Quantity(Notion.APPROX, *pair)) for pair in pairs]
 
 
-def _by_pair(epsilon: Fraction, delta: Fraction, rate: Fraction) -> Fraction:
-    factor = exp_up(epsilon)
-    return min(delta + factor * rate, 1 - (1 - delta - rate) / factor)
+def trade_off(pairs: Sequence[Pair], rate: Fraction) -> Fraction:
+    return rounded(min(each.power(rate) for each in attacks(pairs)))
 
 
-def advantage(pairs: Iterable[Sequence[Fraction]]) -> Fraction:
-    found = []
-    for epsilon, delta in pairs:
-        factor = exp_up(epsilon)
-        found.append(1 - 2 * (1 - delta) / (factor + 1))
-    return rounded(max(ZERO, min((ONE, *found))))
+def advantage(pairs: Sequence[Pair]) -> Fraction:
+    return rounded(min(each.advantage for each in attacks(pairs)))
 
 
 def profile_on_disjoint(profiles: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:
@@ -141,28 +138,8 @@ def dominating_pairs(parts: Sequence[Sequence[Outcome]], factor: Fraction) -> Fr
 
 
 def optimal_composition(stated: Sequence[Pair], delta: Fraction) -> Fraction | None:
-    kept = math.prod((1 - each for _, each in stated), start=ONE)
-    if delta < 1 - kept:
-        return None
-    left = ONE if kept == 0 else 1 - (1 - delta) / kept
-    sums: Counter[Fraction] = Counter({ZERO: 1})
-    for epsilon, _ in stated:
-        longer = Counter(sums)
-        for each, times in sums.items():
-            longer[each + epsilon] += times
-        sums = longer if epsilon else sums
-    whole = max(sums)
-    if left == 0:
-        return whole
-    # Chances times Π (1 + e^-ε_i): e^(a - Σε) and e^-a, a the sum of the ε answered truthfully.
-    factors = [1 / exp_up(epsilon) for epsilon, _ in stated if epsilon]
-    norm = math.prod((1 + each for each in factors), start=ONE)
-    best, truth, lie = ONE, ZERO, ZERO
-    for each in sorted(sums, reverse=True):
-        truth += sums[each] * exp_up(each - whole)
-        lie += sums[each] / exp_up(each)
-        best = max(best, (truth - left * norm) / lie)
-    return min(whole, rounded(log1p_up(best - 1)))
+    found = curves.compose(*(curves.approx(*pair) for pair in stated)).epsilon(delta=delta)
+    return None if found is None else rounded(found.upper)
 
 
 def approx_filter(losses: Sequence[Pair], limit: Pair) -> Pair | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
 from fractions import Fraction
 
 import pytest
 
-from core.theorems.for_readers import coupling, halves, likelihoods, mixture, refine_tuples, uniform
+from core.theorems.for_readers import likelihoods, mixture
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver
@@ -54,40 +53,6 @@ def test_a_mixture_by_its_formula() -> None:
         math.log(0.25 * math.exp(1) + 0.75 * math.exp(2)),
     )
     assert float(epsilon) == pytest.approx(max(either), abs=1e-9) and delta == 0
-
-
-@pytest.mark.parametrize("blocks", [1, 2, 5])
-def test_nobody_against_any_set_of_equal_blocks(blocks: int) -> None:
-    """ln(((1 + e^ε)^k - 1)/(2^k - 1)), by two entries."""
-    true = math.log(((1 + math.exp(0.7)) ** blocks - 1) / (2**blocks - 1))
-    epsilon, delta = uniform([(F(7, 10), F(0))], blocks)
-    assert true - 1e-15 <= float(epsilon) <= true + 1e-10 and delta == 0
-    again, _ = uniform([(F(7, 10), F(0))] * blocks)
-    assert true - 1e-15 <= float(again) <= true + 1e-10
-    (first, _), composed = halves([(F(1), F(0))]), F(1)
-    assert first == composed  # one block: the person is in it or nowhere
-
-
-def test_matched_parts_of_two_mixtures() -> None:
-    first, second = (F(1, 2), F(1, 2)), (F(1, 3), F(2, 3))
-    found = refine_tuples(first, second)
-    assert found == ((0, 0, F(1, 3)), (0, 1, F(1, 6)), (1, 1, F(1, 2)))
-    rng = random.Random(5)
-    for _ in range(30):
-        one, other = (
-            [F(n, sum(cut)) for n in cut]
-            for cut in ([rng.randint(1, 9) for _ in range(rng.randint(1, 4))] for _ in range(2))
-        )
-        matched = refine_tuples(one, other)
-        assert [sum((w for i, _, w in matched if i == n), F(0)) for n in range(len(one))] == one
-        assert [sum((w for _, j, w in matched if j == n), F(0)) for n in range(len(other))] == other
-        assert len(matched) < len(one) + len(other)
-
-
-def test_a_matching_costs_its_worst_pair() -> None:
-    """The greatest ε, and the mean of the δ."""
-    pairs = [(F(1, 2), F(1), F(1, 10)), (F(1, 2), F(0), F(0))]
-    assert coupling(pairs) == (F(1), F(1, 20))
 
 
 def test_likelihoods_of_one_block() -> None:

@@ -179,6 +179,15 @@ def test_roles_find_one_entry_each() -> None:
                 assert others == [entry.id]
     with pytest.raises(LookupError, match="no theorem for group privacy"):
         in_role(Role.GROUP, Notion.RDP)
+    concurrent = {
+        Notion.PURE: "concurrent-pure",
+        Notion.APPROX: "concurrent-approx",
+        Notion.ZCDP: "concurrent-zcdp",
+        Notion.GDP: "concurrent",
+        Notion.PROFILE: "concurrent",
+    }
+    assert {each: in_role(Role.CONCURRENT, each).id for each in concurrent} == concurrent
+    assert in_role(Role.CONCURRENT_FILTER).id == "concurrent-filter"
     assert in_role(Role.JOINT).id == "joint-l1"
     assert in_role(Role.KEPT).id == "kept-columns"
     assert BOOK["kept-columns"].specialises == ("IV.10",)

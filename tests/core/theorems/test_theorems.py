@@ -6,7 +6,6 @@ import inspect
 import itertools
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcompose.core.theorems
-from core.theorems.for_readers import BOUNDS, over_blocks, padding
+from core.theorems.for_readers import BOUNDS
 from dpcompose.core.theorem import Theorem
 from dpcompose.core.theorems import (
     composition,
@@ -237,41 +236,6 @@ def test_approximate_group_privacy() -> None:
     assert found is not None
     exact = 1e-6 * (1 + math.exp(0.5) + math.e)
     assert float(found[1]) == pytest.approx(exact, rel=1e-12)
-
-
-@pytest.mark.slow
-@given(losses)
-def test_a_metric_that_adds_up_is_bounded_by_its_largest_mu(mus: list[Fraction]) -> None:
-    distances = [index % 3 for index in range(len(mus))]
-    assert over_blocks(mus, distances) <= largest(mus) * sum(distances) ** 2
-
-
-def _multisets(values: str, size: int) -> list[Counter[str]]:
-    return [
-        Counter(rows)
-        for rows_in in range(size + 1)
-        for rows in itertools.combinations_with_replacement(values, rows_in)
-    ]
-
-
-def test_padding_is_the_distance_of_the_closest_tables() -> None:
-    """IV.15 sharpened, against all tables over two rows that are seen and one that is dropped."""
-    tables = _multisets("abz", 5)
-    seen = _multisets("ab", 2)
-
-    def looks(table: Counter[str]) -> Counter[str]:
-        return Counter({row: n for row, n in table.items() if row != "z"})
-
-    for first, second in itertools.product(seen, repeat=2):
-        closest = min(
-            (one - other).total()
-            for one in tables
-            if looks(one) == first
-            for other in tables
-            if looks(other) == second and one.total() == other.total()
-        )
-        removed, added = (first - second).total(), (second - first).total()
-        assert padding(Fraction(1), math.inf, removed, added) == closest
 
 
 # --- conversions ---------------------------------------------------------------------------------

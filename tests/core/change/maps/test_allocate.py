@@ -44,10 +44,9 @@ def values(text: str) -> list[float]:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protect", ["zero-out", "unbounded"])
-def test_two_steps_of_the_contract(protect: str) -> None:
+def test_two_steps_of_the_contract() -> None:
     for found, truth in zip(
-        values(bins(protect=protect)), (0.149177523136, 0.0592065010859), strict=True
+        values(bins(protect="unbounded")), (0.149177523136, 0.0592065010859), strict=True
     ):
         assert truth <= found <= truth * (1 + 1e-4)
 

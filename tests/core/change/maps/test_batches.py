@@ -36,26 +36,6 @@ def batches(
 # --- numbers by the exact formula of a Gaussian ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("protect", "sigma", "sensitivity", "epochs", "epsilon"),
-    [
-        ("zero-out", "0.5", "1", 1, 10.9971512142),
-        ("zero-out", "0.4", "1", 1, 14.4507769660),
-        ("zero-out", "5", "1", 10, 2.92160059043),
-        ("bounded", "0.5", "{bounded: 2}", 1, 26.3569639253),
-        ("bounded", "0.5", "1", 1, 26.3569639253),
-    ],
-)
-def test_gaussian_sums_of_batches(
-    protect: str, sigma: str, sensitivity: str, epochs: int, epsilon: float
-) -> None:
-    mechanism = f"mechanism: gaussian, sigma: {sigma}, sensitivity: {sensitivity}"
-    root = "{}" if sensitivity == "1" else "{domain: fixed-size-table}"
-    text = batches(mechanism, protect, epochs, root, "report: {delta: 1e-6}\n")
-    [found] = numbers(text)
-    assert epsilon <= float(found) * (1 + 1e-11) <= epsilon * (1 + 1e-9)
-
-
 # --- all orders -----------------------------------------------------------------------------------
 
 

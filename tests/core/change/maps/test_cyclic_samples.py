@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from asked import numbers, spec
 from reference.finite_laws import worse
 
@@ -35,18 +34,6 @@ def test_a_row_meets_one_step_of_each_round() -> None:
     matrix = "mechanism: matrix, sigma: 3/2, column_norm: 1, participations: 25, bands: 40"
     assert numbers(groups(matrix)) == plain
     assert numbers(groups(matrix, protect="unbounded")) == plain
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "either"),
-    [("1/20", (0.0261436629589, 0.0105725813538)), ("1/5", (0.00988931448519, 0.0))],
-)
-def test_one_round_of_a_gaussian(epsilon: str, either: tuple[float, float]) -> None:
-    """δ in both orders, by the closed form: the larger one is the bound."""
-    matrix = "mechanism: matrix, sigma: 1, column_norm: 1, participations: 1, bands: 2"
-    [found] = map(float, numbers(groups(matrix, at=f"report: {{epsilon: {epsilon}}}")))
-    assert found == pytest.approx(max(either), rel=1e-5)
-    assert found * (1 + 1e-11) >= max(either)
 
 
 def test_all_outcomes_of_two_rounds() -> None:
