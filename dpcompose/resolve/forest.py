@@ -6,10 +6,8 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dpcompose.core.change.maps import form_of
 from dpcompose.core.change.maps.allocate import Allocate
@@ -17,84 +15,20 @@ from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.model.problem import Mechanism, Path, Statement
-from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.source.rewriting import is_plain
 from dpcompose.spec.datasets import AnyPartition
 
-# --- statements whose parameters may depend on the block ------------------------------------------
-
 #: The name of a block, or its number.
 Block = str | int
-#: A parameter as it stands: one number, or one for each block.
-Parameter = Fraction | dict[Block, Fraction]
-
-
-class Draft(NamedTuple):
-    """A guarantee on a relation whose parameters may still depend on the block; `make` builds the
-    guarantee from their values."""
-
-    relation: Relation
-    up: int
-    parameters: tuple[Parameter, ...]
-    make: Callable[..., Guarantee]
-    path: Path
-    relation_given: bool
-    implied: bool = False
-
-    def on(self, block: Block | None) -> Statement:
-        """Returns the statement on one block; `block` is None where no parameter depends on the
-        block."""
-        values = [
-            each if isinstance(each, Fraction) or block is None else each[block]
-            for each in self.parameters
-        ]
-        made = self.make(*values)
-        return Statement(self.relation, self.up, made, self.path, self.relation_given, self.implied)
-
-
-@dataclass(slots=True, eq=False)
-class BoundMechanism:
-    """A mechanism whose parameters may depend on the block of a partition.
-
-    `made`: the mechanism without its statements, which the drafts give. `parameters`: those that
-    depend on the block, each as a mapping from blocks to values.
-    """
-
-    made: Mechanism
-    drafts: list[Draft]
-    parameters: list[dict[Block, Fraction]] = field(init=False)
-    _on: dict[Block, Mechanism] | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        given = (each for draft in self.drafts for each in draft.parameters)
-        self.parameters = [each for each in given if isinstance(each, dict)]
-        if self.parameters:
-            self._on = {}
-        else:
-            self.made, self.drafts = self._stated(None), []  # which take room
-
-    def on(self, block: Block | None) -> Mechanism:
-        """Returns the mechanism on one block, with the parameters of that block; the same object
-        wherever they are the same."""
-        if self._on is None:
-            return self.made
-        assert block is not None
-        known = self._on.get(block)
-        if known is None:
-            known = self._on[block] = self._stated(block)
-        return known
-
-    def _stated(self, block: Block | None) -> Mechanism:
-        """Returns the mechanism with its statements on one block."""
-        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
-
+#: A mechanism; or, where its parameters differ between blocks, the mechanism on each block, the
+#: same object wherever it is the same.
+BoundMechanism = Mechanism | dict[Block, Mechanism]
 
 # --- places ---------------------------------------------------------------------------------------
 
@@ -178,7 +112,7 @@ BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
 
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition of the spec: the mechanisms with a parameter for each of its blocks (`varied`),
+    """A partition of the spec: the mechanisms that differ between its blocks (`varied`),
     and the classes of blocks with equal content (`classes`), which are known once all mechanisms
     are bound."""
 
@@ -191,7 +125,7 @@ class Splitting:
     parent: SpecPlace
     star: SpecPlace
     named: dict[Block, SpecPlace] = field(default_factory=dict)
-    varied: list[BoundMechanism] = field(default_factory=list)
+    varied: list[dict[Block, Mechanism]] = field(default_factory=list)
     classes: list[BlocksAlike] = field(default_factory=list)
 
     def block(self, block: Block) -> SpecPlace:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
+from typing import NamedTuple
 
 from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
 from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.resolve.forest import Block, Parameter, SpecPlace, no_block
+from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.forest import Block, Names, SpecPlace, no_block
 from dpcompose.source.rewriting import rewritten
 from dpcompose.spec.phrases import name_of
 
@@ -169,6 +171,21 @@ class Numbers:
         self._fine[text, need, safe] = value
         return value
 
+
+class Context(NamedTuple):
+    """What a mechanism is read with: the names, the relations and the numbers of the spec, and its
+    faults.
+
+    `block`: where parameters differ between blocks, the block for which they are read. None: they
+    are checked for all blocks, and those of the first one are read.
+    """
+
+    names: Names
+    relations: Relations
+    numbers: Numbers
+    faults: Faults
+    block: Block | None = None
+
     def read(
         self,
         given: str | dict[str, str],
@@ -176,29 +193,22 @@ class Numbers:
         place: SpecPlace | None,
         need: Need = NUMBER,
         safe: Safe | None = "up",
-    ) -> Parameter | None:
-        """Returns the parameter at `path`: a number, or one for each block of `place`; None after
-        an error.
+    ) -> Fraction | None:
+        """Returns the parameter at `path` of a mechanism that reads `place`; None after an error.
 
         `given`: its text, or a text for each block; `need`: the requirement on it; `safe`: see
-        `parameter`.
+        `Numbers.parameter`.
         """
+        number = self.numbers.parameter
         if isinstance(given, str):
-            return self.parameter(given, path, need, safe=safe)
-        values = {
-            name: self.parameter(text, (*path, name), need, safe=safe)
-            for name, text in given.items()
-        }
-        if place is None or not self._covers(values, path, place):
+            return number(given, path, need, safe=safe)
+        if self.block is not None:
+            name = str(self.block)
+            return number(given[name], (*path, name), need, safe=safe)
+        values = [number(text, (*path, name), need, safe=safe) for name, text in given.items()]
+        if place is None or not self._covers(given, path, place) or None in values:
             return None
-        assert place.scope is not None
-        by_block: dict[Block, Fraction] = {}
-        for name, value in values.items():
-            block = place.scope.blocks.find(name)
-            if value is None or block is None:
-                return None
-            by_block[block] = value
-        return by_block
+        return values[0]
 
     def _covers(self, given: Collection[str], path: Path, place: SpecPlace) -> bool:
         """Returns whether a mapping by block names has exactly the blocks of a place; if not,
@@ -207,12 +217,12 @@ class Numbers:
         if split is None:
             message = f"{quoted(place.name)} is one dataset, without a copy for each block"
             hint = "write one number; a mapping by block goes with `reads: name.*`"
-            self._faults.add("DPC127", path, message, hint)
+            self.faults.add("DPC127", path, message, hint)
             return False
         blocks = split.blocks
         unknown = [name for name in given if blocks.find(name) is None]
         for name in unknown:
-            no_block(split, name, (*path, name), self._faults, key=True)
+            no_block(split, name, (*path, name), self.faults, key=True)
         misspelt = (
             set() if isinstance(blocks.names, range) else _meant(unknown, blocks.names, given)
         )
@@ -225,7 +235,7 @@ class Numbers:
             message = f"no value for {what} {listing(first)}{more} of {quoted(split.name)}"
             entries = ", ".join(f"{each}: …" for each in first[:3])
             hint = f"give every block a value: `{{…, {entries}}}`"
-            self._faults.add("DPC126", path, message, hint, key=True)
+            self.faults.add("DPC126", path, message, hint, key=True)
         return not unknown and not missing
 
 
