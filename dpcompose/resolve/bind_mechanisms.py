@@ -48,7 +48,6 @@ class Mechanisms:
         self._context = Context(names, relations, numbers, faults)
         self._faults = faults
         self._first: dict[str, Path] = {}
-        self._places: dict[str, SpecPlace | None] = {}
 
     def add(self, index: int, mechanism: written.Mechanism) -> None:
         """Adds the mechanism with number `index` in the spec to the place that it reads."""
@@ -58,11 +57,13 @@ class Mechanisms:
             inputs = tuple(mechanism.post_processes)
             self.post_processing.append(Derived(mechanism.name, inputs, path))
             return
-        place = self._read(mechanism.reads, path)
+        place = self._context.names.place(mechanism.reads, (*path, "reads"))
         if mechanism.interactive:
             self._check_interactive(mechanism, path, place)
         found = self._statements(mechanism, path, place, self._context)
-        if place is None or found is None or self._miscounted(mechanism, found, place, path):
+        if place is None or found is None:
+            return
+        if place.dealt and self._miscounted(mechanism, found, place, path):
             return
         read: SpecPlace | None = place
         if mechanism.uses is not None:
@@ -79,7 +80,7 @@ class Mechanisms:
         #: The mechanism by the texts of its parameters, and by what it states.
         by_texts: dict[tuple[str, ...], Mechanism] = {}
         alike: dict[Mechanism, Mechanism] = {}
-        for block in read.scope.blocks.names:
+        for block in read.scope.blocks:
             texts = tuple(each[str(block)] for each in varied)
             if texts not in by_texts:
                 context = self._context._replace(block=block)
@@ -101,7 +102,7 @@ class Mechanisms:
         if isinstance(name := entry.get("name"), str):
             self._name(name, path)
         if isinstance(reads := entry.get("reads"), str):
-            self._read(reads, path)
+            self._context.names.place(reads, (*path, "reads"))
 
     def _statements(
         self, mechanism: Model, path: Path, place: SpecPlace | None, context: Context
@@ -136,8 +137,6 @@ class Mechanisms:
     ) -> bool:
         """Returns whether the draws, batches or steps above a place are not those that a mechanism
         is stated or counted for, which is reported."""
-        if not place.dealt:
-            return False
         for statement in stated:
             for each in place.dealt:
                 below = each.depth > place.depth - statement.up
@@ -236,14 +235,6 @@ class Mechanisms:
             related = (((*self._first[name], "name"), False, "named here first"),)
             self._faults.add("DPC120", at, message, hint, related=related)
 
-    def _read(self, reads: str, path: Path) -> SpecPlace | None:
-        """Returns the place that `reads` names; None after an error."""
-        place = self._places.get(reads)
-        if place is None:
-            # What refers to nothing is looked up again, so that every use is reported.
-            place = self._places[reads] = self._context.names.place(reads, (*path, "reads"))
-        return place
-
     def _check_interactive(
         self, mechanism: ReadingEntry, path: Path, place: SpecPlace | None
     ) -> None:
@@ -312,7 +303,7 @@ class Mechanisms:
 
         `listed`: all mechanisms as they are written.
         """
-        if not self.post_processing or not isinstance(listed, list):
+        if not isinstance(listed, list):
             return
         names = (each.get("name") for each in listed if isinstance(each, dict))
         known = dict.fromkeys(name for name in names if isinstance(name, str))

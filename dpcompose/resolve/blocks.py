@@ -67,7 +67,7 @@ def _classes(split: Splitting) -> list[BlocksAlike]:
     single = {
         block: place for block, place in split.named.items() if place.mechanisms or place.children
     }
-    names = split.blocks.names
+    names = split.blocks
     if split.kind.where(()).whole:
         return [((block,), single.get(block)) for block in names]
     if not split.varied:
@@ -137,46 +137,42 @@ def fits(order: Sequence[SpecPlace | Splitting], faults: Faults) -> bool:
 
 
 def fill(top: Dataset, root: SpecPlace) -> None:
-    """Fills the dataset of a root with all that is below it."""
+    """Fills the dataset of a root with its mechanisms, derived datasets and partitions, and those
+    of all that is below it."""
     tasks: list[tuple[Dataset, Content]] = [(top, ((root, None),))]
     while tasks:
-        tasks.extend(_fill(*tasks.pop()))
-
-
-def _fill(dataset: Dataset, content: Content) -> Iterator[tuple[Dataset, Content]]:
-    """Builds the mechanisms, derived datasets and partitions of a dataset; yields the datasets
-    below it, whose content is to be built."""
-    mechanisms: list[tuple[int, Mechanism]] = []
-    for place, block in content:
-        for index, mechanism in place.mechanisms:
-            if isinstance(mechanism, dict):
-                assert block is not None
-                mechanism = mechanism[block]
-            mechanisms.append((index, mechanism))
-    mechanisms.sort(key=lambda each: each[0])
-    dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
-    children = [(child, block) for place, block in content for child in place.children]
-    children.sort(key=lambda pair: pair[0].index)
-    for child, block in children:
-        if isinstance(child, SpecPlace):
-            below = Dataset(child.name, child.path, child.made_by)
-            dataset.derived.append(below)
-            yield below, ((child, block),)
-            continue
-        written = child.written
-        partition = Partition(
-            name=child.name,
-            path=child.path,
-            kind=child.kind,
-            classes=[],
-            drops=written.drops,
-            max_blocks_per_unit=written.max_blocks_per_unit,
-            max_rows_per_block=written.max_rows_per_block,
-        )
-        dataset.partitions.append(partition)
-        for names, named in child.classes:
-            name = f"{child.name}.{names[0]}" if len(names) == 1 else child.star.name
-            below = Dataset(name, child.path)
-            partition.classes.append(BlockClass(names, below))
-            alone = ((named, block),) if named is not None else ()
-            yield below, ((child.star, names[0]), *alone)
+        dataset, content = tasks.pop()
+        mechanisms: list[tuple[int, Mechanism]] = []
+        for place, block in content:
+            for index, mechanism in place.mechanisms:
+                if isinstance(mechanism, dict):
+                    assert block is not None
+                    mechanism = mechanism[block]
+                mechanisms.append((index, mechanism))
+        mechanisms.sort(key=lambda each: each[0])
+        dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
+        children = [(child, block) for place, block in content for child in place.children]
+        children.sort(key=lambda pair: pair[0].index)
+        for child, block in children:
+            if isinstance(child, SpecPlace):
+                below = Dataset(child.name, child.path, child.made_by)
+                dataset.derived.append(below)
+                tasks.append((below, ((child, block),)))
+                continue
+            written = child.written
+            partition = Partition(
+                name=child.name,
+                path=child.path,
+                kind=child.kind,
+                classes=[],
+                drops=written.drops,
+                max_blocks_per_unit=written.max_blocks_per_unit,
+                max_rows_per_block=written.max_rows_per_block,
+            )
+            dataset.partitions.append(partition)
+            for names, named in child.classes:
+                name = f"{child.name}.{names[0]}" if len(names) == 1 else child.star.name
+                below = Dataset(name, child.path)
+                partition.classes.append(BlockClass(names, below))
+                alone = ((named, block),) if named is not None else ()
+                tasks.append((below, ((child.star, names[0]), *alone)))

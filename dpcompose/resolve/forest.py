@@ -26,33 +26,13 @@ from dpcompose.spec.datasets import AnyPartition
 
 #: The name of a block, or its number.
 Block = str | int
+#: The blocks of a partition: their names, or their numbers.
+Blocks = range | tuple[str, ...]
 #: A mechanism; or, where its parameters differ between blocks, the mechanism on each block, the
 #: same object wherever it is the same.
 BoundMechanism = Mechanism | dict[Block, Mechanism]
 
 # --- places ---------------------------------------------------------------------------------------
-
-
-class Blocks:
-    """The names of the blocks of a partition: texts, or the numbers of a range."""
-
-    __slots__ = ("_index", "names")
-
-    def __init__(self, names: range | tuple[str, ...]) -> None:
-        self.names: Sequence[Block] = names
-        self._index = None if isinstance(names, range) else dict(zip(names, names, strict=True))
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def find(self, text: str) -> Block | None:
-        """Returns the block that `text` names, or None."""
-        if self._index is not None:
-            return self._index.get(text)
-        # Only the usual spelling of a number, so that a block has one name.
-        if not (text.isascii() and text.isdigit()) or len(text) > 10 or text != str(int(text)):
-            return None
-        return int(text) if int(text) < len(self.names) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -112,9 +92,9 @@ BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
 
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition of the spec: the mechanisms that differ between its blocks (`varied`),
-    and the classes of blocks with equal content (`classes`), which are known once all mechanisms
-    are bound."""
+    """A partition of the spec: the names or the numbers of its blocks, the mechanisms that differ
+    between blocks (`varied`), and the classes of blocks with equal content (`classes`), which are
+    known once all mechanisms are bound."""
 
     name: str
     path: Path
@@ -127,6 +107,19 @@ class Splitting:
     named: dict[Block, SpecPlace] = field(default_factory=dict)
     varied: list[dict[Block, Mechanism]] = field(default_factory=list)
     classes: list[BlocksAlike] = field(default_factory=list)
+    _names: frozenset[Block] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._names = frozenset(() if isinstance(self.blocks, range) else self.blocks)
+
+    def find(self, text: str) -> Block | None:
+        """Returns the block that `text` names, or None."""
+        if not isinstance(self.blocks, range):
+            return text if text in self._names else None
+        # Only the usual spelling of a number, so that a block has one name.
+        if not (text.isascii() and text.isdigit()) or len(text) > 10 or text != str(int(text)):
+            return None
+        return int(text) if int(text) < len(self.blocks) else None
 
     def block(self, block: Block) -> SpecPlace:
         """Returns the place of one block."""
@@ -175,7 +168,7 @@ class Names:
             return None
         if block == "*":
             return node.star
-        found = node.blocks.find(block)
+        found = node.find(block)
         if found is None:
             no_block(node, block, path, self._faults)
             return None
@@ -210,7 +203,7 @@ class Names:
 def no_block(split: Splitting, block: str, path: Path, faults: Faults, key: bool = False) -> None:
     """Reports that a partition has no block of this name."""
     message = f"{quoted(split.name)} has no block {quoted(block)}"
-    names = split.blocks.names
+    names = split.blocks
     if isinstance(names, range):
         hint = f"its blocks are 0 to {len(names) - 1}" if len(names) > 1 else "its only block is 0"
         faults.add("DPC122", path, message, hint, key=key)
