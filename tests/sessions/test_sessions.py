@@ -33,6 +33,7 @@ HERE = Path(__file__).parent
 TITLE, FILE, COMMAND = re.compile(r"=== .+"), re.compile(r"-- (.+) --"), re.compile(r"\$ .+")
 CLI = re.compile(r"([A-Z_]+=\S* )*dpcompose ")
 ENVIRONMENT = {
+    "COLUMNS": "100",
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
