@@ -65,12 +65,10 @@ def worst_patterns(
     """
     if isinstance(where, Fixed):
         return algebra.worst_case(both)
+    if isinstance(where, InSets):
+        return _sets(algebra, where.fed, pair, once, both, new)
     if any(not loss for loss in once) or (pair and any(not loss for loss in both)):
         return algebra.none
-    if isinstance(where, InSets):
-        if new is not None and len(where.fed) ** 2 > MOST_DIRECTED:
-            once, new = list(map(_either_way, once, new)), None
-        return _sets(algebra, where.fed, pair, once, both, new)
     most = where.most_blocks
     if not pair:
         return algebra.undominated(_patterns_of_added(algebra, once, sizes, most))
@@ -322,10 +320,16 @@ def _sets(
     """
     if not pair:
         return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
-    entered = once if new is None else new
     sets = list(dict.fromkeys(map(frozenset, kinds)))
     width = max((len(fed) for fed in sets), default=1)
-    if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
+    many = len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS
+    directed = new is not None and len(sets) ** 2 > MOST_DIRECTED
+    if (many or directed) and not all((*once, *both, *(new or ()))):
+        return algebra.none
+    if new is not None and directed:
+        once, new = list(map(_either_way, once, new)), None
+    entered = once if new is None else new
+    if many:
         ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]
         first = algebra.worst_case(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
         second = algebra.worst_case(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)
