@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 # Tests do not time: a busy machine is no fault of the code.
@@ -23,6 +26,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Processes that test side by side are told a width; what is printed is as wide as in any pipe.
 os.environ.pop("COLUMNS", None)
+
+# The commands with their options are made once: that is half of the time of a call in a test.
+typer.testing.__dict__["_get_command"] = cache(typer.main.get_command)
 
 GOLDEN = Path(__file__).parent / "golden"
 

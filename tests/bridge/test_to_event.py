@@ -171,6 +171,7 @@ def test_what_events_cannot_say_is_refused(text: str, says: str) -> None:
         to_event(text)
 
 
+@pytest.mark.slow
 def test_every_example_is_written_or_refused() -> None:
     for path in sorted(SPECS.rglob("*.yaml")):
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from fractions import Fraction
@@ -234,46 +233,6 @@ def test_nothing_remains_of_a_budget_that_is_passed() -> None:
 
 def run(*arguments: str) -> Result:
     return command.run("total", *arguments)
-
-
-@pytest.fixture
-def folder(home: Path) -> Path:
-    Path("a.yaml").write_text(pure("0.3"))
-    Path("b.yaml").write_text(pure("0.2", "b"))
-    return home
-
-
-@pytest.mark.parametrize("form", ["text", "json", "markdown"])
-def test_codes_of_the_command(folder: Path, form: str) -> None:
-    files = ("a.yaml", "b.yaml", "--format", form)
-    for arguments, code in {
-        (): 1,
-        ("--epsilon", "0.5"): 0,
-        ("--epsilon", "0.4"): 1,
-        ("--epsilon", "2", "--delta", "1e-6"): 0,
-        ("--epsilon", "2", "--filter", "zcdp"): 1,
-        ("--fixed", "planned in the protocol"): 0,
-        ("--fixed", "TODO"): 2,
-        ("--fixed", ""): 2,
-    }.items():
-        assert run(*files, *arguments).exit_code == code, arguments
-
-
-def test_what_is_printed(folder: Path) -> None:
-    shown = " ".join(run("a.yaml", "b.yaml").stdout.split())
-    assert "ε = 1/2 (0.5) in all: a fact, and no guarantee" in shown
-    assert "no guarantee of 2 releases" in shown and "--fixed REASON" in shown
-    call = ("a.yaml", "b.yaml", "--epsilon", "2", "--delta", "1e-6", "--remaining")
-    shown = " ".join(run(*call).stdout.split())
-    assert "ε = 2, δ = 1e-6 approximate DP, the budget, in 2 releases" in shown
-    assert "had all been fixed before" in shown and "One more mechanism may have" in shown
-    (found,) = json.loads(run(*call, "--format", "json").stdout)["totals"]
-    assert found["filter"]["notion"] == "zcdp" and found["fixed"] is None
-    assert set(found["remaining"]) == {"epsilon", "rho", "mu"}
-    assert found["guarantee"]["epsilon"] == 2
-    (found,) = json.loads(run("a.yaml", "--format", "json").stdout)["totals"]
-    assert found["guarantee"] is None and found["status"] == "no-guarantee"
-    assert found["realised"]["exact"] == {"epsilon": "3/10"}
 
 
 def test_the_ledger_beside_the_examples() -> None:

@@ -13,7 +13,7 @@ import pytest
 from command import run
 from contracts import checked
 from oracle.generate import random_spec
-from volume import thinned
+from volume import seeds
 
 from dpcompose.core.notions.notion import Notion
 from dpcompose.pipeline import analyze
@@ -331,7 +331,7 @@ def test_other_words_for_them_are_corrected() -> None:
 # --- laws ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", thinned(range(30)))
+@pytest.mark.parametrize("seed", seeds(15, range(30), quick=5))
 def test_the_filter_is_never_below_what_fixed_parameters_have(seed: int) -> None:
     choose = random.Random(seed)
     parts = [pure(f"{choose.randint(1, 40)}/100", choose.randint(1, 9), f"m{i}") for i in range(3)]
@@ -368,7 +368,7 @@ def tree(choose: random.Random, left: float, steps: int) -> list[tuple[float, fl
     return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(30, range(60), quick=10))
 def test_no_interaction_that_a_filter_admits_loses_more_than_the_budget(seed: int) -> None:
     """Enumerated: trees of randomized responses whose ε depends on the answers so far."""
     from dpcompose.core.at_delta.filters import largest_rho
@@ -382,7 +382,7 @@ def test_no_interaction_that_a_filter_admits_loses_more_than_the_budget(seed: in
     assert sum(max(0.0, q - math.exp(epsilon) * p) for p, q in paths) <= delta * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(20, range(40), quick=7))
 def test_a_sum_of_a_random_spec_is_that_of_its_bound_in_the_notion(seed: int) -> None:
     spec = {**random_spec(seed), "adaptivity": "adaptive"}
     spec.pop("budget", None)

@@ -33,6 +33,7 @@ HERE = Path(__file__).parent
 TITLE, FILE, COMMAND = re.compile(r"=== .+"), re.compile(r"-- (.+) --"), re.compile(r"\$ .+")
 CLI = re.compile(r"([A-Z_]+=\S* )*dpcompose ")
 ENVIRONMENT = {
+    "COLUMNS": "100",
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -120,12 +121,14 @@ def played(steps: list[Step]) -> list[Step]:
     return now
 
 
-FILES = sorted(HERE.glob("*.session"))
-CASES = [
-    pytest.param(path, number, id=f"{path.stem}: {session[0][0][4:]}")
-    for path in FILES
-    for number, session in enumerate(sessions_of(path)[1:], 1)
-]
+CASES = []
+for each in sorted(HERE.glob("*.session")):
+    above, *others = sessions_of(each)
+    with_git = any("git init" in head for head, _ in above)  # many processes for each session
+    for number, session in enumerate(others, 1):
+        marks = [pytest.mark.slow] if with_git and number > 2 else []
+        name = f"{each.stem}: {session[0][0][4:]}"
+        CASES.append(pytest.param(each, number, id=name, marks=marks))
 
 
 @pytest.mark.parametrize(("path", "number"), CASES)

@@ -70,7 +70,7 @@ def unprovable(spec: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("seed", seeds(80, SEEDS, quick=12))
+@pytest.mark.parametrize("seed", seeds(50, SEEDS, quick=12))
 def test_no_bound_is_below_the_truth(seed: int) -> None:
     spec = random_spec(seed)
     certified = bound(spec)
@@ -116,7 +116,7 @@ def test_no_bound_below_a_join_is_below_the_truth(number: int, column: str) -> N
         assert certified == pytest.approx(float(truth), rel=_ROUNDING)
 
 
-@pytest.mark.parametrize("seed", seeds(32, USER_SEEDS, quick=6))
+@pytest.mark.parametrize("seed", seeds(20, USER_SEEDS, quick=6))
 def test_no_bound_for_users_is_below_the_truth(seed: int) -> None:
     spec = random_user_spec(seed)
     truth, _ = search(spec, mixed=MIXED in doubts(spec))

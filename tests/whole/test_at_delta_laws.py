@@ -26,7 +26,7 @@ DELTAS = tuple(Fraction(x) for x in ("0.2", "1e-3", "1e-6", "1e-12"))
 NEARLY = Fraction(1, 10**6)
 
 
-@pytest.fixture(scope="module", params=seeds(20, range(60)))
+@pytest.fixture(scope="module", params=seeds(12, range(60)))
 def seed(request: pytest.FixtureRequest) -> int:
     """All laws are tried on one spec, then on the next."""
     number: int = request.param

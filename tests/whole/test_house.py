@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from .test_layers import statements
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -18,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 def imported(path: Path) -> set[str]:
     """The modules, and what might be one, that a file imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
         elif isinstance(node, ast.Import):
@@ -42,9 +45,7 @@ def test_no_name_of_a_file_or_of_a_class_stands_twice() -> None:
     classes: Counter[str] = Counter()
     for path in (ROOT / "dpcompose").rglob("*.py"):
         files[path.stem] += path.stem not in ("__init__", "__main__")
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-        classes.update(own)
+        classes.update({*re.findall(r"^ *class (\w+)", path.read_text("utf-8"), re.MULTILINE)})
     assert not [name for name, times in (files + classes).items() if times > 1]
 
 

@@ -74,12 +74,17 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
 }
 
 
-def run(tree: ast.AST) -> Iterator[ast.AST]:
-    """All of a module but what stands there for types alone."""
-    yield tree
-    for node in ast.iter_child_nodes(tree):
-        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
-            yield from run(node)
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements of a module but what stands there for types alone."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for each in ast.iter_child_nodes(node):
+            if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(each, ast.stmt | ast.ExceptHandler | ast.match_case):
+                waiting.append(each)
 
 
 @cache
@@ -88,7 +93,7 @@ def imports() -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     for path in ROOT.rglob("*.py"):
         importing = path.relative_to(ROOT).with_suffix("").parts
-        for node in run(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 found += [(importing, tuple(each.name.split("."))) for each in node.names]
             elif isinstance(node, ast.ImportFrom):
