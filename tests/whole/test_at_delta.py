@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from asked import numbers, spec
 from conftest import LIBRARY
 from mpmath import mp, mpf
 from tables import filled, tables
@@ -393,3 +394,23 @@ def test_the_derivation_counts_all_rows_of_a_group() -> None:
     text = FIVE.replace("distance: 5", "distance: 400").replace("RATE", "1/200")
     report = dpcompose.analyze(text.replace("SOURCE", "s"), deltas=[Fraction("1e-6")])
     assert "400 rows through a sample" in str(report.to_dict())
+
+
+@pytest.mark.parametrize("kinds", ["{a: [b]}", "{a: [b], c: [b]}", "{a: [b], c: [b, d]}"])
+def test_a_block_that_every_kind_feeds_keeps_a_replaced_row(kinds: str) -> None:
+    stated = "notion: pure, epsilon: 1"
+    found = []
+    for made in (f"partition: {{by: kinds, kinds: {kinds}}}", "map: {kind: row}"):
+        below = "below.b" if "kinds" in made else "below"
+        text = spec(
+            f"reads: rows, {stated}",
+            f"reads: {below}, {stated}",
+            protect="bounded",
+            datasets=f"below: {{from: rows, {made}}}",
+            more="report: {delta: 0.1, epsilon: 0.5}",
+        )
+        found.append(numbers(text))
+    assert found[0] == found[1]
+    # Two randomized responses of ε = 1: losses 2, 0 and -2.
+    p = math.e / (1 + math.e)
+    assert float(found[0][1]) == pytest.approx(p**2 - math.exp(0.5) * (1 - p) ** 2, rel=1e-9)
