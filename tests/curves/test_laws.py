@@ -14,15 +14,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpcompose.curves.backends.lattice import closed_laws, samples, several_rows
+from dpcompose.curves.backends.lattice import closed_laws, samples
 from dpcompose.curves.backends.lattice import profiles as curves
 from dpcompose.curves.backends.lattice.closed_laws import slope
 from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.law import Law, delta_of
-from dpcompose.curves.backends.lattice.loss_distribution import base_law
+from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
 from dpcompose.curves.backends.lattice.masses import Masses, profile
 from dpcompose.curves.backends.lattice.sampled_gaussian import revealing, sampled_gaussian
-from dpcompose.curves.backends.lattice.samples import exchanged
 from dpcompose.curves.curve import (
     Curve,
     Grouped,
@@ -205,7 +204,7 @@ def test_a_sampled_response_by_its_formula(rate: Fraction) -> None:
 
 def test_group_privacy_of_a_curve_by_its_formula() -> None:
     """(nε, δ(ε)·(e^nε - 1)/(e^ε - 1)), the least over ε for each."""
-    law = several_rows.grouped(Grouped(BASE, 3), F(1, 200), "removed", base_law)
+    law = masses(Grouped(BASE, 3), F(1, 200))
     for epsilon in (0.5, 1.0, 2.0, 2.9):
         third = epsilon / 3
         bound = response(1)(third) * math.expm1(epsilon) / math.expm1(third)
@@ -225,7 +224,7 @@ def test_a_replaced_row_through_a_sample_by_enumeration() -> None:
     """
     rate = 0.25
     part = PoissonReplaceOne(F(1, 4), BASE, Curve(((Response(F(2)), 1),)))
-    law = exchanged(part, F(1, 200), base_law)
+    law = masses(part, F(1, 200))
     p = math.e / (1 + math.e)
     none = np.array([0.5, 0.5])
     for old in (np.array([x, 1 - x]) for x in (p, 0.6, 0.5)):
