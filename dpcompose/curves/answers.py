@@ -55,7 +55,7 @@ from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.components import Ensemble
     from dpcompose.curves.backends.lattice.engine import Shared
-    from dpcompose.curves.backends.lattice.powers import Bound
+    from dpcompose.curves.backends.lattice.powers import ProfileBound
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -335,7 +335,7 @@ def _delta_of_part(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     return Certified(Fraction(max(found)), exact=exact) if found else None
 
 
-def _bounds(question: CurveQuestion) -> list[Bound]:
+def _bounds(question: CurveQuestion) -> list[ProfileBound]:
     """Returns the profiles of the question's only part for the orders of the tables that are asked
     for; none where it has none of its own."""
     from dpcompose.curves.backends.lattice.grids import sides

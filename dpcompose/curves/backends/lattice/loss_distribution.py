@@ -18,9 +18,9 @@ from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.lattice import composed
 from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.powers import (
-    Bound,
     GreatestBound,
     LossBound,
+    ProfileBound,
     law_above,
 )
 from dpcompose.curves.backends.lattice.profiles import greatest, with_mirror_image
@@ -87,7 +87,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
 
 def _bound_of_rows(
     part: PoissonReplaceOne | PoissonGroup | ReplacedRows | Grouped, side: str
-) -> Bound:
+) -> ProfileBound:
     """Returns the profile bound of several rows, or of one that is replaced."""
     match part:
         case PoissonReplaceOne():
@@ -100,7 +100,7 @@ def _bound_of_rows(
             return several_rows.several_steps(part, base_law)
 
 
-def bound_alone(part: Part, side: str) -> Bound | None:
+def bound_alone(part: Part, side: str) -> ProfileBound | None:
     """Returns the profile bound of a part that is used once, at the part's own losses or lines and
     so without a grid; None where the part has none. `side` as for `masses`.
 

@@ -137,7 +137,7 @@ def symmetric_at(losses: Floats, heights: Floats) -> Power:
     return Power(every, up, up[::-1], _roundings(every) / 4)
 
 
-class Bound(Protocol):
+class ProfileBound(Protocol):
     """An upper bound of the profile of a part that is used once."""
 
     @property
@@ -153,7 +153,7 @@ class GreatestBound:
     """The greatest of several bounds; where that is more than `alike`, a further bound of the same
     profile, the latter."""
 
-    options: tuple[Bound, ...]
+    options: tuple[ProfileBound, ...]
     alike: Callable[[Floats], Floats] | None = None
 
     @property
@@ -188,7 +188,7 @@ class LossBound:
         return np.minimum(found * (1 + EPS), 1.0)
 
 
-def least_epsilon(bound: Bound, delta: float) -> float | None:
+def least_epsilon(bound: ProfileBound, delta: float) -> float | None:
     """Returns the least double ε ≥ 0 at which a bound is at most `delta`, None where it is so at
     none.
 
@@ -205,7 +205,7 @@ def least_epsilon(bound: Bound, delta: float) -> float | None:
     return float(np.array([found]).view(np.float64)[0]) if found <= last else None
 
 
-def law_above(bound: Bound, step: Fraction, other: Bound | None = None) -> Masses:
+def law_above(bound: ProfileBound, step: Fraction, other: ProfileBound | None = None) -> Masses:
     """Returns a privacy loss distribution on multiples of `step` whose curve is at least a bound.
 
     `other`: the bound for the tables in the other order; else it is the same one, and the law is
@@ -216,7 +216,7 @@ def law_above(bound: Bound, step: Fraction, other: Bound | None = None) -> Masse
     return from_profiles(step, _profile(bound, step), _profile(other, step))
 
 
-def _profile(bound: Bound, step: Fraction) -> Profile:
+def _profile(bound: ProfileBound, step: Fraction) -> Profile:
     """Returns a bound at multiples of `step`, up to where it falls no more or where the law would
     have too many points: what holds at the last place holds beyond it."""
     end = min(bound.top / float(step), MAX_POINTS - 2.0)

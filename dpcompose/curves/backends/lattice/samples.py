@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
-from dpcompose.curves.backends.lattice.powers import Bound, Power, symmetric, symmetric_at
+from dpcompose.curves.backends.lattice.powers import Power, ProfileBound, symmetric, symmetric_at
 from dpcompose.curves.backends.lattice.profiles import SUM, greatest, mirrored, upward
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sizes import (
@@ -250,7 +250,7 @@ def _behind_sample(part: Sampled, base: Power) -> Power:
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def exchanged(part: PoissonReplaceOne, base_law: BaseLaw) -> Bound:
+def exchanged(part: PoissonReplaceOne, base_law: BaseLaw) -> ProfileBound:
     """Returns the profile bound of a composition read through a Poisson sample, for one row
     replaced; `base_law`: makes the distribution of what is sampled."""
     once = curve_of(part.once, base_law)

@@ -72,9 +72,9 @@ import numpy as np
 from dpcompose.curves.backends.lattice.closed_laws import stated
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, spread
 from dpcompose.curves.backends.lattice.powers import (
-    Bound,
     GreatestBound,
     Power,
+    ProfileBound,
     mixed,
     path,
     shared_levels,
@@ -88,7 +88,7 @@ from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
 
 
-def sampled_rows(part: PoissonGroup, side: str, base_law: BaseLaw) -> Bound:
+def sampled_rows(part: PoissonGroup, side: str, base_law: BaseLaw) -> ProfileBound:
     """Returns the profile bound of several rows behind a Poisson sample.
 
     `side`: the order of the tables, "removed" or "added"; `base_law`: makes the distribution of
@@ -141,7 +141,7 @@ _NEARER = 1e-11
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> Bound:
+def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> ProfileBound:
     """Returns the profile bound of several replaced rows behind a sample of fixed size;
     `base_law`: makes the distribution of what is sampled."""
     once = [curve_of(each, base_law) for each in part.once]
