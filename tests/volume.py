@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 
-def seeds(most: int, among: Iterable[int], quick: int | None = None) -> list[Any]:
+def seeds(most: int, among: Iterable[Any], quick: int | None = None) -> list[Any]:
     """All seeds `among`: beyond the first `quick` slow ones, beyond `most` for `--long` only."""
 
-    def marked(number: int, seed: int) -> Any:
+    def marked(number: int, seed: Any) -> Any:
         if number >= most:
             return pytest.param(seed, marks=pytest.mark.long)
         if quick is not None and number >= quick:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib import import_module
 
@@ -15,6 +15,7 @@ from dpcompose.commands.writing.output import deliver, print_out, style_for
 from dpcompose.core.theorem import Theorem
 from dpcompose.errors import folded, nearest, quoted
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import Part, Section, printed
 from dpcompose.render.words.theorem_text import in_short, matching, shape
 from dpcompose.report.wording import listing
 
@@ -32,7 +33,8 @@ def list_theorems(run: Run) -> ExitCode:
     if run.form == BookFormat.TEXT:
         from dpcompose.render.help.pages import theorem_table
 
-        print_out(theorem_table(entries, style_for(None, look)))
+        style = style_for(None, look)
+        print_out(printed(theorem_table(entries, style), style))
         return ExitCode.FINE
     from dpcompose.render.json import dumped
 
@@ -64,7 +66,8 @@ def page_of(identifier: str, style: Style) -> str | None:
     unknown."""
     name = identifier.strip().casefold().rpartition(":")[2].strip()
     pages = (_PAGES[each](name, style) for each in _kinds(identifier))
-    return next(filter(None, pages), None)
+    found = next((each for each in pages if each is not None), None)
+    return None if found is None else printed(found, style)
 
 
 def _kinds(identifier: str) -> list[str]:
@@ -95,7 +98,7 @@ def _write_site(folder: str, words: Sequence[str]) -> ExitCode:
     return ExitCode.FINE
 
 
-def _theorem(name: str, style: Style) -> str | None:
+def _theorem(name: str, style: Style) -> Section | list[Part] | None:
     """Returns the page of the theorem of that id or place (`corollary iv.13`), the table of several
     (`vi.*`), the page of a source (`cks20`), else None."""
     from dpcompose.handbook import whole_book
@@ -125,7 +128,7 @@ def _by_another_name(name: str, known: Mapping[str, Theorem]) -> Theorem | None:
     return None
 
 
-def _example(name: str, style: Style) -> str | None:
+def _example(name: str, style: Style) -> Section | list[Part] | None:
     """Returns the page of an example that the paper prints, else None."""
     from dpcompose.handbook import printed_examples
 
@@ -138,7 +141,7 @@ def _example(name: str, style: Style) -> str | None:
     return example_page(number, printed_examples()[number], analyze, style)
 
 
-def _code(name: str, style: Style) -> str | None:
+def _code(name: str, style: Style) -> Section | list[Part] | None:
     """Returns the page of a code of a finding, else None."""
     from dpcompose.render.help.code_text import codes
 
@@ -150,7 +153,7 @@ def _code(name: str, style: Style) -> str | None:
     return code_page(code, meanings[code], style)
 
 
-def _word(name: str, style: Style) -> str | None:
+def _word(name: str, style: Style) -> Section | list[Part] | None:
     """Returns the page of a word of the spec language, else None.
 
     `-` and `_` are the same, and a sign such as ε stands for its name.
@@ -177,6 +180,7 @@ def _word(name: str, style: Style) -> str | None:
 _SIGNS = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "alpha", "σ": "sigma"}
 #: The functions that return the page of a name, by the kinds of identifiers; a kind and a colon
 #: before a name select among equal ones.
+_PAGES: Mapping[str, Callable[[str, Style], Section | list[Part] | None]]
 _PAGES = {"theorem": _theorem, "example": _example, "code": _code, "word": _word}
 
 

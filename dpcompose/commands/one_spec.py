@@ -127,16 +127,17 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
     if run.form == PlanFormat.JSON:
         deliver(fit_json(name, fitted, changed, remarks, written), run.path)
         return
+    origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
+    complain(f"{name}: {scale_in_words(fitted, origin)}")
     if changed:
         style = style_for(None, run.look)
         sys.stderr.write(printed(table_of_changes(changed, old, new, style), style))
-    origin = f" (budget of {settings.origin('budget', 'max-budget')})" if by_settings else ""
     remarks += [
         f"the noise of {each.mechanism} is within ±{number(each.within)} with a chance of "
         f"{number(100 * each.level)} %"
         for each in wanted
     ]
-    for says in (scale_in_words(fitted, origin), *remarks):
+    for says in remarks:
         complain(f"{name}: {says}")
     text = _with_line_ends(written, data)
     printing = to_standard_output(run.path)

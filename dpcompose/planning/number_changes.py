@@ -45,13 +45,11 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
     The reason says why two bounds are "incomparable"; for the other directions it is None.
     """
     numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
-    if _protection_words(old) != _protection_words(new):
-        why = f"what is protected changed from {_protection_words(old)} to {_protection_words(new)}"
-        return (
-            "incomparable",
-            tuple(replace(each, direction="incomparable") for each in numbers),
-            (why),
-        )
+    was, now = _protected(old, new)
+    if was != now:
+        why = f"what is protected changed from {was} to {now}"
+        apart = tuple(replace(each, direction="incomparable") for each in numbers)
+        return "incomparable", apart, why
     if old.record and new.record and old.record.notion is not new.record.notion:
         why = (
             f"the budget was counted in {old.record.notion.facts.sign} and is in "
@@ -96,10 +94,15 @@ def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
         yield NumberChange(f"{SIGNS[name]} spent", before, after, _way(before, after))
 
 
-def _protection_words(report: Report) -> str:
-    """Returns the protected relation of a report in words, with its distance."""
-    distance = f" at distance {report.distance}" if report.distance > 1 else ""
-    return f"{relation_words(report)} neighbours{distance}"
+def _protected(*reports: Report) -> list[str]:
+    """Returns what each report protects: its relation with its distance, or, where these have the
+    same words, the protected change (a declared relation may mean another one, a unit be another
+    column)."""
+    found = []
+    for each in reports:
+        distance = f" at distance {each.distance}" if each.distance > 1 else ""
+        found.append(f"{relation_words(each)} neighbours{distance}")
+    return found if len({*found}) > 1 else [each.protects for each in reports]
 
 
 def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:

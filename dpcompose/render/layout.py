@@ -50,16 +50,17 @@ class Style(NamedTuple):
     """The look of the output: its `width` in columns, whether in colour, and its character set.
 
     `detail`: how much of each report is shown: only the panel (`brief`), what fits a screen
-    (`usual`), or everything, in sentences as well (`full`). `whole`: whether a table of many specs
-    also lists those without problems. `day`: the date that a label shows, None for no date. `plot`:
-    whether curves are drawn. `site`: the address that the pages of the documentation are below,
-    which ends with a slash; `hyperlinks`: whether text leads there.
+    (`usual`), longer lists (`page`), or everything, in sentences as well (`full`). `whole`: whether
+    a table of many specs also lists those without problems. `day`: the date that a label shows,
+    None for no date. `plot`: whether curves are drawn. `site`: the address that the pages of the
+    documentation are below, which ends with a slash, or `#` for a page that explains its theorems
+    itself; `hyperlinks`: whether text leads there.
     """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
-    detail: Literal["brief", "usual", "full"] = "usual"
+    detail: Literal["brief", "usual", "page", "full"] = "usual"
     whole: bool = False
     day: str | None = None
     plot: bool = False
@@ -73,6 +74,8 @@ class Style(NamedTuple):
 
     def address(self, identifier: str) -> str:
         """Returns the address of the page of a code or a theorem; empty without a site."""
+        if self.site == "#":
+            return f"#theorem-{identifier}"
         folder = "codes" if _CODE.fullmatch(identifier) else "theorems"
         return f"{self.site}{page_address(folder, identifier)}" if self.site else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol
@@ -311,6 +311,18 @@ class Views(Protocol):
         """Returns the result of the report as its JSON has it."""
 
 
+def number_of_budget(verdict: Verdict | None, numbers: Iterable[At]) -> At | None:
+    """Returns the number at the δ of the budget that a verdict is on, else the first finite one of
+    `numbers`; None without any."""
+    found = [each for each in numbers if each.value is not None]
+    if verdict is not None and not verdict.of_adversary:
+        if verdict.at is not None:
+            return verdict.at
+        own = dict(verdict.limit.parameters).get("delta")
+        found.sort(key=lambda each: each.wanted != "delta" or each.given != own)
+    return found[0] if found else None
+
+
 def relation_words(report: Report) -> str:
     """Returns the protected relation with the columns it keeps or changes: `bounded keeping a`."""
     words = str(report.relation)
@@ -424,8 +436,7 @@ class Report:
         if self.status == "invalid":
             count = sum(each.level == "error" for each in self.findings)
             return f"invalid, {count} error{'' if count == 1 else 's'}"
-        asked = [] if self.verdict is None or self.verdict.at is None else [self.verdict.at]
-        at = next((each for each in (*asked, *self.at_delta) if each.value is not None), None)
+        at = number_of_budget(self.verdict, self.at_delta)
         said, words = [], [str(self.relation)]
         if at is not None and at.value is not None:
             said.append(

@@ -109,7 +109,7 @@ def _learnt(question: ColumnQuestion, found: CertifiedRelease) -> Learnt:
     """Returns the answer to a question by what is certified for a change of its columns alone."""
     first = next(iter(found.solutions), None)
     known = first is not None or any(at.value is not None for at in found.at_delta)
-    _, felt = found.solver.example_change() if first is None else ((), first.felt)
+    _, felt = found.solver.profile.example_change() if first is None else ((), first.felt)
     return Learnt(
         question.name,
         question.changes,

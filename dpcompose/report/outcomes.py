@@ -220,7 +220,7 @@ def of_profile(case: Case, points: Sequence[At]) -> Report:
     report = replace(report, shares=shares.of_profile(case.solver, shown, span))
     if case.extent == "costs":
         return report
-    visits, felt = case.solver.example_change()
+    visits, felt = case.solver.profile.example_change()
     steps = derivation.of_profile(case.problem, visits, felt, shown)
     return replace(
         report,

@@ -151,7 +151,7 @@ def _epsilon(
     if not patterned:
         return None
     if not roughly:
-        return choose(patterned, point).value
+        return choose(patterned, point, compared=False).value
     values = [quick_bound(next(iter(compositions(each))), point) for each in patterned]
     known = [value for value in values if value is not None]
     return max(known) if len(known) == len(values) else None

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
 from dpcompose.core.notions.guarantee import LIMITS, AskedRisk, Budget
 from dpcompose.core.notions.notion import Notion
@@ -26,7 +25,7 @@ from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
 from dpcompose.source import Source
 from dpcompose.source.rewriting import with_entry
-from dpcompose.spec.asked import AdversaryBudget, WrittenBudget
+from dpcompose.spec.asked import AdversaryBudget, Protected, WrittenBudget, WrittenQuestion
 from dpcompose.spec.asked import Reporting as WrittenReport
 from dpcompose.spec.datasets import Table
 from dpcompose.spec.reading import Reading, read
@@ -95,23 +94,26 @@ class _Resolver:
         spec, faults, broken = self._spec, self._faults, self._broken
         numbers = Numbers(spec.constants, map(str, self._broken_in("constants")), faults)
         relations = Relations(spec.relations, broken, faults)
-        budget = self._budget(spec.budget, numbers)
+        budget = None if spec.budget is None else self._budget(spec.budget, numbers)
         of_adversary = isinstance(spec.budget, AdversaryBudget)
-        deltas, epsilons, risk = self._report(spec.report, numbers)
-        population = self._population(spec.population)
+        asked = None if spec.report is None else self._report(spec.report, numbers)
+        deltas, epsilons, risk = asked or ((), (), None)
+        population = None if spec.population is None else self._population(spec.population)
         goal = None if ("protect",) in broken else relations.protected(spec.protect)
         declared = self._source.at(("datasets",))
         names = Names(declared if isinstance(declared, dict) and declared else None, faults)
         nulls = goal is not None and goal.relation.leaves_nulls
         datasets = Datasets(spec, names, numbers, faults, nulls)
         datasets.build()
-        self._not_empty()
+        if not spec.datasets or not spec.mechanisms:
+            self._not_empty()
         roots = [place for place, _ in datasets.roots]
         if goal is not None and not self._protects(goal, roots):
             goal = None
-        if goal is not None and not self._has_columns_of(goal.relation, roots):
-            goal = None
-        questions = self._questions(spec.report, goal, roots)
+        if goal is not None and not isinstance(spec.protect, str):
+            goal = goal if self._has_columns_of(spec.protect, roots) else None
+        listed = None if spec.report is None else spec.report.questions
+        questions = () if listed is None else self._questions(listed, goal, roots)
         relations.goal = goal
         mechanisms = Mechanisms(names, relations, numbers, faults)
         readable = dict(zip(self._positions, spec.mechanisms, strict=True))
@@ -120,7 +122,8 @@ class _Resolver:
                 mechanisms.add(index, readable[index])
             else:
                 mechanisms.look_at(index, self._source.at(("mechanisms", index)))
-        mechanisms.check_post_processing(self._source.at(("mechanisms",)))
+        if mechanisms.post_processing:
+            mechanisms.check_post_processing(self._source.at(("mechanisms",)))
         if faults or goal is None or not fits([*datasets.order, *mechanisms.selected], faults):
             return None
         everyone = frozenset(range(len(datasets.roots)))
@@ -244,21 +247,19 @@ class _Resolver:
         )
         return False
 
-    def _has_columns_of(self, relation: Relation, roots: list[SpecPlace]) -> bool:
-        """Returns whether the roots have the columns that the relation names; if not, reports an
-        error."""
-        key = "keeps" if relation.changes is None else "changes"
-        written = self._spec.protect
-        names = [] if isinstance(written, str) else getattr(written, key) or []
+    def _has_columns_of(self, protect: Protected, roots: list[SpecPlace]) -> bool:
+        """Returns whether the roots have the columns that the protected relation names; if not,
+        reports an error."""
+        key = "keeps" if protect.changes is None else "changes"
+        names = getattr(protect, key) or []
         return named_by_roots(names, ("protect", key), roots, key == "changes", self._faults)
 
     def _questions(
-        self, written: WrittenReport | None, goal: Goal | None, roots: list[SpecPlace]
+        self, asked: list[WrittenQuestion], goal: Goal | None, roots: list[SpecPlace]
     ) -> tuple[ColumnQuestion, ...]:
         """Returns the questions about columns that the report asks; those with errors are
         reported."""
         found: dict[str, ColumnQuestion] = {}
-        asked = (written.questions if written is not None else None) or []
         for i, each in enumerate(asked):
             path: Path = ("report", "questions", i)
             if not each.name.strip():
@@ -277,13 +278,9 @@ class _Resolver:
             self._faults.add("DPC159", ("report", "questions"), message, hint, key=True)
         return tuple(found.values())
 
-    def _budget(self, written: WrittenBudget | None, numbers: Numbers) -> Budget | None:
-        """Returns the budget, with the limits whose numbers have no error; None if none is written.
-
-        None also, after an error, for a chance of success below its baseline.
-        """
-        if written is None:
-            return None
+    def _budget(self, written: WrittenBudget, numbers: Numbers) -> Budget | None:
+        """Returns the budget, with the limits whose numbers have no error; None, after an error,
+        for a chance of success below its baseline."""
         whole = isinstance(written, AdversaryBudget)
         path: Path = ("budget", "adversary") if whole else ("budget",)
         asked = written.adversary if isinstance(written, AdversaryBudget) else written
@@ -314,11 +311,8 @@ class _Resolver:
             self._faults.add("DPC114", ("budget", "success"), message, hint)
         return success >= baseline
 
-    def _population(self, written: str | None) -> str | None:
-        """Returns the canonical name of the population; None if there is none, or after an
-        error."""
-        if written is None:
-            return None
+    def _population(self, written: str) -> str | None:
+        """Returns the canonical name of the population; None after an error."""
         try:
             return canonical(written)
         except Misleading as error:
@@ -328,12 +322,10 @@ class _Resolver:
             return None
 
     def _report(
-        self, written: WrittenReport | None, numbers: Numbers
+        self, written: WrittenReport, numbers: Numbers
     ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...], AskedRisk | None]:
         """Returns the δ's at which to state ε, the ε's at which to state δ, and the points at which
         to state an attacker's gain, with defaults filled in."""
-        if written is None:
-            return (), (), None
         asked = (written.delta, written.epsilon, written.risk, written.questions)
         if not any(each is not None for each in asked):
             hint = "at which δ to state ε, such as `{delta: 1e-6}`"

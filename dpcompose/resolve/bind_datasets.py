@@ -74,9 +74,12 @@ class Datasets:
         made = [place.name for place, _ in self.roots]
         for parent in made:
             made.extend(name for name in waiting.pop(parent, ()) if self._derive(name))
-        self._refuse_rest(waiting)
+        if waiting:
+            self._refuse_rest(waiting)
         for place, _ in self.roots:
-            self._check_joint(place)
+            dataset = self._spec.datasets[place.name]
+            if isinstance(dataset, written.Table) and dataset.joint is not None:
+                self._check_joint(place, dataset.joint.datasets)
         _rows_missing(self.order, self._faults)
 
     def _named_well(self, name: str) -> bool:
@@ -101,7 +104,8 @@ class Datasets:
             degree = dataset.max_degree
         else:
             unit, size, most = dataset.unit, dataset.size, dataset.max_rows_per_unit
-            columns = self._columns(dataset.columns, (*path, "columns"))
+            if dataset.columns is not None:
+                columns = self._columns(dataset.columns, (*path, "columns"))
         if size is not None and domain is Domain.TABLE:
             message = "`size` says that the number of rows is public"
             hint = "write `domain: fixed-size-table`"
@@ -125,22 +129,18 @@ class Datasets:
             if l1 is not None:
                 self._joints[name] = Joint(tuple(dataset.joint.datasets), l1)
 
-    def _check_joint(self, root: SpecPlace) -> None:
-        """Reports datasets that the joint bound of a root names and cannot hold for."""
+    def _check_joint(self, root: SpecPlace, names: list[str]) -> None:
+        """Reports datasets among `names` for which the joint bound of a root cannot hold."""
         name = root.name
-        dataset = self._spec.datasets[name]
-        given = dataset.joint if isinstance(dataset, written.Table) else None
-        if given is None:
-            return
         path: Path = ("datasets", name, "joint")
         if root.traits.fixed:
             message = "a joint bound is for one row added or removed, and the size of "
             hint = "leave `joint` out, and give each value its `sensitivity: {bounded: …}`"
             message += f"{quoted(name)} is public (Example III.4)"
             self._faults.add("DPC140", (*path, "l1"), message, hint)
-        for i, other in enumerate(given.datasets):
+        for i, other in enumerate(names):
             at = (*path, "datasets", i)
-            if other in given.datasets[:i]:
+            if other in names[:i]:
                 message = f"{quoted(other)} is named twice"
                 self._faults.add("DPC120", at, message, "remove one of them")
                 continue
@@ -156,18 +156,17 @@ class Datasets:
                 hint = f"write `{{from: {name}, map: {{kind: value, metric: l1}}}}`"
                 self._faults.add("DPC132", at, message, hint)
 
-    def _columns(self, names: list[str] | None, path: Path) -> tuple[str, ...] | None:
-        """Returns the columns of a root, None if not given; reports a column that is named
-        twice."""
+    def _columns(self, names: list[str], path: Path) -> tuple[str, ...]:
+        """Returns the columns of a root; reports a column that is named twice, or has no name."""
         found: set[str] = set()
-        for i, name in enumerate(names or ()):
+        for i, name in enumerate(names):
             if name in found or not name.strip():
                 twice = f"the column {quoted(name)} is named twice"
                 empty = "a column cannot have an empty name"
                 code, message = ("DPC120", twice) if name in found else ("DPC109", empty)
                 self._faults.add(code, (*path, i), message, "remove it")
             found.add(name)
-        return None if names is None else tuple(names)
+        return tuple(names)
 
     # derived
 
@@ -333,8 +332,8 @@ def _partition_made(
 def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None:
     """Returns the blocks by their names, or by their number; None after an error."""
     if isinstance(given, int):
-        return Blocks(range(given))
-    return Blocks(tuple(given)) if _distinct(given, path, faults) else None
+        return range(given)
+    return tuple(given) if _distinct(given, path, faults) else None
 
 
 def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
@@ -344,12 +343,12 @@ def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) ->
     if not names:
         faults.add("DPC108", path, "no kind feeds a block", "name at least one block")
         return None
-    return Blocks(names) if all(fine) else None
+    return names if all(fine) else None
 
 
 def _numbers(kinds: dict[str, list[str]], blocks: Blocks) -> dict[str, tuple[int, ...]]:
     """Returns for each kind of rows the indices of the blocks that it feeds."""
-    number = {block: i for i, block in enumerate(blocks.names)}
+    number = {block: i for i, block in enumerate(blocks)}
     return {kind: tuple(number[name] for name in fed) for kind, fed in kinds.items()}
 
 
@@ -441,7 +440,7 @@ def _partition_refused(split: Splitting, faults: Faults) -> bool:
     whole = Undivided(
         traits,
         lambda: no_positions(parent),
-        split.blocks.names,
+        split.blocks,
         quoted,
         partition.drops,
         partition.max_blocks_per_unit,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from dpcompose.core.change.maps.allocate import Allocate
@@ -13,16 +15,16 @@ from dpcompose.core.change.maps.shuffle import Shuffle
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.mechanisms.shuffled_reports import shuffled
-from dpcompose.core.model.problem import Derived, Mechanism, Path
+from dpcompose.core.model.problem import Derived, Mechanism, Path, Statement
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
-from dpcompose.resolve.bind_concrete import ConcreteMechanisms
+from dpcompose.resolve.bind_concrete import answers_every_row, family_statements
 from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.forest import BoundMechanism, Draft, Names, SpecPlace, cycles, has_column
-from dpcompose.resolve.parameters import Numbers
-from dpcompose.resolve.selections import selections
-from dpcompose.resolve.stated import StatedGuarantees, in_turn
+from dpcompose.resolve.forest import Block, Names, SpecPlace, cycles, has_column
+from dpcompose.resolve.parameters import Context, Numbers
+from dpcompose.resolve.selections import selection_statements
+from dpcompose.resolve.stated import guarantee_statements, in_turn
 from dpcompose.source import Value
 from dpcompose.spec import mechanisms as written
 from dpcompose.spec.fields import Model
@@ -43,14 +45,9 @@ class Mechanisms:
         self.post_processing: list[Derived] = []
         #: The selections of columns that mechanisms use, in place of maps.
         self.selected: list[SpecPlace] = []
-        self._names = names
+        self._context = Context(names, relations, numbers, faults)
         self._faults = faults
-        self._numbers = numbers
-        self._goal = relations.goal
-        self._stated = StatedGuarantees(names, relations, numbers, faults)
-        self._concrete = ConcreteMechanisms(relations, numbers, faults)
         self._first: dict[str, Path] = {}
-        self._places: dict[str, SpecPlace | None] = {}
 
     def add(self, index: int, mechanism: written.Mechanism) -> None:
         """Adds the mechanism with number `index` in the spec to the place that it reads."""
@@ -60,18 +57,41 @@ class Mechanisms:
             inputs = tuple(mechanism.post_processes)
             self.post_processing.append(Derived(mechanism.name, inputs, path))
             return
-        place = self._read(mechanism.reads, path)
+        place = self._context.names.place(mechanism.reads, (*path, "reads"))
         if mechanism.interactive:
             self._check_interactive(mechanism, path, place)
-        drafts = self._drafts(mechanism, path, place)
-        if place is None or drafts is None or self._miscounted(mechanism, drafts, place, path):
+        found = self._statements(mechanism, path, place, self._context)
+        if place is None or found is None:
+            return
+        if place.dealt and self._miscounted(mechanism, found, place, path):
             return
         read: SpecPlace | None = place
         if mechanism.uses is not None:
             read = self._columns_of(place, mechanism.uses, path)
-            drafts = [each._replace(up=each.up + 1) for each in drafts]
-        if read is not None:
-            self._put(read, index, mechanism, drafts, path)
+        if read is None:
+            return
+        made = self._copies(read, mechanism, path)
+        varied = list(_by_block(mechanism)) if read.scope is not None else []
+        if not varied:
+            read.mechanisms.append((index, _stating(made, found, read.depth - place.depth)))
+            return
+        assert read.scope is not None
+        on: dict[Block, Mechanism] = {}
+        #: The mechanism by the texts of its parameters, and by what it states.
+        by_texts: dict[tuple[str, ...], Mechanism] = {}
+        alike: dict[Mechanism, Mechanism] = {}
+        for block in read.scope.blocks:
+            texts = tuple(each[str(block)] for each in varied)
+            if texts not in by_texts:
+                context = self._context._replace(block=block)
+                found = self._statements(mechanism, path, place, context)
+                if found is None:
+                    return
+                stating = _stating(made, found, read.depth - place.depth)
+                by_texts[texts] = alike.setdefault(stating, stating)
+            on[block] = by_texts[texts]
+        read.scope.varied.append(on)
+        read.mechanisms.append((index, on))
 
     def look_at(self, index: int, entry: Value) -> None:
         """Reports errors in the name and the reference of a mechanism whose other keys could not be
@@ -82,52 +102,52 @@ class Mechanisms:
         if isinstance(name := entry.get("name"), str):
             self._name(name, path)
         if isinstance(reads := entry.get("reads"), str):
-            self._read(reads, path)
+            self._context.names.place(reads, (*path, "reads"))
 
-    def _drafts(self, mechanism: Model, path: Path, place: SpecPlace | None) -> list[Draft] | None:
-        """Returns the guarantees of a mechanism, as drafts; None after an error."""
+    def _statements(
+        self, mechanism: Model, path: Path, place: SpecPlace | None, context: Context
+    ) -> list[Statement] | None:
+        """Returns the guarantees of a mechanism; None after an error."""
         if place is not None and isinstance(place.made_by, Shuffle):
-            return self._shuffled(mechanism, path, place, place.made_by.reports)
+            return self._shuffled(mechanism, path, place, context)
         if getattr(mechanism, "local", False):
             message = "`local: true` is for what reads shuffled reports"
             hint = "each row's report by itself is stated for one row replaced: `relation: bounded`"
             self._faults.add("DPC105", (*path, "local"), message, hint, key=True)
             return None
         if isinstance(mechanism, Selection):
-            drafts = partial(self._drafts, place=place)
-            return selections(mechanism, path, drafts, self._numbers, self._faults)
+            statements = partial(self._statements, place=place, context=context)
+            return selection_statements(mechanism, path, statements, context)
         if not isinstance(mechanism, written.SeveralMechanism):
             if isinstance(mechanism, Pure | Approx | Zcdp | Gdp | Rdp | Profile):
-                return self._stated.drafts(mechanism, path, place)
+                return guarantee_statements(mechanism, path, place, context)
             assert isinstance(mechanism, AnyConcrete)
-            return self._concrete.drafts(mechanism, path, place)
+            return family_statements(mechanism, path, place, context)
         listed = [
-            self._stated.drafts(each, (*path, "guarantees", i), place)
+            guarantee_statements(each, (*path, "guarantees", i), place, context)
             for i, each in enumerate(mechanism.guarantees)
         ]
-        found = [draft for drafts in listed for draft in drafts or ()]
+        found = [each for statements in listed for each in statements or ()]
         if None in listed or place is None:
             return None
         return [*found, *in_turn(found, place)]
 
     def _miscounted(
-        self, mechanism: ReadingEntry, drafts: list[Draft], place: SpecPlace, path: Path
+        self, mechanism: ReadingEntry, stated: list[Statement], place: SpecPlace, path: Path
     ) -> bool:
         """Returns whether the draws, batches or steps above a place are not those that a mechanism
         is stated or counted for, which is reported."""
-        if not place.dealt:
-            return False
-        for draft in drafts:
+        for statement in stated:
             for each in place.dealt:
-                below = each.depth > place.depth - draft.up
+                below = each.depth > place.depth - statement.up
                 if below and isinstance(each.made_by, Batches | Allocate):
                     of_steps = isinstance(each.made_by, Allocate)
                     released = "in each step" if of_steps else "on each batch"
                     message = f"what reads {quoted(place.name)} is released {released}"
                     hint = f"state it for one of them: `stated_on: {each.name}`"
-                    self._faults.add("DPC128", (*draft.path, "stated_on"), message, hint)
+                    self._faults.add("DPC128", (*statement.path, "stated_on"), message, hint)
                     return True
-        goal = self._goal
+        goal = self._context.relations.goal
         one_row = goal is None or (
             goal.relation.kind is RelationKind.UNBOUNDED and goal.distance == 1
         )
@@ -159,10 +179,10 @@ class Mechanisms:
         return drawn is not None
 
     def _shuffled(
-        self, mechanism: Model, path: Path, place: SpecPlace, reports: int
-    ) -> list[Draft] | None:
-        """Returns the guarantees, for its rows, of a mechanism that reads them shuffled; None after
-        an error. `reports`: the number of rows that are shuffled."""
+        self, mechanism: Model, path: Path, place: SpecPlace, context: Context
+    ) -> list[Statement] | None:
+        """Returns the guarantees of a mechanism that reads shuffled reports, for the rows that
+        report; None after an error."""
         response = getattr(mechanism, "mechanism", None) == "randomized-response"
         if not response and not getattr(mechanism, "local", False):
             message = f"{quoted(place.name)} is shuffled reports, one that each row randomizes"
@@ -173,15 +193,16 @@ class Mechanisms:
             self._faults.add("DPC105", (*path, "reads"), message, hint)
             return None
         rows = place.parent
-        assert rows is not None
-        found: list[Draft] | None
+        assert rows is not None and isinstance(place.made_by, Shuffle)
+        reports = place.made_by.reports
+        found: list[Statement] | None
         if response:
             assert isinstance(mechanism, AnyConcrete)
-            found = self._concrete.drafts(mechanism, path, rows)
+            found = family_statements(mechanism, path, rows, context)
         else:
             assert isinstance(mechanism, Pure)
-            found = self._stated.drafts(mechanism, path, rows)
-            if found is not None and not self._concrete.answers_every_row(rows, path, "local"):
+            found = guarantee_statements(mechanism, path, rows, context)
+            if found is not None and not answers_every_row(rows, path, "local", context):
                 return None
         drawn = [each.made_by for each in rows.dealt if isinstance(each.made_by, Sample)]
         if any(each.size is None for each in drawn):
@@ -199,7 +220,7 @@ class Mechanisms:
             )
             return None
         return [
-            each._replace(up=1, make=partial(shuffled, each.make, reports, response))
+            each._replace(up=1, guarantee=shuffled(each.guarantee, reports, response))
             for each in found
         ]
 
@@ -213,14 +234,6 @@ class Mechanisms:
             hint = "names are unique: several copies are one mechanism with `count`"
             related = (((*self._first[name], "name"), False, "named here first"),)
             self._faults.add("DPC120", at, message, hint, related=related)
-
-    def _read(self, reads: str, path: Path) -> SpecPlace | None:
-        """Returns the place that `reads` names; None after an error."""
-        place = self._places.get(reads)
-        if place is None:
-            # What refers to nothing is looked up again, so that every use is reported.
-            place = self._places[reads] = self._names.place(reads, (*path, "reads"))
-        return place
 
     def _check_interactive(
         self, mechanism: ReadingEntry, path: Path, place: SpecPlace | None
@@ -259,23 +272,16 @@ class Mechanisms:
         if known is None:
             made_by = Columns(frozenset(uses))
             traits = made_by.traits_after(place.traits)
-            index = len(self._names.nodes) + len(self.selected)
+            index = len(self._context.names.nodes) + len(self.selected)
             known = SpecPlace(name, at, index, place, traits, place.sound, place.scope, made_by)
             place.children.append(known)
             self.selected.append(known)
         return known
 
-    def _put(
-        self,
-        place: SpecPlace,
-        index: int,
-        mechanism: ReadingEntry,
-        drafts: list[Draft],
-        path: Path,
-    ) -> None:
-        """Adds the mechanism to the dataset that it reads; if its parameters vary by block, also to
-        the partition of these blocks."""
-        name, count = mechanism.name, mechanism.count
+    def _copies(self, place: SpecPlace, mechanism: ReadingEntry, path: Path) -> Mechanism:
+        """Returns a mechanism that reads a place, with its number of copies and without its
+        guarantees."""
+        count = mechanism.count
         group = mechanism.tags if mechanism.group is None else mechanism.group
         if mechanism.tags is not None and mechanism.group is not None:
             message = "`tags` and `group` are two words for one thing"
@@ -288,12 +294,7 @@ class Mechanisms:
             # A row is in one group; the steps of a matrix in which it takes part are given.
             steps = getattr(mechanism, "participations", None)
             count = -(-count // sample.cycle) if steps is None else count * steps
-        made_here = Mechanism(name, (), count, path, group, mechanism.interactive)
-        bound = BoundMechanism(made_here, drafts)
-        if bound.parameters:
-            assert place.scope is not None
-            place.scope.varied.append(bound)
-        place.mechanisms.append((index, bound))
+        return Mechanism(mechanism.name, (), count, path, group, mechanism.interactive)
 
     # what is computed from released outputs alone
 
@@ -302,7 +303,7 @@ class Mechanisms:
 
         `listed`: all mechanisms as they are written.
         """
-        if not self.post_processing or not isinstance(listed, list):
+        if not isinstance(listed, list):
             return
         names = (each.get("name") for each in listed if isinstance(each, dict))
         known = dict.fromkeys(name for name in names if isinstance(name, str))
@@ -318,6 +319,24 @@ class Mechanisms:
             path = (*by_name[cycle[0]].path, "post_processes")
             message = f"{quoted(cycle[0])} uses its own output: {around}"
             self._faults.add("DPC124", path, message, "outputs are used after they are released")
+
+
+def _stating(made: Mechanism, statements: list[Statement], columns: int) -> Mechanism:
+    """Returns a mechanism with its guarantees; `columns`: 1 if it reads the columns that it uses,
+    one step below the dataset that they are stated from, else 0."""
+    return replace(
+        made, statements=tuple(each._replace(up=each.up + columns) for each in statements)
+    )
+
+
+def _by_block(given: Model) -> Iterator[dict[str, str]]:
+    """Yields the mappings from blocks to values in a mechanism as it is written."""
+    for key, value in given:
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, Model):
+                yield from _by_block(part)
+            elif isinstance(part, dict) and key != "points":
+                yield part
 
 
 def _fixed_runs(mechanism: ReadingEntry) -> int:

@@ -45,7 +45,6 @@ class Relations:
     ) -> None:
         self.goal: Goal | None = None
         self._faults = faults
-        self._fine: set[tuple[Relation, int]] = set()
         self._broken = {path[1] for path in broken if path[0] == "relations" and len(path) == 2}
         self._all_broken = ("relations",) in broken
         self._declared: dict[str, Relation] = {}
@@ -151,14 +150,10 @@ class Relations:
         if fault := self._of_nulls(relation, given and movable):
             self._faults.add("DPC150", at, *fault)
             return False
-        key = (relation, id(domain))
-        if key in self._fine:
-            return True
         if given and not self._columns_of(relation, domain, at):
             return False
         why = meaningless(relation, domain, movable)
         if why is None:
-            self._fine.add(key)
             return True
         name = quoted(str(relation))
         subject = name if given else f"the relation protected, {name},"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from dpcompose.core.model.problem import BlockClass, Dataset, Partition
+from dpcompose.core.model.problem import BlockClass, Dataset, Mechanism, Partition
 from dpcompose.faults import Faults
 from dpcompose.resolve.forest import Block, BlocksAlike, SpecPlace, Splitting
 
@@ -61,27 +61,24 @@ Content = tuple[tuple[SpecPlace, Block | None], ...]
 def _classes(split: Splitting) -> list[BlocksAlike]:
     """Returns the blocks of a partition in classes of equal blocks, ordered by their first block.
 
-    Blocks are equal if no mechanism or dataset reads one of them alone, and all parameters by block
-    have the same values for them. The blocks of `by: kinds` are classes of their own.
+    Blocks are equal if no mechanism or dataset reads one of them alone, and all mechanisms on them
+    are the same. The blocks of `by: kinds` are classes of their own.
     """
     single = {
         block: place for block, place in split.named.items() if place.mechanisms or place.children
     }
-    names = split.blocks.names
+    names = split.blocks
     if split.kind.where(()).whole:
         return [((block,), single.get(block)) for block in names]
     if not split.varied:
         return _around(names, single)
-    parameters = [each for varied in split.varied for each in varied.parameters]
     groups: dict[tuple[int, ...], list[Block]] = {}
     found: list[tuple[list[Block], SpecPlace | None]] = []
     for block in names:
         if block in single:
             found.append(([block], single[block]))
             continue
-        values = [each[block] for each in parameters]
-        # Numerators and denominators are hashed faster than fractions.
-        key = tuple(part for value in values for part in value.as_integer_ratio())
+        key = tuple(id(each[block]) for each in split.varied)
         group = groups.get(key)
         if group is None:
             group = groups[key] = []
@@ -140,44 +137,42 @@ def fits(order: Sequence[SpecPlace | Splitting], faults: Faults) -> bool:
 
 
 def fill(top: Dataset, root: SpecPlace) -> None:
-    """Fills the dataset of a root with all that is below it."""
+    """Fills the dataset of a root with its mechanisms, derived datasets and partitions, and those
+    of all that is below it."""
     tasks: list[tuple[Dataset, Content]] = [(top, ((root, None),))]
     while tasks:
-        tasks.extend(_fill(*tasks.pop()))
-
-
-def _fill(dataset: Dataset, content: Content) -> Iterator[tuple[Dataset, Content]]:
-    """Builds the mechanisms, derived datasets and partitions of a dataset; yields the datasets
-    below it, whose content is to be built."""
-    mechanisms = [
-        (index, mechanism, block)
-        for place, block in content
-        for index, mechanism in place.mechanisms
-    ]
-    mechanisms.sort(key=lambda each: each[0])
-    dataset.mechanisms = [mechanism.on(block) for _, mechanism, block in mechanisms]
-    children = [(child, block) for place, block in content for child in place.children]
-    children.sort(key=lambda pair: pair[0].index)
-    for child, block in children:
-        if isinstance(child, SpecPlace):
-            below = Dataset(child.name, child.path, child.made_by)
-            dataset.derived.append(below)
-            yield below, ((child, block),)
-            continue
-        written = child.written
-        partition = Partition(
-            name=child.name,
-            path=child.path,
-            kind=child.kind,
-            classes=[],
-            drops=written.drops,
-            max_blocks_per_unit=written.max_blocks_per_unit,
-            max_rows_per_block=written.max_rows_per_block,
-        )
-        dataset.partitions.append(partition)
-        for names, named in child.classes:
-            name = f"{child.name}.{names[0]}" if len(names) == 1 else child.star.name
-            below = Dataset(name, child.path)
-            partition.classes.append(BlockClass(names, below))
-            alone = ((named, block),) if named is not None else ()
-            yield below, ((child.star, names[0]), *alone)
+        dataset, content = tasks.pop()
+        mechanisms: list[tuple[int, Mechanism]] = []
+        for place, block in content:
+            for index, mechanism in place.mechanisms:
+                if isinstance(mechanism, dict):
+                    assert block is not None
+                    mechanism = mechanism[block]
+                mechanisms.append((index, mechanism))
+        mechanisms.sort(key=lambda each: each[0])
+        dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
+        children = [(child, block) for place, block in content for child in place.children]
+        children.sort(key=lambda pair: pair[0].index)
+        for child, block in children:
+            if isinstance(child, SpecPlace):
+                below = Dataset(child.name, child.path, child.made_by)
+                dataset.derived.append(below)
+                tasks.append((below, ((child, block),)))
+                continue
+            written = child.written
+            partition = Partition(
+                name=child.name,
+                path=child.path,
+                kind=child.kind,
+                classes=[],
+                drops=written.drops,
+                max_blocks_per_unit=written.max_blocks_per_unit,
+                max_rows_per_block=written.max_rows_per_block,
+            )
+            dataset.partitions.append(partition)
+            for names, named in child.classes:
+                name = f"{child.name}.{names[0]}" if len(names) == 1 else child.star.name
+                below = Dataset(name, child.path)
+                partition.classes.append(BlockClass(names, below))
+                alone = ((named, block),) if named is not None else ()
+                tasks.append((below, ((child.star, names[0]), *alone)))

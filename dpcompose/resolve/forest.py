@@ -6,10 +6,8 @@ only single blocks have (`named`), however many blocks there are. Nothing recurs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dpcompose.core.change.maps import form_of
 from dpcompose.core.change.maps.allocate import Allocate
@@ -17,108 +15,24 @@ from dpcompose.core.change.maps.batches import Batches
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.change.neighbouring import Relation
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
-from dpcompose.core.model.problem import Mechanism, Path, Statement
-from dpcompose.core.notions.guarantee import Guarantee
+from dpcompose.core.model.problem import Mechanism, Path
 from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults
 from dpcompose.source.rewriting import is_plain
 from dpcompose.spec.datasets import AnyPartition
 
-# --- statements whose parameters may depend on the block ------------------------------------------
-
 #: The name of a block, or its number.
 Block = str | int
-#: A parameter as it stands: one number, or one for each block.
-Parameter = Fraction | dict[Block, Fraction]
-
-
-class Draft(NamedTuple):
-    """A guarantee on a relation whose parameters may still depend on the block; `make` builds the
-    guarantee from their values."""
-
-    relation: Relation
-    up: int
-    parameters: tuple[Parameter, ...]
-    make: Callable[..., Guarantee]
-    path: Path
-    relation_given: bool
-    implied: bool = False
-
-    def on(self, block: Block | None) -> Statement:
-        """Returns the statement on one block; `block` is None where no parameter depends on the
-        block."""
-        values = [
-            each if isinstance(each, Fraction) or block is None else each[block]
-            for each in self.parameters
-        ]
-        made = self.make(*values)
-        return Statement(self.relation, self.up, made, self.path, self.relation_given, self.implied)
-
-
-@dataclass(slots=True, eq=False)
-class BoundMechanism:
-    """A mechanism whose parameters may depend on the block of a partition.
-
-    `made`: the mechanism without its statements, which the drafts give. `parameters`: those that
-    depend on the block, each as a mapping from blocks to values.
-    """
-
-    made: Mechanism
-    drafts: list[Draft]
-    parameters: list[dict[Block, Fraction]] = field(init=False)
-    _on: dict[Block, Mechanism] | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        given = (each for draft in self.drafts for each in draft.parameters)
-        self.parameters = [each for each in given if isinstance(each, dict)]
-        if self.parameters:
-            self._on = {}
-        else:
-            self.made, self.drafts = self._stated(None), []  # which take room
-
-    def on(self, block: Block | None) -> Mechanism:
-        """Returns the mechanism on one block, with the parameters of that block; the same object
-        wherever they are the same."""
-        if self._on is None:
-            return self.made
-        assert block is not None
-        known = self._on.get(block)
-        if known is None:
-            known = self._on[block] = self._stated(block)
-        return known
-
-    def _stated(self, block: Block | None) -> Mechanism:
-        """Returns the mechanism with its statements on one block."""
-        return replace(self.made, statements=tuple(draft.on(block) for draft in self.drafts))
-
+#: The blocks of a partition: their names, or their numbers.
+Blocks = range | tuple[str, ...]
+#: A mechanism; or, where its parameters differ between blocks, the mechanism on each block, the
+#: same object wherever it is the same.
+BoundMechanism = Mechanism | dict[Block, Mechanism]
 
 # --- places ---------------------------------------------------------------------------------------
-
-
-class Blocks:
-    """The names of the blocks of a partition: texts, or the numbers of a range."""
-
-    __slots__ = ("_index", "names")
-
-    def __init__(self, names: range | tuple[str, ...]) -> None:
-        self.names: Sequence[Block] = names
-        self._index = None if isinstance(names, range) else dict(zip(names, names, strict=True))
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def find(self, text: str) -> Block | None:
-        """Returns the block that `text` names, or None."""
-        if self._index is not None:
-            return self._index.get(text)
-        # Only the usual spelling of a number, so that a block has one name.
-        if not (text.isascii() and text.isdigit()) or len(text) > 10 or text != str(int(text)):
-            return None
-        return int(text) if int(text) < len(self.names) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -178,9 +92,9 @@ BlocksAlike = tuple[Sequence[Block], SpecPlace | None]
 
 @dataclass(slots=True, eq=False)
 class Splitting:
-    """A partition of the spec: the mechanisms with a parameter for each of its blocks (`varied`),
-    and the classes of blocks with equal content (`classes`), which are known once all mechanisms
-    are bound."""
+    """A partition of the spec: the names or the numbers of its blocks, the mechanisms that differ
+    between blocks (`varied`), and the classes of blocks with equal content (`classes`), which are
+    known once all mechanisms are bound."""
 
     name: str
     path: Path
@@ -191,8 +105,21 @@ class Splitting:
     parent: SpecPlace
     star: SpecPlace
     named: dict[Block, SpecPlace] = field(default_factory=dict)
-    varied: list[BoundMechanism] = field(default_factory=list)
+    varied: list[dict[Block, Mechanism]] = field(default_factory=list)
     classes: list[BlocksAlike] = field(default_factory=list)
+    _names: frozenset[Block] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._names = frozenset(() if isinstance(self.blocks, range) else self.blocks)
+
+    def find(self, text: str) -> Block | None:
+        """Returns the block that `text` names, or None."""
+        if not isinstance(self.blocks, range):
+            return text if text in self._names else None
+        # Only the usual spelling of a number, so that a block has one name.
+        if not (text.isascii() and text.isdigit()) or len(text) > 10 or text != str(int(text)):
+            return None
+        return int(text) if int(text) < len(self.blocks) else None
 
     def block(self, block: Block) -> SpecPlace:
         """Returns the place of one block."""
@@ -241,7 +168,7 @@ class Names:
             return None
         if block == "*":
             return node.star
-        found = node.blocks.find(block)
+        found = node.find(block)
         if found is None:
             no_block(node, block, path, self._faults)
             return None
@@ -276,7 +203,7 @@ class Names:
 def no_block(split: Splitting, block: str, path: Path, faults: Faults, key: bool = False) -> None:
     """Reports that a partition has no block of this name."""
     message = f"{quoted(split.name)} has no block {quoted(block)}"
-    names = split.blocks.names
+    names = split.blocks
     if isinstance(names, range):
         hint = f"its blocks are 0 to {len(names) - 1}" if len(names) > 1 else "its only block is 0"
         faults.add("DPC122", path, message, hint, key=key)

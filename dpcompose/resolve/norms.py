@@ -21,7 +21,6 @@ from dpcompose.core.numbers.form_keys import NUMBER, STEPS, WHOLE_L2, Need
 from dpcompose.curves.rounding import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path
 from dpcompose.faults import Faults
-from dpcompose.resolve.forest import Parameter
 from dpcompose.spec.mechanisms import Normed
 
 #: "one-hot": in L1, of which one half is what goes and one what comes.
@@ -49,7 +48,7 @@ class Moves(NamedTuple):
     """
 
     norm: Norm | None
-    distance: Parameter
+    distance: Fraction
     unit: Fraction = _ONE
     each: Fraction = ZERO
 
@@ -66,15 +65,7 @@ class Moves(NamedTuple):
 
         A distance in L1 is at least that in L2, so that it is a bound there.
         """
-
-        def converted(distance: Fraction) -> Fraction:
-            return sqrt_up(distance * distance * self.unit / unit)
-
-        if isinstance(self.distance, dict):
-            return Moves(
-                "L2", {block: converted(each) for block, each in self.distance.items()}, unit
-            )
-        return Moves("L2", converted(self.distance), unit)
+        return Moves("L2", sqrt_up(self.distance**2 * self.unit / unit), unit)
 
 
 def read_norms(
@@ -148,12 +139,10 @@ def _need(form: FamilyForm, key: str) -> Need:
     return STEPS if key == "l1" else _WHOLE
 
 
-def plain(form: FamilyForm, given: Parameter) -> list[Moves]:
-    """Returns a plain sensitivity (a number, or one for each block) in the default norm of the
-    noise."""
+def plain(form: FamilyForm, given: Fraction) -> list[Moves]:
+    """Returns a sensitivity without a named norm in the default norm of the noise."""
     if form.norm == "L2" and form.whole:
-        values = given.values() if isinstance(given, dict) else [given]
-        return [Moves("L1" if all(each <= 1 for each in values) else "L2", given)]
+        return [Moves("L1" if given <= 1 else "L2", given)]
     return [Moves(form.norm, given)]
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
+from typing import NamedTuple
 
 from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
 from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.resolve.forest import Block, Parameter, SpecPlace, no_block
+from dpcompose.resolve.bind_relations import Relations
+from dpcompose.resolve.forest import Block, Names, SpecPlace, no_block
 from dpcompose.source.rewriting import rewritten
 from dpcompose.spec.phrases import name_of
 
@@ -61,7 +63,6 @@ class Numbers:
         self._known: dict[str, Bounds] = {}
         self._broken = set(unread)
         self._values: dict[str, Bounds | ExpressionError | None] = {}
-        self._fine: dict[tuple[str, Need, Safe | None], Fraction] = {}
         for name, text in written.items():
             self._define(name, text, written)
         self._values.clear()  # a text may have meant less while constants were being defined
@@ -112,7 +113,12 @@ class Numbers:
         """Returns bounds of the value of a text; None after an error."""
         found = self._values.get(text)
         if found is None and text not in self._values:
-            found = self._values[text] = self._parsed(text)
+            try:
+                found = bounds(text, self._known, self._meter)
+            except ExpressionError as error:  # of a faulty constant nothing more is said
+                faulty = any(word in self._broken for word in _words(text))
+                found = None if faulty else error
+            self._values[text] = found
         if isinstance(found, ExpressionError):
             offset = None if key else found.offset
             fix = None if found.meant is None or key else (rewritten, path, found.meant)
@@ -120,14 +126,6 @@ class Numbers:
             self._faults.add("DPC110", path, message, hint, key=key, offset=offset, fix=fix)
             return None
         return found
-
-    def _parsed(self, text: str) -> Bounds | ExpressionError | None:
-        """Returns bounds of the value of a text, or the error in it; None if a constant in it has
-        an error."""
-        try:
-            return bounds(text, self._known, self._meter)
-        except ExpressionError as error:
-            return None if any(word in self._broken for word in _words(text)) else error
 
     def parameter(
         self,
@@ -144,30 +142,41 @@ class Numbers:
         key. `safe`: the direction in which a value that is not rational is rounded; None where it
         must be exact.
         """
-        value = self._fine.get((text, need, safe))
-        if value is not None:
-            return value
         found = self._evaluated(text, path, key)
         if found is None:
             return None
-        called = name or name_of(path)
-        if safe is None and not found.exact:
-            message = f"{called} must be exact, and {quoted(text)} is not"
-            why = "neither side is known to be safe: write a decimal or a fraction"
-            self._faults.add("DPC110", path, message, why, key=key)
-            return None
         value = found.low if safe == "down" else found.high
-        if value < 0 and not need.signed:
+        usable, negative = found.exact or safe is not None, value < 0 and not need.signed
+        if usable and not negative and (need.fits is None or need.fits(value)):
+            return value
+        called, code, hint = name or name_of(path), need.code, need.hint
+        message = f"{called} must be {need.says}, not {_text_with_value(text, value)}"
+        if not usable:
+            code, message = "DPC110", f"{called} must be exact, and {quoted(text)} is not"
+            hint = "neither side is known to be safe: write a decimal or a fraction"
+        elif negative:
+            code, message = "DPC111", f"{called} is negative: {_text_with_value(text, value)}"
             hint = "a loss cannot be negative" if _LOSSES.intersection(map(str, path)) else None
-            message = f"{called} is negative: {_text_with_value(text, value)}"
-            self._faults.add("DPC111", path, message, hint, key=key)
-            return None
-        if need.fits is not None and not need.fits(value):
-            message = f"{called} must be {need.says}, not {_text_with_value(text, value)}"
-            self._faults.add(need.code, path, message, need.hint, key=key)
-            return None
-        self._fine[text, need, safe] = value
-        return value
+        self._faults.add(code, path, message, hint, key=key)
+        return None
+
+
+_LOSSES = {"epsilon", "rho", "mu"}
+
+
+class Context(NamedTuple):
+    """What a mechanism is read with: the names, the relations and the numbers of the spec, and its
+    faults.
+
+    `block`: where parameters differ between blocks, the block for which they are read. None: they
+    are checked for all blocks, and those of the first one are read.
+    """
+
+    names: Names
+    relations: Relations
+    numbers: Numbers
+    faults: Faults
+    block: Block | None = None
 
     def read(
         self,
@@ -176,29 +185,22 @@ class Numbers:
         place: SpecPlace | None,
         need: Need = NUMBER,
         safe: Safe | None = "up",
-    ) -> Parameter | None:
-        """Returns the parameter at `path`: a number, or one for each block of `place`; None after
-        an error.
+    ) -> Fraction | None:
+        """Returns the parameter at `path` of a mechanism that reads `place`; None after an error.
 
         `given`: its text, or a text for each block; `need`: the requirement on it; `safe`: see
-        `parameter`.
+        `Numbers.parameter`.
         """
+        number = self.numbers.parameter
         if isinstance(given, str):
-            return self.parameter(given, path, need, safe=safe)
-        values = {
-            name: self.parameter(text, (*path, name), need, safe=safe)
-            for name, text in given.items()
-        }
-        if place is None or not self._covers(values, path, place):
+            return number(given, path, need, safe=safe)
+        if self.block is not None:
+            name = str(self.block)
+            return number(given[name], (*path, name), need, safe=safe)
+        values = [number(text, (*path, name), need, safe=safe) for name, text in given.items()]
+        if place is None or not self._covers(given, path, place) or None in values:
             return None
-        assert place.scope is not None
-        by_block: dict[Block, Fraction] = {}
-        for name, value in values.items():
-            block = place.scope.blocks.find(name)
-            if value is None or block is None:
-                return None
-            by_block[block] = value
-        return by_block
+        return values[0]
 
     def _covers(self, given: Collection[str], path: Path, place: SpecPlace) -> bool:
         """Returns whether a mapping by block names has exactly the blocks of a place; if not,
@@ -207,29 +209,24 @@ class Numbers:
         if split is None:
             message = f"{quoted(place.name)} is one dataset, without a copy for each block"
             hint = "write one number; a mapping by block goes with `reads: name.*`"
-            self._faults.add("DPC127", path, message, hint)
+            self.faults.add("DPC127", path, message, hint)
             return False
         blocks = split.blocks
-        unknown = [name for name in given if blocks.find(name) is None]
+        unknown = [name for name in given if split.find(name) is None]
         for name in unknown:
-            no_block(split, name, (*path, name), self._faults, key=True)
-        misspelt = (
-            set() if isinstance(blocks.names, range) else _meant(unknown, blocks.names, given)
-        )
+            no_block(split, name, (*path, name), self.faults, key=True)
+        misspelt = set() if isinstance(blocks, range) else _meant(unknown, blocks, given)
         there = {*given, *misspelt}
         missing = len(blocks) - (len(given) - len(unknown)) - len(misspelt)
         if missing:
-            first = list(islice((x for x in blocks.names if str(x) not in there), _BLOCKS_LISTED))
+            first = list(islice((x for x in blocks if str(x) not in there), _BLOCKS_LISTED))
             more = f" and {missing - len(first)} more" if missing > len(first) else ""
             what = "the block" if missing == 1 else "the blocks"
             message = f"no value for {what} {listing(first)}{more} of {quoted(split.name)}"
             entries = ", ".join(f"{each}: …" for each in first[:3])
             hint = f"give every block a value: `{{…, {entries}}}`"
-            self._faults.add("DPC126", path, message, hint, key=True)
+            self.faults.add("DPC126", path, message, hint, key=True)
         return not unknown and not missing
-
-
-_LOSSES = {"epsilon", "rho", "mu"}
 
 
 def _text_with_value(text: str, value: Fraction) -> str:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from itertools import islice, product
 from typing import Any
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.mechanisms.private_selection import Selected, stop_of
-from dpcompose.core.model.problem import Path
-from dpcompose.core.notions.guarantee import Guarantee, guaranteed
+from dpcompose.core.model.problem import Path, Statement
+from dpcompose.core.notions.guarantee import guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import POSITIVE, Need
 from dpcompose.curves.rounding import ONE, ZERO
 from dpcompose.faults import Faults
-from dpcompose.resolve.forest import Draft
-from dpcompose.resolve.parameters import Numbers
+from dpcompose.resolve.parameters import Context, Numbers
 from dpcompose.spec.fields import Model
 from dpcompose.spec.mechanisms import Runs
 
@@ -48,18 +46,18 @@ def _runs(law: str, mean: Fraction, shape: Fraction = ZERO, stop: Fraction = ZER
     return Selected(law, mean, shape, stop, ())
 
 
-def selections(
+def selection_statements(
     mechanism: Any,
     path: Path,
-    drafts: Callable[[Model, Path], list[Draft] | None],
-    numbers: Numbers,
-    faults: Faults,
-) -> list[Draft] | None:
-    """Returns a draft of the guarantee of a selection for each relation that its runs share; None
-    after an error.
+    statements: Callable[[Model, Path], list[Statement] | None],
+    context: Context,
+) -> list[Statement] | None:
+    """Returns the statement of a selection for each relation that its runs share; None after an
+    error.
 
-    `drafts`: returns the guarantees of one run at a path.
+    `statements`: returns those of one run at a path.
     """
+    faults = context.faults
     several = isinstance(mechanism.of, list)
     at = (*path, "of")
     runs = (
@@ -67,8 +65,8 @@ def selections(
         if several
         else [(mechanism.of, at)]
     )
-    found = [drafts(each, where) for each, where in runs]
-    law = _law(mechanism.runs, (*path, "runs"), numbers, faults)
+    found = [statements(each, where) for each, where in runs]
+    law = _law(mechanism.runs, (*path, "runs"), context.numbers, faults)
     listed = [each for each in found if each is not None]
     if law is None or len(listed) < len(found):
         return None
@@ -103,12 +101,13 @@ def selections(
     return result
 
 
-def _together(listed: list[list[Draft]], law: Selected, path: Path) -> Iterator[Draft]:
-    """Yields a draft for each relation for which a guarantee of every run is stated."""
-    alike: list[dict[tuple[Relation, int], list[Draft]]] = []
-    for drafts in listed:
-        groups: dict[tuple[Relation, int], list[Draft]] = {}
-        for each in drafts:
+def _together(listed: list[list[Statement]], law: Selected, path: Path) -> Iterator[Statement]:
+    """Yields a statement of a selection for each relation for which a guarantee of every run is
+    stated."""
+    alike: list[dict[tuple[Relation, int], list[Statement]]] = []
+    for statements in listed:
+        groups: dict[tuple[Relation, int], list[Statement]] = {}
+        for each in statements:
             if not each.implied:
                 groups.setdefault((each.relation, each.up), []).append(each)
         alike.append(groups)
@@ -116,27 +115,9 @@ def _together(listed: list[list[Draft]], law: Selected, path: Path) -> Iterator[
         choices = product(*(groups.get(key, []) for groups in alike))
         for choice in islice(choices, _MOST_CHOICES):
             given = all(each.relation_given for each in choice)
-            counts = tuple(len(each.parameters) for each in choice)
-            values = tuple(value for each in choice for value in each.parameters)
-            make = partial(_selected, law, tuple(each.make for each in choice), counts)
-            yield Draft(*key, values, make, path, given)
-
-
-def _selected(
-    law: Selected,
-    makers: tuple[Callable[..., Guarantee], ...],
-    counts: tuple[int, ...],
-    *values: Fraction,
-) -> Guarantee:
-    """Returns the guarantee of a selection from the parameters of all of its runs: of each run
-    `counts` of the `values`, from which its maker builds its guarantee."""
-    of: list[Guarantee] = []
-    for make, count in zip(makers, counts, strict=True):
-        of.append(make(*values[:count]))
-        values = values[count:]
-    mechanism = replace(law, of=tuple(of))
-    pure = mechanism.epsilon(ONE) is not None
-    return guaranteed(Notion.PURE if pure else Notion.APPROX, mechanism, ONE)
+            mechanism = replace(law, of=tuple(each.guarantee for each in choice))
+            notion = Notion.APPROX if mechanism.epsilon(ONE) is None else Notion.PURE
+            yield Statement(*key, guaranteed(notion, mechanism, ONE), path, given)
 
 
 def _is_pure(run: Model) -> bool:

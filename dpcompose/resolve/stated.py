@@ -2,201 +2,200 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import combinations, islice
 
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.model.problem import Path
+from dpcompose.core.model.problem import Path, Statement
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion, Pair, chain, chain_pairs
 from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.curves.rounding import ZERO
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.resolve.bind_relations import Relations
-from dpcompose.resolve.forest import Draft, Names, Parameter, SpecPlace, Splitting
-from dpcompose.resolve.parameters import DELTA, ORDER, Numbers
+from dpcompose.resolve.forest import SpecPlace, Splitting
+from dpcompose.resolve.parameters import DELTA, ORDER, Context, Numbers
 from dpcompose.spec import guarantees as written
 
 _ANCESTORS_LISTED = 10
 
 #: Pairs of numbers: (α, ε), or (ε, δ).
 Points = tuple[tuple[Fraction, Fraction], ...]
-#: The parameters of a guarantee, and what makes it of their values.
-_Made = tuple[tuple[Parameter, ...], Callable[..., Guarantee]]
 
 
-class StatedGuarantees:
-    """Reads stated guarantees."""
-
-    def __init__(
-        self, names: Names, relations: Relations, numbers: Numbers, faults: Faults
-    ) -> None:
-        self._names = names
-        self._relations = relations
-        self._numbers = numbers
-        self._faults = faults
-
-    def drafts(
-        self, stated: written.Guarantee, path: Path, place: SpecPlace | None
-    ) -> list[Draft] | None:
-        """Returns a draft of each guarantee stated at `path` for a mechanism that reads `place`;
-        None after an error."""
-        made = self._made(stated, path, place)
-        given = stated.relation is not None
-        relation = self._relations.relation(stated.relation, (*path, "relation"))
-        domain = place if stated.stated_on is None else self._domain(stated.stated_on, place, path)
-        if place is None or domain is None or relation is None:
-            return None
-        # A guarantee in a list has no `reads` of its own: the list item is marked then.
-        at = "relation" if given else "stated_on" if stated.stated_on is not None else "reads"
-        fine = self._relations.hold(relation, domain, (*path, at), given)
-        if relation.kind is RelationKind.EUCLIDEAN and not isinstance(stated, written.Pure):
-            message = f"`relation: {relation}` goes with `notion: pure`, not `{stated.notion}`"
-            hint = "only a loss ε per unit of distance can be followed"
-            self._faults.add("DPC150", (*path, "notion"), message, hint)
-            fine = False
-        if not fine or made is None:
-            return None
-        up = place.depth - domain.depth
-        draft = Draft(relation, up, *made, path, given)
-        return [draft, *_implied(draft)] if isinstance(stated, written.Profile) else [draft]
-
-    def _made(self, stated: written.Guarantee, path: Path, place: SpecPlace | None) -> _Made | None:
-        """Returns the parameters of a stated guarantee and the function that makes it from their
-        values; None after an error."""
-        if isinstance(stated, written.Rdp):
-            return self._rdp(stated, path, place)
-        notion = Notion(stated.notion)
-        if isinstance(stated, written.Profile):
-            points = self._profile(stated, (*path, "points"))
-            make = partial(Guarantee, notion, ZERO, points=points or ())
-            return None if points is None else ((), make)
-        values = [
-            self._numbers.read(
-                getattr(stated, key), (*path, key), place, DELTA if key == "delta" else NUMBER
-            )
-            for key in notion.facts.parameters
-        ]
-        known = tuple(value for value in values if value is not None)
-        return (known, partial(Guarantee, notion)) if len(known) == len(values) else None
-
-    # several numbers
-
-    def _rdp(self, stated: written.Rdp, path: Path, place: SpecPlace | None) -> _Made | None:
-        """Returns the parameters and the maker of a Rényi guarantee at one order, or at several;
-        None after an error."""
-        if stated.points is not None:
-            extra = next((key for key in ("alpha", "epsilon") if getattr(stated, key)), None)
-            if extra is not None:
-                message = f"`points` and `{extra}` exclude each other"
-                hint = "one order has `alpha` and `epsilon`; several are `points: [[α, ε], …]`"
-                self._faults.add("DPC105", (*path, extra), message, hint, key=True)
-            points = self._points(
-                stated.points, (*path, "points"), ("α", ORDER, None), ("ε", NUMBER, "up")
-            )
-            if points is None or extra is not None or self._twice(points, path, stated.points):
-                return None
-            return (), partial(Guarantee, Notion.RDP, ZERO, points=tuple(sorted(points)))
-        if stated.alpha is None or stated.epsilon is None:
-            missing = [key for key in ("alpha", "epsilon") if getattr(stated, key) is None]
-            needs = f"`{missing[0]}`" if len(missing) == 1 else "`points`, or `alpha` and `epsilon`"
-            hint = "`points: [[α, ε], …]`, or one order: `alpha` and `epsilon`"
-            message = f"a guarantee of notion `rdp` needs {needs}"
-            self._faults.add("DPC102", path, message, hint, key=True)
-            return None
-        alpha = self._numbers.read(stated.alpha, (*path, "alpha"), place, ORDER, None)
-        epsilon = self._numbers.read(stated.epsilon, (*path, "epsilon"), place)
-        return None if alpha is None or epsilon is None else ((alpha, epsilon), _at_one_order)
-
-    def _twice(self, points: Points, path: Path, given: object) -> bool:
-        """Returns whether some order of a Rényi curve is given twice, which is then reported;
-        `given`: the points as they stand in the spec."""
-        first: dict[Fraction, int] = {}
-        for i, (alpha, _) in enumerate(points):
-            if first.setdefault(alpha, i) != i:
-                step: str | int = list(given)[i] if isinstance(given, dict) else i
-                message = f"the order {alpha} is given twice"
-                at = (*path, "points", step)
-                self._faults.add("DPC116", at, message, "keep the smaller ε", key=True)
-                return True
-        return False
-
-    def _profile(self, stated: written.Profile, path: Path) -> Points | None:
-        """Returns the (ε, δ) of a profile, sorted by ε, without dominated ones; None after an
-        error."""
-        points = self._points(stated.points, path, ("ε", NUMBER, "up"), ("δ", DELTA, "up"))
-        if points is None:
-            return None
-        kept: list[tuple[Fraction, Fraction]] = []
-        for point in sorted(points):
-            if not kept or point[1] < kept[-1][1]:
-                kept.append(point)
-        return tuple(kept)
-
-    def _points(
-        self,
-        given: Collection[written.AnyPoint] | dict[str, str],
-        path: Path,
-        first: tuple[str, Need, Safe | None],
-        second: tuple[str, Need, Safe | None],
-    ) -> Points | None:
-        """Returns pairs of numbers; None after an error.
-
-        `first`, `second`: what messages call each of the two numbers, its requirement, and the
-        direction in which it may be rounded.
-        """
-        numbers, found, fine = self._numbers, [], True
-        for where, (one, one_at, is_key), (other, other_at) in _written(given, path):
-            name, need, safe = first
-            left = numbers.parameter(one, one_at, need, f"{name} of {where}", is_key, safe)
-            name, need, safe = second
-            right = numbers.parameter(other, other_at, need, f"{name} of {where}", safe=safe)
-            if left is None or right is None:
-                fine = False
-            else:
-                found.append((left, right))
-        return tuple(found) if fine else None
-
-    # the dataset that is meant
-
-    def _domain(self, stated_on: str, place: SpecPlace | None, path: Path) -> SpecPlace | None:
-        """Returns the dataset that a statement is about (`stated_on`); None after an error."""
-        at = (*path, "stated_on")
-        node = self._names.find(stated_on, at)
-        if node is None or place is None:
-            return None
-        split = node if isinstance(node, Splitting) else node.split
-        depth = node.depth if isinstance(node, SpecPlace) else node.star.depth
-        above = next(islice(place.lineage(), max(place.depth - depth, 0), None))
-        if split is not None and node in (split, split.star):
-            # Of the blocks of a partition, the one that each copy is made from.
-            if above.split is split:
-                return split.star
-        elif isinstance(node, SpecPlace) and above is node:
-            return node
-        message = f"{quoted(stated_on)} is neither {quoted(place.name)} nor what it is made from"
-        names = [each.name for each in islice(place.lineage(), _ANCESTORS_LISTED)]
-        hint = f"possible: {listing(names)}"
-        if split is not None and above is split.star:
-            message = f"{quoted(place.name)} is not made from {quoted(stated_on)} alone"
-            hint = f"write `stated_on: {split.name}.*` for the block that each copy is made from"
-        self._faults.add("DPC128", at, message, hint)
+def guarantee_statements(
+    stated: written.Guarantee, path: Path, place: SpecPlace | None, context: Context
+) -> list[Statement] | None:
+    """Returns what the guarantee at `path` states for a mechanism that reads `place`, with what
+    follows from it; None after an error."""
+    made = _guarantee(stated, path, place, context)
+    given = stated.relation is not None
+    relations = context.relations
+    relation = relations.relation(stated.relation, (*path, "relation"))
+    domain = place
+    if stated.stated_on is not None:
+        domain = _domain(stated.stated_on, place, path, context)
+    if place is None or domain is None or relation is None:
         return None
+    # A guarantee in a list has no `reads` of its own: the list item is marked then.
+    at = "relation" if given else "stated_on" if stated.stated_on is not None else "reads"
+    fine = relations.hold(relation, domain, (*path, at), given)
+    if relation.kind is RelationKind.EUCLIDEAN and not isinstance(stated, written.Pure):
+        message = f"`relation: {relation}` goes with `notion: pure`, not `{stated.notion}`"
+        hint = "only a loss ε per unit of distance can be followed"
+        context.faults.add("DPC150", (*path, "notion"), message, hint)
+        fine = False
+    if not fine or made is None:
+        return None
+    statement = Statement(relation, place.depth - domain.depth, made, path, given)
+    if not isinstance(stated, written.Profile):
+        return [statement]
+    points = [
+        Guarantee(Notion.APPROX if delta else Notion.PURE, epsilon, delta)
+        for epsilon, delta in made.points
+    ]
+    return [statement, *(statement._replace(guarantee=each, implied=True) for each in points)]
 
 
-def _at_one_order(alpha: Fraction, epsilon: Fraction) -> Guarantee:
-    """Returns the Rényi guarantee with one point (α, ε)."""
+def _guarantee(
+    stated: written.Guarantee, path: Path, place: SpecPlace | None, context: Context
+) -> Guarantee | None:
+    """Returns a stated guarantee; None after an error."""
+    if isinstance(stated, written.Rdp):
+        return _rdp(stated, path, place, context)
+    notion = Notion(stated.notion)
+    if isinstance(stated, written.Profile):
+        points = _profile(stated, (*path, "points"), context.numbers)
+        return None if points is None else Guarantee(notion, ZERO, points=points)
+    found: list[Fraction] = []
+    for key in notion.facts.parameters:
+        need = DELTA if key == "delta" else NUMBER
+        value = context.read(getattr(stated, key), (*path, key), place, need)
+        found += [] if value is None else [value]
+    if len(found) < len(notion.facts.parameters):
+        return None
+    return Guarantee(notion, found[0], found[1] if len(found) > 1 else ZERO)
+
+
+# --- several numbers ------------------------------------------------------------------------------
+
+
+def _rdp(
+    stated: written.Rdp, path: Path, place: SpecPlace | None, context: Context
+) -> Guarantee | None:
+    """Returns a Rényi guarantee at one order, or at several; None after an error."""
+    faults = context.faults
+    if stated.points is not None:
+        extra = next((key for key in ("alpha", "epsilon") if getattr(stated, key)), None)
+        if extra is not None:
+            message = f"`points` and `{extra}` exclude each other"
+            hint = "one order has `alpha` and `epsilon`; several are `points: [[α, ε], …]`"
+            faults.add("DPC105", (*path, extra), message, hint, key=True)
+        points = _points(
+            stated.points,
+            (*path, "points"),
+            ("α", ORDER, None),
+            ("ε", NUMBER, "up"),
+            context.numbers,
+        )
+        if points is None or extra is not None or _twice(points, path, stated.points, faults):
+            return None
+        return Guarantee(Notion.RDP, ZERO, points=tuple(sorted(points)))
+    if stated.alpha is None or stated.epsilon is None:
+        missing = [key for key in ("alpha", "epsilon") if getattr(stated, key) is None]
+        needs = f"`{missing[0]}`" if len(missing) == 1 else "`points`, or `alpha` and `epsilon`"
+        hint = "`points: [[α, ε], …]`, or one order: `alpha` and `epsilon`"
+        message = f"a guarantee of notion `rdp` needs {needs}"
+        faults.add("DPC102", path, message, hint, key=True)
+        return None
+    alpha = context.read(stated.alpha, (*path, "alpha"), place, ORDER, None)
+    epsilon = context.read(stated.epsilon, (*path, "epsilon"), place)
+    if alpha is None or epsilon is None:
+        return None
     return Guarantee(Notion.RDP, ZERO, points=((alpha, epsilon),))
 
 
-def _implied(profile: Draft) -> Iterator[Draft]:
-    """Yields the pure or (ε, δ) statement of each single point of a profile."""
-    for epsilon, delta in profile.make().points:
-        make = partial(Guarantee, Notion.APPROX if delta else Notion.PURE)
-        yield profile._replace(parameters=(epsilon, delta), make=make, implied=True)
+def _twice(points: Points, path: Path, given: object, faults: Faults) -> bool:
+    """Returns whether some order of a Rényi curve is given twice, which is then reported;
+    `given`: the points as they stand in the spec."""
+    first: dict[Fraction, int] = {}
+    for i, (alpha, _) in enumerate(points):
+        if first.setdefault(alpha, i) != i:
+            step: str | int = list(given)[i] if isinstance(given, dict) else i
+            message = f"the order {alpha} is given twice"
+            at = (*path, "points", step)
+            faults.add("DPC116", at, message, "keep the smaller ε", key=True)
+            return True
+    return False
+
+
+def _profile(stated: written.Profile, path: Path, numbers: Numbers) -> Points | None:
+    """Returns the (ε, δ) of a profile, sorted by ε, without dominated ones; None after an
+    error."""
+    points = _points(stated.points, path, ("ε", NUMBER, "up"), ("δ", DELTA, "up"), numbers)
+    if points is None:
+        return None
+    kept: list[tuple[Fraction, Fraction]] = []
+    for point in sorted(points):
+        if not kept or point[1] < kept[-1][1]:
+            kept.append(point)
+    return tuple(kept)
+
+
+def _points(
+    given: Collection[written.AnyPoint] | dict[str, str],
+    path: Path,
+    first: tuple[str, Need, Safe | None],
+    second: tuple[str, Need, Safe | None],
+    numbers: Numbers,
+) -> Points | None:
+    """Returns pairs of numbers; None after an error.
+
+    `first`, `second`: what messages call each of the two numbers, its requirement, and the
+    direction in which it may be rounded.
+    """
+    found, fine = [], True
+    for where, (one, one_at, is_key), (other, other_at) in _written(given, path):
+        name, need, safe = first
+        left = numbers.parameter(one, one_at, need, f"{name} of {where}", is_key, safe)
+        name, need, safe = second
+        right = numbers.parameter(other, other_at, need, f"{name} of {where}", safe=safe)
+        if left is None or right is None:
+            fine = False
+        else:
+            found.append((left, right))
+    return tuple(found) if fine else None
+
+
+# --- the dataset that is meant --------------------------------------------------------------------
+
+
+def _domain(
+    stated_on: str, place: SpecPlace | None, path: Path, context: Context
+) -> SpecPlace | None:
+    """Returns the dataset that a statement is about (`stated_on`); None after an error."""
+    at = (*path, "stated_on")
+    node = context.names.find(stated_on, at)
+    if node is None or place is None:
+        return None
+    split = node if isinstance(node, Splitting) else node.split
+    depth = node.depth if isinstance(node, SpecPlace) else node.star.depth
+    above = next(islice(place.lineage(), max(place.depth - depth, 0), None))
+    if split is not None and node in (split, split.star):
+        # Of the blocks of a partition, the one that each copy is made from.
+        if above.split is split:
+            return split.star
+    elif isinstance(node, SpecPlace) and above is node:
+        return node
+    message = f"{quoted(stated_on)} is neither {quoted(place.name)} nor what it is made from"
+    names = [each.name for each in islice(place.lineage(), _ANCESTORS_LISTED)]
+    hint = f"possible: {listing(names)}"
+    if split is not None and above is split.star:
+        message = f"{quoted(place.name)} is not made from {quoted(stated_on)} alone"
+        hint = f"write `stated_on: {split.name}.*` for the block that each copy is made from"
+    context.faults.add("DPC128", at, message, hint)
+    return None
 
 
 def _written(
@@ -224,9 +223,9 @@ def _written(
 _MOST_IN_TURN = 4
 
 
-def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
-    """Yields statements for changes of all columns that follow from the statements `drafts`, which
-    are for changes of some columns each.
+def in_turn(statements: Sequence[Statement], place: SpecPlace) -> Iterator[Statement]:
+    """Yields statements for changes of all columns that follow from `statements`, which are for
+    changes of some columns each.
 
     A replaced row is changed in some columns first and in the others then (a path of two steps):
     the table in between has a row with some old and some new values, which any table of the root
@@ -237,32 +236,24 @@ def in_turn(drafts: Sequence[Draft], place: SpecPlace) -> Iterator[Draft]:
     if columns is None or traits.unit is not None:
         return  # how many rows a unit has in a block may be declared
     notions = (Notion.PURE, Notion.APPROX, Notion.ZCDP, Notion.GDP)
-    alike: dict[Notion, list[tuple[frozenset[str], Pair, Draft]]] = {}
-    for draft in drafts:
-        numbers = all(isinstance(each, Fraction) for each in draft.parameters)
-        if (
-            draft.relation.kind is not RelationKind.BOUNDED
-            or draft.up != place.depth
-            or not numbers
-            or draft.implied
-        ):
+    alike: dict[Notion, list[tuple[frozenset[str], Pair, Statement]]] = {}
+    for each in statements:
+        if each.relation.kind is not RelationKind.BOUNDED or each.up != place.depth or each.implied:
             continue
-        said = draft.on(None).guarantee
+        said = each.guarantee
         if said.notion in notions and said.noise is None:
             pair = said.value, said.delta
-            changes = columns - (draft.relation.required_columns(columns) or frozenset())
-            alike.setdefault(said.notion, []).append((changes, pair, draft))
-    for notion, each in alike.items():
-        for count in range(2, min(len(each), _MOST_IN_TURN) + 1):
-            for some in combinations(each[:_MOST_IN_TURN], count):
+            changes = columns - (each.relation.required_columns(columns) or frozenset())
+            alike.setdefault(said.notion, []).append((changes, pair, each))
+    for notion, stated in alike.items():
+        for count in range(2, min(len(stated), _MOST_IN_TURN) + 1):
+            for some in combinations(stated[:_MOST_IN_TURN], count):
                 first = some[0][2]
                 together = frozenset().union(*(changes for changes, *_ in some))
                 made = _along(notion, [pair for _, pair, _ in some])
                 if made is not None and all(together > changes for changes, *_ in some):
                     relation = first.relation._replace(keeps=frozenset(), changes=together)
-                    yield first._replace(
-                        relation=relation, parameters=(), make=lambda made=made: made, implied=True
-                    )
+                    yield first._replace(relation=relation, guarantee=made, implied=True)
 
 
 def _along(notion: Notion, steps: Sequence[Pair]) -> Guarantee | None:

@@ -242,16 +242,6 @@ def test_no_text_of_a_spec_is_markup_or_breaks_the_entry() -> None:
         assert found(result.stdout)
 
 
-def test_specs_without_a_bound_have_no_entry_and_say_why(home: Path) -> None:
-    result = run("analyze", str(SPECS / "paper" / "parallel-trap.yaml"), "--format", "registry")
-    assert result.exit_code == 1
-    assert result.stdout.endswith("no entry, since there is no finite guarantee\n")
-    Path("bad.yaml").write_text("dpcompose: 1\n")
-    result = run("analyze", "bad.yaml", "--format", "registry")
-    assert result.exit_code == 3 and "DPC102" in result.stderr
-    assert result.stdout == "# bad.yaml: no entry, since the spec is invalid\n"
-
-
 def test_prose_of_an_older_entry_is_kept(home: Path) -> None:
     old = entry(
         parameters="{epsilon: 9.0}",
@@ -300,24 +290,6 @@ def test_any_prose_is_kept_as_it_is(home: Path) -> None:
     assert told["basic"] == basic
     assert told["privacy_loss"]["privacy_parameters_details"].startswith(OURS)
     assert told["deployment_model"]["data_source_type_details"] == "TODO"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--registry-from", "old.yaml"], "goes with --format registry"),
-        (["--format", "registry", "--registry-from", "none.yaml"], "cannot read none.yaml"),
-        (["--format", "registry", "--registry-from", "s.yaml"], "no entry whose prose"),
-        (["--format", "registry", "--registry-from", "old.yaml", "s.yaml"], "name one spec"),
-    ],
-)
-def test_prose_is_that_of_one_entry(home: Path, arguments: list[str], says: str) -> None:
-    Path("old.yaml").write_text(entry())
-    Path("s.yaml").write_text(
-        (SPECS / "patterns" / "survey.yaml").read_text("utf-8"), encoding="utf-8"
-    )
-    result = run("analyze", str(SPECS / "patterns" / "survey.yaml"), *arguments)
-    assert result.exit_code == 2 and says in result.stderr
 
 
 # --- entries by themselves -----------------------------------------------------------------------
@@ -382,16 +354,6 @@ def test_entries_that_add_up_have_no_findings() -> None:
     assert found(MOBILITY) == []
     assert found(ENERGY) == []
     assert found(CENSUS.replace("15.29", "12.66")) == []
-
-
-def test_a_total_that_its_parts_contradict() -> None:
-    (finding,) = check_entry(read_entry(CENSUS, "e")).found
-    assert (finding.level, finding.code) == ("error", "DPC403")
-    assert finding.message == "4.96 + 7.70 is 12.66, not ρ = 15.29"
-    assert finding.span is not None
-    line = CENSUS.split("\n")[finding.span.line - 1]
-    assert line[finding.span.column - 1 : finding.span.end_column - 1] == "15.29"
-    assert "The whole budget" in line
 
 
 def test_a_delta_beside_pure_dp_and_no_unit() -> None:
@@ -655,45 +617,6 @@ def test_a_gaussian_is_compared_in_rho_and_a_user_is_no_event(home: Path) -> Non
 
 
 # --- the command ---------------------------------------------------------------------------------
-
-
-def test_exit_codes(home: Path) -> None:
-    files = {"fine": MOBILITY, "bad": CENSUS, "warned": BROADBAND, "not": "a: 1\n"}
-    for name, text in files.items():
-        Path(f"{name}.yaml").write_text(text, encoding="utf-8")
-    Path("broken.yaml").write_text("dpcompose: 1\n")
-    for arguments, code in (
-        (["fine.yaml"], 0), (["bad.yaml"], 1), (["warned.yaml"], 0), (["not.yaml"], 3),
-        (["warned.yaml", "--fail-on", "warning"], 1), (["bad.yaml", "--exit-zero"], 0),
-        (["none.yaml", "bad.yaml"], 2), (["none.yaml", "not.yaml"], 3), (["-", "-"], 2), ([], 2),
-        (["fine.yaml", "--spec", "none.yaml"], 2), (["fine.yaml", "--spec", "broken.yaml"], 3),
-        (["fine.yaml", "--spec", "not.yaml"], 3), (["fine.yaml", "-o", "fine.yaml"], 2),
-    ):  # fmt: skip
-        assert run("registry", "check", *arguments).exit_code == code, arguments
-    assert run("registry", "write", "fine.yaml").exit_code == 2
-    done = run("registry", "check", "-", "--stdin-filename", "in.yaml", stdin=CENSUS)
-    assert done.exit_code == 1 and "--> in.yaml:19:" in done.stdout
-
-
-def test_findings_for_people_and_machines(home: Path) -> None:
-    Path("census.yaml").write_text(CENSUS)
-    Path("fine.yaml").write_text(MOBILITY)
-    done = run("registry", "check", "census.yaml", "fine.yaml")
-    assert done.stdout.startswith("error[DPC403]: 4.96 + 7.70 is 12.66, not ρ = 15.29\n")
-    assert done.stdout.endswith("census.yaml: 1 error\nfine.yaml: no findings\n")
-    assert "^^^^^" in done.stdout and "dpcompose explain DPC403" in done.stdout
-    done = run("registry", "check", "census.yaml", "--format", "github", "-o", "sarif=out.sarif")
-    assert done.stdout.startswith("::error file=census.yaml,line=19,endLine=19,col=")
-    results = yaml.safe_load(Path("out.sarif").read_text())["runs"][0]["results"]
-    assert [each["ruleId"] for each in results] == ["DPC403"]
-
-
-def test_words_that_were_meant_are_offered_and_never_fixed(home: Path) -> None:
-    Path("e.yaml").write_text(entry(status="pending"))
-    done = run("registry", "check", "e.yaml")
-    assert done.exit_code == 3 and " 2 + status: Pending\n" in done.stdout
-    assert "did you mean `Pending`?" in done.stdout and "--fix" not in done.stdout
-    assert done.stdout.endswith("e.yaml: no valid entry, 1 error\n")
 
 
 def test_nothing_is_quoted_of_other_files(home: Path) -> None:

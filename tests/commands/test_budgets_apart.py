@@ -46,22 +46,6 @@ def told(*more: str, command: str = "check") -> tuple[list[tuple[str, str]], int
     return found, done.exit_code
 
 
-@pytest.mark.parametrize("command", ["check", "analyze"])
-def test_two_budgets_for_one_population_are_a_warning_on_each_further_spec(command: str) -> None:
-    write("a")
-    write("b", budget=2)
-    write("c", budget=3)
-    assert told(command=command) == ([("b.yaml", "warning"), ("c.yaml", "warning")], 0)
-    assert told("--fail-on", "warning", command=command)[1] == 1
-
-
-def test_one_budget_for_several_parts_is_told_once() -> None:
-    for name in "abc":
-        write(name)
-    assert told() == ([("b.yaml", "note")], 0)
-    assert told("--fail-on", "warning")[1] == 0
-
-
 def test_without_a_population_a_root_and_its_unit_are_a_hint() -> None:
     write("a", population=None)
     write("b", population=None, budget=2)
@@ -81,14 +65,6 @@ def test_other_people_and_fixed_parameters_are_not_told(second: dict[str, object
     write("a")
     write("b", **second)  # type: ignore[arg-type]
     assert told() == ([], 0)
-
-
-@pytest.mark.parametrize("level, found", [("off", ([], 0)), ("error", ([("b.yaml", "error")], 1))])
-def test_the_settings_turn_it_off_or_let_it_fail(level: str, found: object) -> None:
-    write("a")
-    write("b", budget=2)
-    Path("dpcompose.toml").write_text(f'severity = {{DPC224 = "{level}"}}\n')
-    assert told() == found
 
 
 def test_a_total_counts_them_together_and_says_nothing_of_it() -> None:

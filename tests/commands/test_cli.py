@@ -86,13 +86,6 @@ def run(specs: Path) -> Run:
 # --- exit codes ----------------------------------------------------------------------------------
 
 
-def test_every_file_is_reported_in_order(run: Run) -> None:
-    result = run("analyze", "trap.yaml", "no.yaml", "invalid.yaml", "rides.yaml", "--format=jsonl")
-    files = [json.loads(line)["file"] for line in result.stdout.splitlines()]
-    assert files == ["trap.yaml", "invalid.yaml", "rides.yaml"]
-    assert result.stderr == "dpcompose: cannot read no.yaml: No such file or directory\n"
-
-
 def test_an_internal_fault_keeps_its_traceback(run: Run) -> None:
     result = run("analyze", "fault.yaml")
     assert isinstance(result.exception, RuntimeError)
@@ -103,88 +96,7 @@ def test_an_interrupt_ends_quietly(run: Run) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("analyse", "rides.yaml"),
-        ("analyze", "rides.yaml", "--format", "xml"),
-        ("analyze", "rides.yaml", "--colour", "always"),
-        ("analyze", "rides.yaml", "--quiet", "--format", "json"),
-        ("analyze", "-", "-"),
-        ("analyze", "rides.yaml", "-o", "./rides.yaml"),
-        ("analyze", "rides.yaml", "-o", "no/such/folder/out.txt"),
-        ("analyze", "rides.yaml", "-o", "."),
-        ("analyze", "none/*.yaml"),
-        ("analyze", "a\0b"),
-        ("check", "rides.yaml", "--epsilon", "abc"),
-        ("check", "rides.yaml", "--epsilon", "-1"),
-        ("check", "rides.yaml", "--epsilon", "nan"),
-        ("check", "rides.yaml", "--epsilon", "1e99999999"),
-        ("check", "rides.yaml", "--epsilon", "1/0"),
-        ("check", "rides.yaml", "--delta", "1e-6"),
-        ("check", "rides.yaml", "--epsilon", "1", "--delta", "1"),
-        ("check", "rides.yaml", "--epsilon", "1", "--rho", "1"),
-        ("check", "rides.yaml", "--rho", "1", "--mu", "1"),
-        ("analyze", "rides.yaml", "--delta", "nan"),
-        ("analyze", "rides.yaml", "--delta", "-1e-6"),
-        ("analyze", "rides.yaml", "--delta", "1"),
-        ("analyze", "rides.yaml", "--delta", "1e-6", "--delta", "abc"),
-        ("analyze", "rides.yaml", "--at-epsilon", "inf"),
-        ("analyze", "rides.yaml", "--at-epsilon", "-1"),
-        ("analyze", "rides.yaml", "--delta"),
-        ("check", "rides.yaml", "--at-delta", "1.5"),
-        ("check", "rides.yaml", "--at-epsilon", "nan"),
-        ("explain",),
-        ("explain", "IV.99"),
-        ("theorems", "--format", "yaml"),
-    ],
-)
-def test_bad_calls_are_short_plain_and_change_nothing(
-    run: Run, specs: Path, arguments: tuple[str, ...]
-) -> None:
-    before = {each: each.read_bytes() for each in specs.iterdir()}
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert "Traceback" not in result.output and "\x1b" not in result.output
-    if arguments:  # without any, the help is printed
-        assert result.stdout == ""
-        assert 0 < len(result.stderr.splitlines()) <= 4
-    assert {each: each.read_bytes() for each in specs.iterdir()} == before
-
-
 # --- check ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("flags", "code"),
-    [
-        (["--epsilon", "17/10"], 0),
-        (["--epsilon", "1.7"], 0),
-        (["--epsilon", "1.6999999999999999999999"], 1),
-        (["--epsilon", "2", "--delta", "1e-6"], 0),
-        (["--rho", "1/2"], 1),
-        (["--mu", "5"], 0),
-    ],
-)
-def test_flags_replace_the_budget_exactly(run: Run, flags: list[str], code: int) -> None:
-    assert run("check", "rides.yaml", *flags).exit_code == code
-
-
-def test_flags_reach_the_engine_as_fractions(run: Run) -> None:
-    result = run("check", "rides.yaml", "--epsilon", "2", "--delta", "1e-6", "--format", "jsonl")
-    exact = json.loads(result.stdout)["budget"]["exact"]
-    assert exact == {"epsilon": "2", "delta": "1/1000000", "slack": "3/10"}
-
-
-def test_a_spec_without_a_budget_is_a_bad_call(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(REPORTS, "rides", replace(REPORTS["rides"], verdict=None))
-    result = run("check", "rides.yaml")
-    assert result.exit_code == 2
-    assert "nothing to check against" in result.stderr
-    assert "--epsilon" in result.stderr
-    assert run("check", "rides.yaml", "--epsilon", "2").exit_code == 0
 
 
 # --- numbers at a chosen δ or ε ------------------------------------------------------------------
@@ -199,70 +111,7 @@ def test_choices_reach_the_engine_as_fractions_in_their_order(run: Run) -> None:
     assert [each["exact"]["epsilon"] for each in found["at_epsilon"]] == ["1/7", "0"]
 
 
-def test_check_states_numbers_at_a_choice_beside_its_budget(run: Run) -> None:
-    flags = ["--epsilon", "2", "--delta", "1e-5", "--at-delta", "1e-6", "--at-epsilon", "1"]
-    result = run("check", "rides.yaml", *flags)
-    assert result.exit_code == 0
-    assert "ε ≤ 4.77457 at δ = 1e-6" in result.stdout
-    assert "δ ≤ 3.1416e-7 at ε = 1" in result.stdout
-    document = json.loads(run("check", "rides.yaml", *flags, "--format", "json").stdout)
-    (found,) = document["results"]
-    assert found["budget"]["exact"]["delta"] == "1/100000"
-    assert [each["delta"] for each in found["at_delta"]] == [1e-6]
-
-
-def test_a_delta_alone_is_no_budget_and_the_message_says_what_is(run: Run) -> None:
-    result = run("check", "rides.yaml", "--delta", "1e-6")
-    assert result.exit_code == 2
-    assert "--epsilon" in result.stderr and "--at-delta" in result.stderr
-
-
-def test_quiet_prints_the_numbers_asked_for_one_line_a_file(run: Run) -> None:
-    flags = ["-q", "--delta", "1e-6", "--delta", "1e-9", "--at-epsilon", "1"]
-    assert run("analyze", "rides.yaml", *flags).stdout == (
-        "epsilon=4.77456758811001 delta=1e-6 epsilon=4.77456758811001 delta=1e-9 "
-        "delta=3.14159265e-7 at_epsilon=1\n"
-    )
-    result = run("analyze", "rides.yaml", "invalid.yaml", "-q", "--delta", "1e-6")
-    assert result.stdout == (
-        "rides.yaml: epsilon=4.77456758811001 delta=1e-6\ninvalid.yaml: invalid\n"
-    )
-    twice = run("analyze", "rides.yaml", "-q", "--delta", "1e-6", "--delta", "0.000001")
-    assert len(twice.stdout.split()) == 4
-
-
-def test_one_bare_number_has_no_name_and_no_doubt(run: Run) -> None:
-    assert run("analyze", "rides.yaml", "--bare").stdout == "1.7\n"
-    assert run("analyze", "rides.yaml", "-q", "--bare", "--delta", "1e-6").stdout == (
-        "4.77456758811001\n"
-    )
-    several = run("analyze", "rides.yaml", "invalid.yaml", "trap.yaml", "--bare")
-    assert several.stdout == "rides.yaml: 1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
-    pair = run("analyze", "hostile.yaml", "--bare")
-    assert pair.exit_code == 2 and "epsilon=6 delta=6e-5" in pair.stderr
-    unlike = run("analyze", "rides.yaml", "census.yaml", "--bare")
-    assert unlike.exit_code == 2
-    assert "rides.yaml has epsilon, and census.yaml has rho" in unlike.stderr
-    twice = run("analyze", "rides.yaml", "--bare", "--delta", "1e-6", "--at-epsilon", "1")
-    assert twice.exit_code == 2 and "--bare prints one number" in twice.stderr
-    assert run("analyze", "rides.yaml", "--bare", "--format", "json").exit_code == 2
-
-
 # --- streams and files ---------------------------------------------------------------------------
-
-
-def test_standard_input_is_a_dash(run: Run) -> None:
-    result = run("analyze", "-", "--quiet", stdin="rides")
-    assert (result.exit_code, result.stdout) == (0, "epsilon=1.7\n")
-    assert run("analyze", "-", stdin="rides").stdout.startswith("╭─ <stdin> ─")
-
-
-def test_quiet_keeps_complaints_off_standard_output(run: Run) -> None:
-    result = run("analyze", "-q", "rides.yaml", "invalid.yaml", "missing.yaml", "trap.yaml")
-    assert result.exit_code == 3
-    assert result.stdout == "rides.yaml: epsilon=1.7\ninvalid.yaml: invalid\ntrap.yaml: inf\n"
-    assert "error[DPC101]: unknown key `epsilom`\n  --> invalid.yaml:2:3\n" in result.stderr
-    assert "missing.yaml" in result.stderr
 
 
 @pytest.mark.slow
@@ -370,11 +219,6 @@ def test_machine_formats_are_never_coloured(run: Run) -> None:
 # --- the book ------------------------------------------------------------------------------------
 
 
-def test_version_names_the_program() -> None:
-    result = command.run("--version")
-    assert (result.exit_code, result.stdout) == (0, f"dpcompose {dpcompose.__version__}\n")
-
-
 def test_the_book_is_listed_for_people_and_machines(run: Run) -> None:
     listed = json.loads(run("theorems", "--format", "json").stdout)
     lines = [json.loads(each) for each in run("theorems", "--format", "jsonl").stdout.splitlines()]
@@ -394,35 +238,11 @@ def test_every_theorem_explains_itself_in_any_case_of_letters(run: Run) -> None:
             assert run("explain", each["place"]).stdout == result.stdout
 
 
-def test_codes_are_explained_too(run: Run) -> None:
-    result = run("explain", "dpc010")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("DPC010  ─")
-    assert "\nA key is given twice in one mapping.\n\n" in result.stdout
-    for heading in ("Gives it", "Instead", "  Level ", "  Silenced "):
-        assert f"\n{heading}" in result.stdout
-
-
-def test_the_kind_of_an_id_may_be_said(run: Run) -> None:
-    for name, said in (("IV.13", "theorem:iv.13"), ("DPC010", "code:DPC010")):
-        assert run("explain", said).stdout == run("explain", name).stdout
-    for wrong in ("code:IV.13", "theorem:DPC010", "rule:DPC010", "code:", ":DPC010x"):
-        result = run("explain", wrong)
-        assert result.exit_code == 2 and f"`{wrong}`" in result.stderr
-    assert "did you mean DPC010?" in run("explain", "code:DPC00010").stderr
-
-
 def test_every_code_in_use_is_explained() -> None:
     package = Path(dpcompose.__file__).parent
     texts = [path.read_text(encoding="utf-8") for path in package.rglob("*.py")]
     used = {code for text in texts for code in re.findall(r"\bDPC\d{3}\b", text)}
     assert used == set(codes())
-
-
-def test_an_unknown_id_gets_the_nearest_one(run: Run) -> None:
-    result = run("explain", "DPC00010")
-    assert result.exit_code == 2
-    assert "did you mean DPC010?" in result.stderr
 
 
 def test_completion_offers_theorems_and_codes() -> None:
@@ -523,32 +343,3 @@ def test_the_public_names_are_functions_whatever_was_imported(specs: Path) -> No
     assert isinstance(report, dpcompose.Report)
     assert report.bound == pure("17/10")
     assert report.verdict is not None and report.verdict.slack == Fraction(3, 10)
-
-
-FIELD = {
-    "noise_multiplier": "write `sigma`", "dp-sgd": "write `sample`", "dpsgd": "write `sample`",
-    "rounds": "write `count`", "sampling_rate": "write `sample`", "add-remove": "write `unbounded`",
-    "replace-one": "write `bounded`", "group by": "a `partition` with `by: value`",
-    "histogram": "write `value`", "clip": "write `sensitivity`", "privacy unit": "write `unit`",
-    "event level": "One row: `unbounded` where", "tuning": "a mechanism of its own",
-    "f-DP": "`gdp` where f is the curve", "VI.*": "VI.24  Gaussian DP on blocks",
-    "ZDW22": "Zhu, Dong and Wang", "CKS20 Cor 13": "zCDP at a chosen δ",
-    "Rényi conversion": "A Rényi curve at a chosen δ", "PLD": "Dominating pairs compose",
-    "moments accountant": "A Rényi curve", "bounded neighbours": "replaced",
-    "trade-off function": "trade-off", "hyperparameter": "`mechanism: select`",
-    "worst change": "costs most",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("word", FIELD)
-def test_words_of_the_field_are_explained(word: str) -> None:
-    result = command.run("explain", word)
-    assert result.exit_code == 0 and FIELD[word] in result.stdout
-
-
-@pytest.mark.parametrize("word", ["secrets", "dp-fed", "XX.3", "example:VI.25", "foldd"])
-def test_what_is_offered_for_an_unknown_word_is_like_it_or_nothing(word: str) -> None:
-    result = command.run("explain", word)
-    assert result.exit_code == 2 and "did you mean" not in result.stderr
-    if word.startswith("example:"):
-        assert "the examples are" in result.stderr and "VI.8" in result.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from io import StringIO
 from pathlib import Path
 
@@ -39,29 +38,6 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "a.dp.yaml"
     path.write_text(WRONG, encoding="utf-8", newline="")
     return path
-
-
-def test_without_a_terminal_it_is_only_shown(spec: Path) -> None:
-    result = run("analyze", "--fix", spec.name)
-    assert result.exit_code == 3
-    assert " 2 - protect: add-remove  # one row\n" in result.stderr
-    assert " 2 + protect: unbounded  # one row\n" in result.stderr
-    assert "nothing is written: --fix --yes makes the 7 corrections in 1 file\n" in result.stderr
-    assert spec.read_text(encoding="utf-8") == WRONG
-
-
-@pytest.mark.parametrize("command", ["analyze", "check"])
-def test_with_yes_it_is_written_and_analysed(spec: Path, command: str) -> None:
-    spec.chmod(0o640)
-    budget = [] if command == "analyze" else ["--epsilon", "1"]
-    result = run(command, "--fix", "--yes", *budget, spec.name)
-    assert result.exit_code == 0
-    assert spec.read_text(encoding="utf-8") == RIGHT
-    assert "0.5" in result.stdout
-    assert spec.stat().st_mode & 0o777 == 0o640
-    assert os.listdir() == [spec.name]
-    again = run(command, "--fix", "--yes", *budget, spec.name)
-    assert (again.exit_code, again.stderr) == (0, "")
 
 
 def test_line_ends_a_mark_and_further_documents_stay(spec: Path) -> None:
@@ -102,27 +78,6 @@ def test_the_question(answer: str, agreed: bool, monkeypatch: pytest.MonkeyPatch
     assert mending._agreed("2 corrections in 1 file") is agreed
     assert said.getvalue().startswith("Make the 2 corrections in 1 file? [y/N] ")
     assert ("nothing is written" in said.getvalue()) is not agreed
-
-
-def test_bad_calls(spec: Path) -> None:
-    assert run("analyze", "--fix", "-", stdin=WRONG).exit_code == 2
-    assert run("analyze", "--fix", "--files-from", "-", stdin=spec.name).exit_code == 2
-    assert run("analyze", "--yes", spec.name).exit_code == 2
-    assert spec.read_text(encoding="utf-8") == WRONG
-
-
-def test_nothing_is_written_through_a_link(spec: Path) -> None:
-    os.symlink(spec.name, "link.dp.yaml")
-    result = run("analyze", "--fix", "--yes", "link.dp.yaml")
-    assert result.exit_code == 3
-    assert "symbolic link" in result.stderr
-    assert spec.read_text(encoding="utf-8") == WRONG
-
-
-def test_what_is_no_spec_is_left_alone(spec: Path) -> None:
-    spec.write_text("protect: add-remove\n", encoding="utf-8")
-    run("analyze", "--fix", "--yes", spec.name)
-    assert spec.read_text(encoding="utf-8") == "protect: add-remove\n"
 
 
 @pytest.mark.parametrize(

@@ -54,67 +54,6 @@ def ledger(home: Path) -> Path:
     return folder
 
 
-def test_a_ledger_as_it_was(ledger: Path) -> None:
-    for revision, files, spent in (
-        ("HEAD~2", ["ledger/z.yaml"], 0.02),
-        ("HEAD~1", ["ledger/b.yaml", "ledger/z.yaml"], 0.07),
-        ("HEAD", ["ledger/a.yaml", "ledger/b.yaml"], 0.07),
-    ):
-        (found,) = totals("total", "ledger", *BUDGET, "--as-of", revision)
-        assert found["files"] == files
-        assert found["filter"]["spent"]["rho"] == pytest.approx(spent)  # type: ignore[index]
-    (ledger / "a.yaml").unlink()  # whatever is there now
-    (found,) = totals("total", "ledger/z.yaml", *BUDGET, "--as-of", "HEAD~2")
-    assert found["files"] == ["ledger/z.yaml"]
-    (found,) = totals("total", ".", *BUDGET, "--as-of", "HEAD~1")
-    assert len(found["files"]) == 2  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("ledger", "--as-of", "nothing"), "git knows no such revision"),
-        (("ledger", "--as-of", "-x"), "does not start with a hyphen"),
-        (("ledger", "--as-of", ""), "the revision is empty"),
-        (("ledger/none.yaml", "--as-of", "HEAD"), "was not there in HEAD"),
-        (("ledger/none", "--as-of", "HEAD"), "was not there in HEAD"),
-        (("-", "--as-of", "HEAD"), "by name"),
-        (("/tmp", "--as-of", "HEAD"), "not in the repository"),
-        (("ledger", "--over-time", "--fixed", "planned in the protocol"), "--over-time"),
-    ],
-)
-def test_calls_that_are_refused(ledger: Path, arguments: tuple[str, ...], says: str) -> None:
-    result = run("total", *arguments, *BUDGET, stdin="")
-    assert result.exit_code == 2 and result.stdout == ""
-    assert says in " ".join(result.stderr.split())
-
-
-def test_a_sum_as_it_was_needs_all_of_its_terms(ledger: Path) -> None:
-    (ledger / "c.yaml").write_text("dpcompose: 1\n")
-    git("add", ".")
-    git("commit", "-qm", "a bad one")
-    result = run("total", "ledger", *BUDGET, "--as-of", "HEAD")
-    assert result.exit_code == 3 and "nothing was added up" in result.stderr
-
-
-def test_releases_over_time_come_in_the_order_of_their_commits(ledger: Path) -> None:
-    (ledger / "0.yaml").write_text(spec("more", "0.01"))  # not committed: the last one
-    (found,) = totals("total", "ledger", *BUDGET, "--over-time")
-    steps: list[dict[str, object]] = found["over_time"]  # type: ignore[assignment]
-    assert [each["file"] for each in steps] == ["ledger/a.yaml", "ledger/b.yaml", "ledger/0.yaml"]
-    came = [str(each["came"]).split()[0] for each in steps]
-    assert came == ["2026-03-01", "2026-06-01", "not"]  # a new name is no new release
-    spent = [each["filter"]["spent"]["rho"] for each in steps]  # type: ignore[index]
-    left = [each["filter"]["left"]["rho"] for each in steps]  # type: ignore[index]
-    assert spent == pytest.approx([0.02, 0.07, 0.08]) and left == sorted(left, reverse=True)
-    text = run("total", "ledger", *BUDGET, "--over-time").stdout
-    assert "Over time" in text and "2026-06-01" in text
-    assert (
-        "| 2026-06-01"
-        in run("total", "ledger", *BUDGET, "--over-time", "--format", "markdown").stdout
-    )
-
-
 def test_names_with_line_breaks_and_merges_keep_their_commits(ledger: Path) -> None:
     git("checkout", "-qb", "side", "HEAD~1")
     (ledger / "odd\nname.yaml").write_text(spec("odd", "0.001"))
@@ -128,88 +67,7 @@ def test_names_with_line_breaks_and_merges_keep_their_commits(ledger: Path) -> N
     assert sorted(came.values()) == ["2026-03-01", "2026-06-01", "2026-08-01"]
 
 
-def test_a_shallow_clone_does_not_know_when_releases_came(
-    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git("clone", "-q", "--depth", "1", f"file://{tmp_path}", "clone")
-    monkeypatch.chdir(tmp_path / "clone")
-    result = run("total", "ledger", *BUDGET, "--over-time")
-    assert result.exit_code == 2 and "shallow" in result.stderr
-    assert run("total", "ledger", *BUDGET).exit_code == 0
-
-
-def test_outside_a_repository_only_the_order_is_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.yaml").write_text(spec("a", "0.02"))
-    assert run("total", "a.yaml", *BUDGET).exit_code == 0
-    result = run("total", "a.yaml", *BUDGET, "--over-time")
-    assert result.exit_code == 2 and "no git repository" in " ".join(result.stderr.split())
-
-
 # --- check --ledger ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("rho", "code"), [("0.018", 0), ("0.019", 1)])
-def test_a_release_that_would_pass_the_budget_is_refused(ledger: Path, rho: str, code: int) -> None:
-    new = Path("new.yaml")
-    new.write_text(spec("more", rho))
-    result = run("check", "new.yaml", "--ledger", "ledger", *BUDGET)
-    assert result.exit_code == code, result.output
-    text = " ".join(result.stdout.split())
-    assert "before ρ = 7/100 (0.07) of 0.0881526 spent, 0.0181526 left" in text
-    assert ("may not be released" in text) == bool(code)
-    (found,) = totals("check", "new.yaml", "--ledger", "ledger", *BUDGET)
-    before, after = found["before"], found["filter"]
-    assert before["spent"]["rho"] == pytest.approx(0.07)  # type: ignore[index]
-    assert after["spent"]["rho"] == pytest.approx(0.07 + float(rho))  # type: ignore[index]
-    assert (found["guarantee"] is None) == bool(code)
-    new.rename(ledger / "new.yaml")  # in the folder already, as in a pull request
-    assert totals("check", "ledger/new.yaml", "--ledger", "ledger", *BUDGET)[0]["filter"] == after
-
-
-def test_what_is_left_out_of_a_ledger_fails_where_that_is_asked(ledger: Path) -> None:
-    Path("new.yaml").write_text(spec("more", "0.001"))
-    for more in ((), ("--changed-since", "HEAD")):
-        call = ("check", "new.yaml", "--ledger", "ledger", *BUDGET, *more)
-        assert run(*call).exit_code == 0
-        assert run(*call, "--strict").exit_code == 2  # notes.yaml is no spec
-    (ledger / "notes.yaml").unlink()
-    assert run(*call, "--strict").exit_code == 0
-
-
-def test_other_populations_and_settings_of_a_ledger(ledger: Path) -> None:
-    Path("new.yaml").write_text(spec("other", "0.08", "q"))
-    (found,) = totals("check", "new.yaml", "--ledger", "ledger", *BUDGET)
-    assert found["population"] == "q" and found["before"] is None
-    Path("new.yaml").write_text(spec("more", "0.08"))
-    assert run("check", "new.yaml", "--ledger", "ledger", "--rho", "0.2").exit_code == 0
-    assert run("check", "new.yaml", "--ledger", "ledger").exit_code == 1  # no budget
-    Path("dpcompose.toml").write_text("total-budget = {rho = 0.1}\n")
-    assert run("check", "new.yaml", "--ledger", "ledger").exit_code == 1
-    Path("dpcompose.toml").write_text("total-budget = {rho = 0.2}\n")
-    assert run("check", "new.yaml", "--ledger", "ledger").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "more", "code", "says"),
-    [
-        (spec("a", "1").replace("population: p\n", ""), (), 2, "names no `population:`"),
-        ("dpcompose: 1\n", (), 3, "nothing was added up"),
-        (spec("a", "0"), ("--recheck",), 2, "--recheck: of single specs"),
-        (spec("a", "0"), ("--format", "sarif"), 2, "text, json, markdown or html"),
-        (spec("a", "0").replace("unbounded", "bounded"), (), 2, "not added up"),
-    ],
-)
-def test_what_cannot_be_checked_against_a_ledger(
-    ledger: Path, text: str, more: tuple[str, ...], code: int, says: str
-) -> None:
-    Path("new.yaml").write_text(text)
-    result = run("check", "new.yaml", "--ledger", "ledger", *BUDGET, *more)
-    assert result.exit_code == code
-    assert says in " ".join(result.stderr.split())
-    assert run("check", "new.yaml", "--ledger", "nowhere", *BUDGET).exit_code >= 2
 
 
 def test_the_document_is_what_its_schema_says(ledger: Path) -> None:
@@ -238,28 +96,6 @@ def since(code: int, *arguments: str) -> tuple[dict[str, object], list[str]]:
 def spent(total: dict[str, object]) -> float:
     amount: float = total["filter"]["spent"]["rho"]  # type: ignore[index]
     return amount
-
-
-def test_a_record_that_stands_is_told_with_its_revision(ledger: Path) -> None:
-    found, told = since(0)
-    assert found["record"] == {
-        "revision": "HEAD", "releases": 2, "corrected": [], "rewritten": [],
-    }  # fmt: skip
-    assert told == [] and spent(found) == pytest.approx(0.07) and found["before"] is None
-    text = run(*SINCE).stdout
-    assert "2 releases of HEAD, as before" in text and "stood in HEAD as it was made" in text
-    # A new one, in the folder or to be put there, is the only one that is new.
-    Path("new.yaml").write_text(spec("more", "0.01"))
-    outside, _ = since(0, "new.yaml")
-    Path("new.yaml").rename(ledger / "new.yaml")
-    for arguments in ((), ("ledger",), ("ledger/new.yaml",)):
-        found, _ = since(0, *arguments)
-        assert found["filter"] == outside["filter"] and spent(found) == pytest.approx(0.08)
-        assert found["before"]["spent"]["rho"] == pytest.approx(0.07)  # type: ignore[index]
-    # Without a revision it says what would look.
-    says = " ".join(run("check", "new.yaml", "--ledger", "ledger", *BUDGET).stdout.split())
-    assert says == "" or "--changed-since REV" in says
-    assert "--changed-since REV" in " ".join(run("total", "ledger", *BUDGET).stdout.split())
 
 
 def test_a_release_that_is_taken_out_is_counted(ledger: Path) -> None:
@@ -317,63 +153,6 @@ def test_what_cannot_be_added_up_any_more_is_found_too(ledger: Path, new: str, s
     assert says in told[0] and found["status"] == "refused"
 
 
-def test_fewer_copies_and_fewer_mechanisms(ledger: Path) -> None:
-    two = spec("ages", "0.02, count: 2").replace(
-        "]\n", ", {name: b, reads: people, notion: zcdp, rho: 0.01}]\n"
-    )
-    (ledger / "b.yaml").write_text(two)
-    git("commit", "-qam", "more")
-    (ledger / "b.yaml").write_text(two.replace(", count: 2", ""))
-    assert "is released 1 times, and was 2 times" in str(since(1)[1])
-    (ledger / "b.yaml").write_text(spec("ages", "0.02, count: 3"))
-    found, told = since(1)
-    assert "`mechanism b` is gone" in str(told)
-    assert spent(found) == pytest.approx(0.08)  # more than either is by itself
-
-
-def test_corrections_upwards_are_told_and_counted(ledger: Path) -> None:
-    (ledger / "b.yaml").write_text(spec("ages", "0.06"))
-    found, told = since(0)
-    assert told == [] and spent(found) == pytest.approx(0.08)
-    assert found["record"]["corrected"] == ["ledger/b.yaml"]  # type: ignore[index]
-    assert "1 corrected upwards (`ledger/b.yaml`)" in " ".join(run(*SINCE).stdout.split())
-
-
-def test_of_several_changes_the_larger_sum_counts(ledger: Path) -> None:
-    (ledger / "a.yaml").write_text(spec("counts", "0.03"))
-    (ledger / "b.yaml").write_text(spec("ages", "0.01"))
-    found, told = since(1)
-    assert len(told) == 1 and spent(found) == pytest.approx(0.08)
-
-
-def test_names_orders_and_documents_do_not_matter(ledger: Path) -> None:
-    both = [(ledger / each).read_text() for each in ("a.yaml", "b.yaml")]
-    (ledger / "a.yaml").unlink()
-    (ledger / "b.yaml").unlink()
-    (ledger / "deep").mkdir()
-    (ledger / "deep" / "all.yml").write_text("---\n".join(reversed(both)))
-    found, told = since(0)
-    assert told == [] and found["before"] is None and spent(found) == pytest.approx(0.07)
-    git("add", ".")
-    git("commit", "-qm", "one file")
-    (ledger / "deep" / "all.yml").write_text(both[0])
-    found, told = since(1)
-    assert told[0].startswith("ledger/deep/all.yml@HEAD: a release that spent")
-    assert found["record"]["rewritten"] == ["ledger/deep/all.yml@HEAD (document 1)"]  # type: ignore[index]
-    # Two releases that are alike are two.
-    (ledger / "deep" / "all.yml").write_text("---\n".join([*both, both[0]]))
-    git("commit", "-qam", "another one")
-    (ledger / "deep" / "all.yml").write_text("---\n".join(both))
-    assert len(since(1)[1]) == 1
-
-
-def test_a_new_name_and_another_content_are_another_release(ledger: Path) -> None:
-    (ledger / "b.yaml").unlink()
-    (ledger / "c.yaml").write_text(spec("ages", "0.06"))  # more, but who knows
-    found, told = since(1)
-    assert "is gone" in told[0] and spent(found) == pytest.approx(0.13)
-
-
 def test_what_hides_a_release_takes_it_out(ledger: Path) -> None:
     text = (ledger / "b.yaml").read_text()
     for hidden in (".b.yaml/b.yaml", "node_modules/b.yaml", "b.txt", "../b.yaml"):
@@ -409,15 +188,6 @@ def test_links_and_hidden_files_of_the_revision_count_once(ledger: Path) -> None
     ledger.mkdir()
     (ledger / "a.yaml").write_text(spec("counts", "0.02"))
     assert len(since(1)[1]) == 1
-
-
-def test_a_link_to_nothing_was_no_release(ledger: Path) -> None:
-    (ledger / "c.yaml").symlink_to("nothing.yaml")
-    git("add", ".")
-    git("commit", "-qm", "a link to nothing")
-    assert since(0)[1] == [] and looked_through(0) == []
-    (ledger / "c.yaml").unlink()
-    assert since(0)[1] == []
 
 
 def test_no_comment_in_a_spec_withdraws_its_release(ledger: Path) -> None:
@@ -478,31 +248,6 @@ def test_a_budget_that_settings_raise_holds_as_it_was(ledger: Path) -> None:
     assert run(*call).exit_code == 0
 
 
-def test_the_budget_and_the_filter_of_the_specs_stay(ledger: Path) -> None:
-    more = "adaptivity: parameters\nfilter: zcdp\nbudget: {rho: 0.08}\nprotect:"
-    for each in ("a.yaml", "b.yaml"):
-        (ledger / each).write_text((ledger / each).read_text().replace("protect:", more))
-    git("commit", "-qam", "one budget")
-    call = SINCE[: -len(BUDGET)]
-    assert run(*call).exit_code == 0
-    for each in ("a.yaml", "b.yaml"):
-        (ledger / each).write_text((ledger / each).read_text().replace("rho: 0.08", "rho: 9"))
-    result = run(*call)
-    says = " ".join(result.stdout.split())
-    assert result.exit_code == 1 and "the budget is ρ = 9, and was ρ = 0.08" in says
-
-
-def test_a_spec_that_was_invalid_is_compared_with_nothing(ledger: Path) -> None:
-    (ledger / "bad.yaml").write_text("dpcompose: 1\n")
-    git("add", ".")
-    git("commit", "-qm", "a bad one")
-    (ledger / "bad.yaml").write_text(spec("mended", "0.001"))
-    result = run(*SINCE)
-    assert result.exit_code == 0 and "warning[DPC223]" in result.stdout
-    (ledger / "bad.yaml").unlink()
-    assert "it was no valid spec there, and is gone" in str(since(1)[1])
-
-
 def test_names_that_are_no_text_stand_too(ledger: Path) -> None:
     name = os.fsdecode(b"ledger/\xff\x1b[31m\n.yaml")
     Path(name).write_text(spec("odd", "0.001"))
@@ -516,54 +261,6 @@ def test_names_that_are_no_text_stand_too(ledger: Path) -> None:
         assert result.exit_code == 1 and "\x1b" not in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--ledger", "ledger", "--changed-since", "nothing"), "git knows no such revision"),
-        (("--ledger", "ledger", "--changed-since", ""), "the revision is empty"),
-        (("--ledger", "led*", "--changed-since", "HEAD"), "a folder by its name"),
-        (("--ledger", "-", "--changed-since", "HEAD"), "a folder by its name"),
-        (("--ledger", "nowhere", "--changed-since", "HEAD"), "neither here nor in HEAD"),
-        (("--ledger", "/tmp", "--changed-since", "HEAD"), "not in the repository"),
-        (("--ledger", "ledger"), "no FILE is given"),
-    ],
-)
-def test_what_cannot_be_looked_up(ledger: Path, arguments: tuple[str, ...], says: str) -> None:
-    result = run("check", *arguments, *BUDGET, stdin="")
-    assert result.exit_code == 2 and result.stdout == ""
-    assert says in " ".join(result.stderr.split())
-
-
-def test_a_ledger_that_the_revision_did_not_have(ledger: Path) -> None:
-    ledger.rename(ledger.parent / "another")
-    ledger.mkdir()
-    (ledger / "first.yaml").write_text(spec("first", "0.01"))
-    assert len(since(1)[1]) == 2  # they are in another folder
-    result = run("check", "--ledger", "another", "--changed-since", "HEAD", *BUDGET)
-    assert result.exit_code == 0 and "nothing was released in HEAD" in result.stdout
-
-
-def test_a_revision_that_a_shallow_clone_lacks(
-    ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git("clone", "-q", "--depth", "1", f"file://{tmp_path}", "clone")
-    monkeypatch.chdir(tmp_path / "clone")
-    result = run("check", "--ledger", "ledger", "--changed-since", "HEAD~1", *BUDGET)
-    assert result.exit_code == 2 and "shallow" in result.stderr
-    assert run("check", "--ledger", "ledger", "--changed-since", "HEAD", *BUDGET).exit_code == 0
-
-
-def test_another_repository_in_the_ledger_is_refused(ledger: Path, tmp_path: Path) -> None:
-    git("init", "-q", "-b", "main", "ledger/sub")
-    (ledger / "sub" / "c.yaml").write_text(spec("sub", "0.001"))
-    git("-C", "ledger/sub", "add", ".")
-    git("-C", "ledger/sub", "commit", "-qm", "sub")
-    git("add", ".")
-    git("commit", "-qm", "a repository")
-    result = run(*SINCE)
-    assert result.exit_code == 2 and "another repository" in " ".join(result.stderr.split())
-
-
 # --- what the history of a branch did -------------------------------------------------------------
 
 
@@ -575,80 +272,6 @@ def looked_through(code: int, *arguments: str) -> list[str]:
     document = checked("total", result.stdout)
     assert {each["finding"]["code"] for each in document["findings"]} <= {"DPC223"}
     return [f"{each['file']}: {each['finding']['message']}" for each in document["findings"]]
-
-
-def test_a_history_in_which_every_release_stands(ledger: Path) -> None:
-    assert looked_through(0) == []
-    (ledger / "b.yaml").write_text("# corrected\n" + spec("ages", "0.051"))
-    git("commit", "-qam", "upwards")
-    assert looked_through(0) == [] and looked_through(0, "--as-of", "HEAD~1") == []
-    text = " ".join(run("total", "ledger", *BUDGET, "--over-time").stdout.split())
-    assert "came into the history of HEAD as it was made" in text
-    assert "--changed-since" not in text
-    # Of patterns nothing is known that a commit had.
-    text = " ".join(run("total", "ledger/[ab].yaml", *BUDGET, "--over-time").stdout.split())
-    assert "none was changed or taken out afterwards" in text
-
-
-def test_what_commits_took_out_or_made_less(ledger: Path) -> None:
-    (ledger / "b.yaml").write_text(spec("ages", "0.01"))
-    git("commit", "-qam", "less", date="2026-08-01T12:00:00Z")
-    (ledger / "a.yaml").unlink()
-    (ledger / "c.yaml").write_text(spec("other", "0.001"))
-    git("add", ".")
-    git("commit", "-qam", "gone", date="2026-09-01T12:00:00Z")
-    gone, less = looked_through(1)
-    assert gone.startswith("ledger/a.yaml@") and "spent ρ = 1/50 (0.02) was taken out by" in gone
-    assert "of 2026-09-01" in gone and "of 2026-08-01" in less
-    assert less.startswith("ledger/b.yaml:") and "rho is `1/100` and was `1/20`" in less
-    assert looked_through(0, "--as-of", "HEAD~2") == []
-    assert len(looked_through(1, "--as-of", "HEAD~1")) == 1
-    # What is brought back, in any file and by however many commits, is no fault any more.
-    (ledger / "old.yml").write_text(spec("counts", "0.02"))
-    (ledger / "b.yaml").write_text(spec("ages", "0.05"))
-    git("add", ".")
-    git("commit", "-qam", "back")
-    assert looked_through(0) == []
-
-
-def test_what_is_not_committed_is_held_against_the_last_commit(ledger: Path) -> None:
-    (ledger / "b.yaml").write_text(spec("ages", "0.01"))
-    assert "has changed since HEAD" in looked_through(1)[0]
-    (ledger / "b.yaml").unlink()
-    assert "is gone since HEAD" in looked_through(1)[0]
-    git("checkout", "-q", "ledger")
-    (ledger / "b.yaml").rename(ledger / "d.yaml")
-    assert looked_through(0) == []
-
-
-def test_a_release_that_never_was_is_withdrawn_in_the_settings(ledger: Path) -> None:
-    git("rm", "-q", "ledger/b.yaml")
-    Path("dpcompose.toml").write_text(
-        "[[overrides]]  # June was called off, see the minutes of 3 July\n"
-        'paths = ["ledger/b.yaml"]\nseverity = {DPC223 = "note"}\n'
-    )
-    git("add", ".")
-    git("commit", "-qm", "withdrawn")
-    (told,) = looked_through(0)
-    assert "was taken out" in told
-    git("rm", "-q", "ledger/a.yaml")
-    (ledger / "c.yaml").write_text(spec("other", "0.001"))
-    git("add", ".")
-    git("commit", "-qm", "another")
-    assert len(looked_through(1)) == 2
-
-
-def test_drafts_on_a_branch_that_was_merged_are_no_releases(ledger: Path) -> None:
-    git("checkout", "-qb", "side")
-    for rho in ("0.5", "0.01"):
-        (ledger / "draft.yaml").write_text(spec("draft", rho))
-        git("add", ".")
-        git("commit", "-qm", rho)
-    git("checkout", "-q", "-")
-    git("merge", "-q", "--no-ff", "-m", "side", "side")
-    assert looked_through(0) == []
-    git("checkout", "-q", "side")
-    assert len(looked_through(1)) == 1  # on the branch itself they were made less
 
 
 def test_streams_links_and_what_is_no_spec_in_history(ledger: Path) -> None:

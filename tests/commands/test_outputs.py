@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import stat
@@ -107,67 +106,6 @@ def test_every_output_is_what_its_format_prints_alone(folder: Path) -> None:
         for form in FORMS:
             alone = run(command, *names, "--format", form).stdout
             assert (folder / f"out.{form}").read_text(encoding="utf-8") == alone
-
-
-def test_a_plain_file_takes_the_main_output_and_a_dash_gives_its_place_away(folder: Path) -> None:
-    result = run("check", "fine.yaml", "--format", "json", "-o", "main", "-o", "jsonl=lines")
-    assert (result.exit_code, result.stdout) == (0, "")
-    (found,) = json.loads((folder / "main").read_text())["results"]
-    line = json.loads((folder / "lines").read_text())
-    assert line == {"schema_version": 1, **found}
-    printed = run("check", "over.yaml", "-o", "github=-", "-o", "concise=lines").stdout
-    assert printed.startswith("::error file=over.yaml,")
-    assert (folder / "lines").read_text().startswith("over.yaml:5:9: over budget")
-    both = run("check", "over.yaml", "-o", "main", "-o", "github=-")
-    assert both.stdout == printed
-    assert (folder / "main").read_text() == run("check", "over.yaml").stdout
-
-
-def test_quiet_goes_with_files(folder: Path) -> None:
-    result = run("analyze", "-q", "fine.yaml", "-o", "sarif=out.sarif")
-    assert (result.exit_code, result.stdout) == (0, "epsilon=1\n")
-    assert json.loads((folder / "out.sarif").read_text())["version"] == "2.1.0"
-
-
-@pytest.mark.parametrize(
-    ("outputs", "says"),
-    [
-        (["sarfi=x"], "did you mean sarif=x?"),
-        (["yaml=x"], "./yaml=x"),
-        (["sarif="], "sarif=FILE"),
-        (["one", "two"], "FORMAT=FILE"),
-        (["sarif=x", "junit=x"], "two outputs go to x"),
-        (["sarif=x", "junit=./y/../x"], "two outputs go to ./y/../x"),
-        (["x", "junit=x"], "two outputs go to x"),
-        (["github=-", "markdown=-"], "two outputs go to standard output"),
-        (["sarif=fine.yaml"], "would overwrite a spec"),
-        (["sarif=no/such/folder/x"], "cannot write no/such/folder/x: No such file"),
-        (["sarif=y", "junit=y/x/z"], "cannot write y/x/z"),
-        (["x", "sarif=."], "cannot write .: Is a directory"),
-        (["sarif=a\0b"], "cannot write"),
-    ],
-)
-def test_bad_outputs_are_refused_before_anything_is_written(
-    folder: Path, outputs: list[str], says: str
-) -> None:
-    before = listing(folder)
-    result = run("check", "fine.yaml", *(f"--output={each}" for each in outputs))
-    assert result.exit_code == 2
-    assert says in result.stderr and "Traceback" not in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert result.stdout == ""
-    assert listing(folder) == before
-
-
-def test_a_file_may_have_an_equals_sign_in_its_name(folder: Path) -> None:
-    assert run("check", "fine.yaml", "-o", "./sarif=x", "-o", "sarif=a=b").exit_code == 0
-    assert (folder / "sarif=x").read_text().startswith("╭─ fine.yaml ─")
-    assert json.loads((folder / "a=b").read_text())["version"] == "2.1.0"
-
-
-def test_nothing_is_where_it_may_all_go() -> None:
-    null = os.devnull
-    assert run("check", "fine.yaml", "-o", null, "-o", f"sarif={null}").stdout == ""
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a folder to be read-only")
@@ -328,13 +266,6 @@ def test_a_closed_standard_output_is_no_traceback_and_no_hindrance_for_files(
         assert ((folder / "x").exists(), (folder / "y").exists()) == (kept, kept)
 
 
-@pytest_posix
-def test_a_pipe_can_be_an_output(folder: Path) -> None:
-    shell = f"{sys.executable} -m dpcompose check over.yaml -o /dev/null -o jsonl=/dev/stdout | cat"
-    result = subprocess.run(shell, shell=True, capture_output=True, check=False)
-    assert json.loads(result.stdout)["file"] == "over.yaml"
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "arguments", ["--help", "check --help", "--version", "--show-completion bash", "theorems"]
@@ -385,11 +316,3 @@ def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
     for call, each in zip(calls, told, strict=True):
         quick = run(*call, str(path))
         assert (quick.exit_code, quick.stdout) == (each.exit_code, each.stdout)
-
-
-def test_an_ending_that_names_another_format_is_told(folder: Path) -> None:
-    result = run("check", "fine.yaml", "-o", "x.sarif")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "dpcompose: x.sarif is written as text: -o sarif=x.sarif writes sarif\n"
-    assert run("check", "fine.yaml", "-o", "x.txt").stderr == ""
-    assert run("check", "fine.yaml", "--format", "json", "-o", "x.sarif").stderr == ""

@@ -24,6 +24,7 @@ from dpcompose.render.help.code_text import codes
 from dpcompose.render.help.language_pages import example_page, language_page, word_page
 from dpcompose.render.help.pages import code_page, theorem_page, theorem_table
 from dpcompose.render.layout import Style
+from dpcompose.render.parts.console import printed
 from dpcompose.render.words.theorem_text import matching
 from dpcompose.spec import json_schema
 from dpcompose.spec.vocabulary import WordSort, vocabulary
@@ -147,15 +148,15 @@ def test_the_language_lists_every_word() -> None:
 def pages(style: Style) -> Iterator[tuple[str, str]]:
     """Every page, with what it is of."""
     for word in vocabulary():
-        yield word, word_page(word, dpcompose.analyze, style)
+        yield word, printed(word_page(word, dpcompose.analyze, style), style)
     for number, example in printed_examples().items():
-        yield number, example_page(number, example, dpcompose.analyze, style)
+        yield number, printed(example_page(number, example, dpcompose.analyze, style), style)
     for entry in whole_book().values():
-        yield entry.id, theorem_page(entry, style)
+        yield entry.id, printed(theorem_page(entry, style), style)
     for code, meaning in codes().items():
-        yield code, code_page(code, meaning, style)
-    yield "language", language_page(style)
-    yield "theorems", theorem_table([*whole_book().values()], style)
+        yield code, printed(code_page(code, meaning, style), style)
+    yield "language", printed(language_page(style), style)
+    yield "theorems", printed(theorem_table([*whole_book().values()], style), style)
 
 
 @pytest.mark.slow

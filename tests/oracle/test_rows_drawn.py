@@ -1,9 +1,4 @@
-"""Several rows that change above a sample, against the worst mechanism by linear programs.
-
-The mechanism gives one event a chance for every sample that may be drawn; its statement bounds
-these by one another, and the chances of the event on the two tables are their means. That is all
-that the statement says, so that the optimum is the truth.
-"""
+"""Several rows that change above a sample, against the worst mechanism by linear programs."""
 
 from __future__ import annotations
 
@@ -11,17 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from reference.events import largest_gain, largest_ratio
 from scipy.stats import norm
 
 import dpcompose
 
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 #: How many of the old rows are drawn, and how many of the new ones.
 Part = tuple[int, int]
 #: A part, and the one that one step leads to.
@@ -71,23 +64,10 @@ def worst(
     first: Law, second: Law, steps: Steps, said: Said | Sequence[Said], epsilon: float
 ) -> float:
     """The largest P(E) - e^ε·Q(E) of all mechanisms that are so private at each step."""
-    known = list(steps)
-    places = {part: n for n, part in enumerate(dict.fromkeys([*first, *second, *sum(known, ())]))}
     every = [said] if isinstance(said, tuple) else said
-    sides, right = [], []
-    for (a, b), (epsilon_said, delta) in product([*known, *((b, a) for a, b in known)], every):
-        rise = math.exp(epsilon_said)
-        row = np.zeros(len(places))
-        row[places[a]], row[places[b]] = 1, -rise
-        # The event, and its complement.
-        sides += [row, -row]
-        right += [delta, delta + rise - 1]
-    gain = np.zeros(len(places))
-    for law, factor in ((first, -1.0), (second, math.exp(epsilon))):
-        for part, chance in law.items():
-            gain[places[part]] += factor * chance
-    bounds = (np.array(sides), np.array(right)) if sides else (None, None)
-    return -float(linprog(gain, *bounds, bounds=(0, 1), options=EXACT).fun)
+    return largest_gain(
+        first, second, [(*step, *each) for step in steps for each in every], epsilon
+    )
 
 
 # --- drawn each by itself, for replaced rows alone ------------------------------------------------
@@ -414,13 +394,10 @@ mechanisms:
     bound = dpcompose.analyze(text, recheck=True).bound
     assert bound is not None
     q = size / 10
-    old, new, none = np.eye(3)
-    close = [(old, none, whole), (new, none, whole), (old, new, min(less, whole))]
-    sides = [x - math.exp(e) * y for a, b, e in close for x, y in ((a, b), (b, a))]
-    # The most of P where Q is 1.
-    gain, fixed = q * old + (1 - q) * none, q * new + (1 - q) * none
-    found = linprog(-gain, sides, [0.0] * 6, [fixed], [1.0], bounds=(0, None), options=EXACT)
-    assert float(bound.value) == pytest.approx(math.log(-found.fun), abs=1e-8)
+    replaced = min(less, whole)
+    steps = [("old", "none", whole, 0), ("new", "none", whole, 0), ("old", "new", replaced, 0)]
+    truth = largest_ratio({"old": q, "none": 1 - q}, {"new": q, "none": 1 - q}, steps)
+    assert float(bound.value) == pytest.approx(math.log(truth), abs=1e-8)
     if size == 2:
         assert float(bound.value) == pytest.approx(0.52782046, abs=1e-8)
 

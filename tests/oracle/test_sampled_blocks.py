@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpf
-from scipy.optimize import brentq, linprog
+from reference.events import largest_ratio
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 import dpcompose
@@ -105,14 +106,13 @@ def drawn(table: Sequence[Row], rates: Sequence[float]) -> dict[Sample, float]:
     return found
 
 
-def steps(one: Sample, other: Sample) -> int | None:
+def one_more(one: Sample, other: Sample) -> int | None:
     """In which block two samples differ, by one row more; None if it is otherwise."""
     apart = [i for i in range(2) if one[i] != other[i]]
     if len(apart) != 1:
         return None
     here, there = Counter(one[apart[0]]), Counter(other[apart[0]])
-    one_more = (there - here).total() == 1 and not here - there
-    return apart[0] if one_more else None
+    return apart[0] if (there - here).total() == 1 and not here - there else None
 
 
 def worst_ratio(rates: Sequence[float], epsilons: Sequence[float], most: int) -> float:
@@ -120,37 +120,16 @@ def worst_ratio(rates: Sequence[float], epsilons: Sequence[float], most: int) ->
     the chance of E may change by e^ε of a block with each row more in its sample, and no faster."""
     laws = {table: drawn(table, rates) for table in tables(most)}
     samples = sorted({sample for law in laws.values() for sample in law})
-    place = {sample: i for i, sample in enumerate(samples)}
-    lines = []
-    for one, other in product(samples, repeat=2):
-        block = steps(one, other)
-        if block is None:
-            continue
-        for here, there in ((one, other), (other, one)):
-            line = np.zeros(len(samples))
-            line[place[here]], line[place[there]] = 1.0, -math.exp(epsilons[block])
-            lines.append(line)
-
-    def weights(law: Mapping[Sample, float]) -> Any:
-        found = np.zeros(len(samples))
-        for sample, chance in law.items():
-            found[place[sample]] = chance
-        return found
-
-    worst = 1.0
-    for first, second in product(laws, repeat=2):
-        if len(first) != len(second) or (Counter(first) - Counter(second)).total() != 1:
-            continue
-        found = linprog(
-            -weights(laws[first]),
-            A_ub=np.array(lines),
-            b_ub=np.zeros(len(lines)),
-            A_eq=weights(laws[second])[None, :],
-            b_eq=[1.0],
-        )
-        assert found.status == 0
-        worst = max(worst, -found.fun)
-    return worst
+    steps = [
+        (one, other, epsilons[block], 0)
+        for one, other in product(samples, repeat=2)
+        if (block := one_more(one, other)) is not None
+    ]
+    return max(
+        largest_ratio(laws[first], laws[second], steps)
+        for first, second in product(laws, repeat=2)
+        if len(first) == len(second) and (Counter(first) - Counter(second)).total() == 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from fractions import Fraction
 from pathlib import Path
 
-import command
 import pytest
+from command import run
 from conftest import LIBRARY, Golden
 from oracle.generate import random_spec, random_user_spec
-from typer.testing import Result
 
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
@@ -337,181 +335,7 @@ def test_a_budget_with_a_delta_is_held_against_the_composition() -> None:
     assert (found.verdict.ok, found.verdict.slack) == (report.verdict.ok, report.verdict.slack)
 
 
-# --- the command ---------------------------------------------------------------------------------
-
-
-def run(
-    *arguments: str, stdin: str | None = None, along: bool = False, **environment: str
-) -> Result:
-    """The command, of releases that were planned together unless parameters come `along`."""
-    planned = [] if along else ["--fixed", PLANNED]
-    return command.run("total", *arguments, *planned, stdin=stdin, **environment)
-
-
-@pytest.fixture
-def folder(home: Path) -> Path:
-    specs = {
-        "a": wards("1", "0.5", "0.5"),
-        "b": wards("0.5", "1", "0.7"),
-        "other": wards("3", "3", "3").replace("population: p", "population: '|x|'"),
-        "unnamed": wards("3", "3", "3").replace("population: p\n", ""),
-        "bounded": wards("3", "3", "3").replace("unbounded", "bounded"),
-        "loose": wards("3", "3", "3").replace("epsilon: {", "relation: bounded, epsilon: {"),
-        "bad": "dpcompose: 1\n",
-    }
-    for name, text in specs.items():
-        Path(f"{name}.yaml").write_text(text)
-    return home
-
-
-def test_folders_and_streams(folder: Path) -> None:
-    stream = f"{wards('1', '0.5', '0.5')}---\n{wards('0.5', '1', '0.7')}"
-    (folder / "many.yaml").write_text(stream)
-    assert "ε = 3/2 (1.5) pure DP in 2 releases" in run("many.yaml").stdout
-    assert "<stdin> (document 2): count" in run("-", stdin=stream).stdout
-    (folder / "in").mkdir()
-    for name in ("a", "b"):
-        (folder / f"{name}.yaml").rename(folder / "in" / f"{name}.yaml")
-    assert "ε = 3/2 (1.5) pure DP in 2 releases" in run("in").stdout
-    assert run("none*.yaml").exit_code == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["text", "json", "markdown"])
-def test_exit_codes(folder: Path, form: str) -> None:
-    calls = {
-        ("a.yaml", "b.yaml"): 0,
-        ("a.yaml", "b.yaml", "--epsilon", "3/2"): 0,
-        ("a.yaml", "b.yaml", "--epsilon", "1.4"): 1,
-        ("a.yaml", "b.yaml", "other.yaml", "--epsilon", "2"): 1,
-        ("a.yaml", "unnamed.yaml", "--epsilon", "1"): 0,
-        ("a.yaml", "unnamed.yaml", "--epsilon", "1", "--all"): 1,
-        ("unnamed.yaml",): 2,
-        ("a.yaml", "bounded.yaml"): 2,
-        ("a.yaml", "loose.yaml"): 1,
-        ("a.yaml", "bad.yaml"): 3,
-        ("a.yaml", "none.yaml"): 2,
-        ("a.yaml", "-o", "a.yaml"): 2,
-        ("a.yaml", "--delta", "1e-6"): 2,
-    }
-    for arguments, expected in calls.items():
-        result = run(*arguments, "--format", form)
-        assert result.exit_code == expected, (arguments, result.output)
-        if expected == 3 or arguments[-1] == "none.yaml":
-            assert result.stdout == "" and "nothing was added up" in result.stderr
-
-
-def test_what_is_printed(folder: Path) -> None:
-    result = run("a.yaml", "b.yaml", "unnamed.yaml", "--epsilon", "2")
-    assert "ε = 3/2 (1.5) pure DP in 2 releases" in result.stdout
-    assert "75 % of ε = 2  ✓ 0.5 left" in result.stdout
-    assert "no `population:` is named: `unnamed.yaml`" in result.stdout
-    document = json.loads(run("a.yaml", "b.yaml", "unnamed.yaml", "--format", "json").stdout)
-    assert document["without_population"] == ["unnamed.yaml"]
-    assert document["totals"][0]["guarantee"]["exact"] == {"epsilon": "3/2"}
-    shown = run("other.yaml", "--format", "markdown").stdout
-    assert "### <code>population &#124;x&#124;</code>: ε = 3 pure DP in 1 release\n" in shown
-
-
-def test_the_number_at_the_delta_of_the_budget_leads(folder: Path) -> None:
-    Path("z.yaml").write_text(
-        f"{HEAD}datasets: {{r: {{}}}}\nmechanisms:\n"
-        "  - {name: a, reads: r, notion: zcdp, rho: 1/10}\n"
-    )
-    call = ("z.yaml", "--fixed", PLANNED, "--epsilon", "4", "--delta", "1e-7")
-    shown = run(*call, "--at-delta", "1e-5").stdout
-    assert re.search(r"bound +ε ≤ 2.34836 at δ = 1e-7 ", shown)
-    assert re.search(r"At a chosen δ  ─+\nδ = 1e-5  ε ≤ 1.91424 by", shown)
-
-
-def test_populations_are_code_in_markdown(folder: Path) -> None:
-    Path("loud.yaml").write_text(
-        wards("1", "1", "1").replace("population: p", "population: '@all'")
-    )
-    shown = run("loud.yaml", "--format", "markdown").stdout
-    assert "### <code>population &#64;all</code>: ε = 1 pure DP in 1 release\n" in shown
-    assert "| <code>loud.yaml</code> | ε = 1 |" in shown
-    assert "@" not in shown
-
-
-# --- settings ------------------------------------------------------------------------------------
-
-
-def budgets(result: Result) -> list[object]:
-    return [each["budget"] for each in json.loads(result.stdout)["totals"]]
-
-
-@pytest.mark.slow
-def test_a_total_budget_is_held_against_every_population(folder: Path) -> None:
-    call = ("a.yaml", "b.yaml", "other.yaml", "--format", "json")
-    Path("dpcompose.toml").write_text("budget = {epsilon = 1}\n")
-    result = run(*call)
-    assert (result.exit_code, budgets(result)) == (0, [None, None])  # which is for one spec
-    Path("dpcompose.toml").write_text("total-budget = {epsilon = 2}\n")
-    result = run(*call)
-    assert result.exit_code == 1
-    assert [(each["ok"], each["exact"]) for each in budgets(result)] == [  # type: ignore[index]
-        (True, {"epsilon": "2", "slack": "1/2"}),
-        (False, {"epsilon": "2", "slack": "-1"}),
-    ]
-    assert "75 % of ε = 2  ✓ 0.5 left" in run("a.yaml", "b.yaml").stdout
-    assert run(*call, "--isolated").exit_code == 0
-    assert run(*call, "--epsilon", "3").exit_code == 0
-    assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=3").exit_code == 1
-    assert run(*call, DPCOMPOSE_TOTAL_BUDGET="epsilon=1", DPCOMPOSE_ISOLATED="1").exit_code == 1
-
-
-def test_two_total_budgets_of_one_population_are_refused(folder: Path) -> None:
-    Path("dpcompose.toml").write_text(
-        "[[overrides]]\npaths = ['a.yaml']\ntotal-budget = {epsilon = 2}\n"
-    )
-    assert " of ε = 2  ✓" in run("b.yaml", "a.yaml").stdout
-    with Path("dpcompose.toml").open("a") as file:
-        file.write(
-            "[[overrides]]\npaths = ['b.yaml']\ntotal-budget = {epsilon = 2, delta = 1e-6}\n"
-        )
-    for form in ("text", "json", "markdown"):
-        result = run("a.yaml", "b.yaml", "--format", form)
-        assert result.exit_code == 2
-        assert (
-            "not added up: the total budget of a.yaml is ε = 2, and that of b.yaml is ε = 2, "
-            "δ = 1e-6: --epsilon, --rho or --mu gives one for all"
-        ) in result.stderr
-    assert run("a.yaml", "b.yaml", "--epsilon", "1").exit_code == 1
-    assert run("a.yaml", "b.yaml", "--epsilon", "1.5").exit_code == 0
-
-
-@pytest.mark.slow
-def test_epsilon_is_stated_at_the_deltas_of_settings(folder: Path) -> None:
-    def deltas(*arguments: str) -> list[str]:
-        (found,) = json.loads(run(*arguments, "--format", "json").stdout)["totals"]
-        return [each["exact"]["delta"] for each in found["at_delta"]]
-
-    assert deltas("a.yaml", "b.yaml") == []
-    Path("dpcompose.toml").write_text(
-        "require-delta = 1e-2\nbudget = {epsilon = 1, delta = 1e-3}\n"
-    )
-    assert deltas("a.yaml", "b.yaml") == ["1/100", "1/1000"]
-    assert deltas("a.yaml", "--at-delta", "0.5") == ["1/2", "1/100", "1/1000"]
-    with Path("a.yaml").open("a") as file:
-        file.write("budget: {epsilon: 1}\n")
-    assert deltas("a.yaml") == ["1/100"]
-    assert deltas("a.yaml", "--isolated") == []
-
-
-def test_bad_settings_stop_a_sum(folder: Path) -> None:
-    for text in ("total-budget = 2", "total-budget = {delta = 1}", "totalbudget = {}"):
-        Path("dpcompose.toml").write_text(text)
-        result = run("a.yaml", "b.yaml")
-        assert (result.exit_code, result.stdout) == (2, "")
-        said, last = result.stderr.splitlines()
-        assert [said] == command.run("analyze", "-q", "a.yaml").stderr.splitlines()
-        assert "nothing was added up" in last
-        assert run("a.yaml", "b.yaml", "--isolated").exit_code == 0
-    Path("dpcompose.toml").unlink()
-    result = run("a.yaml", DPCOMPOSE_TOTAL_BUDGET="2")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("dpcompose: DPCOMPOSE_TOTAL_BUDGET: total-budget: ")
+# --- the command (the rest of it: tests/sessions/total.session) ----------------------------------
 
 
 def test_a_sample_drawn_once_is_one_draw_in_all_specs() -> None:
@@ -563,5 +387,6 @@ def test_screens(
             encoding="utf-8",
         )
     budget = ("--epsilon", "6", "--delta", "1e-6", "--width", str(width))
-    found = run(*(f"{month}.yaml" for month in ("january", "february", "march")), *budget)
+    files = [f"{month}.yaml" for month in ("january", "february", "march")]
+    found = run("total", *files, "--fixed", PLANNED, *budget)
     golden(f"screens/total-{width}.txt", found.stdout)

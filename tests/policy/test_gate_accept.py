@@ -15,7 +15,7 @@ from tables import tables
 from dpcompose.report.declared_assumptions import Vouched, claims, is_new
 from dpcompose.source import load
 
-from .reviewer import OVERLAPPING, SPEC, codes, run, write
+from .reviewer import SPEC, codes, run, write
 
 TABLES = tables(__file__)
 
@@ -66,21 +66,6 @@ def test_how_many_rows_a_row_gives(before: str, after: str, new: bool) -> None:
     assert is_new(claim(after), claim(before)) == new
 
 
-def test_what_is_accepted_is_listed_and_passes() -> None:
-    entries = accept("s.yaml")
-    assert [(each["of"], each["by"], each["on"]) for each in entries] == [
-        (name, "Ann", "2026-01-02")
-        for name in ("dataset p", "mechanism l", "mechanism m", "population")
-    ]
-    assert entries[2]["claim"] == {
-        "epsilon": "2", "notion": "pure", "protect": "unbounded", "reads": "t",
-    }  # fmt: skip
-    assert check("s.yaml") == (0, [])
-    before = Path(LOCK).read_bytes()
-    accept("s.yaml", by="Bob", on="2027-01-01")  # nothing is new
-    assert Path(LOCK).read_bytes() == before
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "place"), TABLES["anything new is named with its place"])
 def test_anything_new_is_named_with_its_place(old: str, new: str, place: str) -> None:
@@ -119,24 +104,6 @@ def test_what_is_no_assumption_is_not_in_the_hash(old: str, new: str) -> None:
     assert check("s.yaml") == (0, [])
 
 
-def test_a_constant_counts_by_its_value_and_is_no_name() -> None:
-    text = SPEC.replace("epsilon: 2}", "epsilon: t + c}").replace(
-        "datasets", "constants: {c: 1, t: c}\ndatasets"
-    )
-    write("s.yaml", text)
-    accept("s.yaml")
-    write("s.yaml", text.replace("{c: 1, t: c}", "{c: 1, t: 1}"))
-    assert check("s.yaml") == (0, [])
-    write("s.yaml", text.replace("{c: 1, t: c}", "{c: 0.5, t: 1}"))
-    assert check("s.yaml") == (1, ["DPC316"])
-    # Datasets whose names are constants of one value are two.
-    two = SPEC.replace("datasets:", "constants: {t: 1, u: 1}\ndatasets:\n  u: {}")
-    write("s.yaml", two)
-    accept("s.yaml")
-    write("s.yaml", two.replace("reads: t,", "reads: u,"))
-    assert check("s.yaml") == (1, ["DPC316"])
-
-
 def test_another_file_or_document_is_another_spec() -> None:
     accept("s.yaml")
     write("in/s.yaml", SPEC)
@@ -145,39 +112,6 @@ def test_another_file_or_document_is_another_spec() -> None:
     assert check("s.yaml")[1] == ["DPC316"] * 4  # those of the second
     accept("s.yaml", "in")
     assert check("s.yaml", "in") == (0, [])
-
-
-def test_what_is_gone_is_noted_and_taken_out() -> None:
-    write("gone.yaml", SPEC)
-    accept("s.yaml", "gone.yaml")
-    Path("gone.yaml").unlink()
-    write("s.yaml", SPEC.replace(SPEC.splitlines(keepends=True)[8], ""))
-    result = run("check", "s.yaml", "--assumptions", LOCK)
-    assert result.exit_code == 0
-    shown = " ".join(result.stdout.split())
-    assert "note[DPC317]: `mechanism l` was accepted by `Ann` and is gone" in shown
-    assert "what was accepted of gone.yaml is stale: the spec is gone" in result.stderr
-    entries = accept("s.yaml", by="Bob")
-    assert {(each["spec"], each["by"]) for each in entries} == {("s.yaml", "Ann")}
-    assert "DPC317" not in run("check", "s.yaml", "--assumptions", LOCK).stdout
-
-
-def test_the_file_names_specs_from_its_own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    write("specs/a.yaml", SPEC)
-    assert run("accept", "specs", "-o", "specs/lock").exit_code == 0
-    entries = json.loads(Path("specs/lock").read_text(encoding="utf-8"))["accepted"]
-    assert {each["spec"] for each in entries} == {"a.yaml"}
-    monkeypatch.chdir("specs")
-    assert codes("check", "a.yaml", "--assumptions", "lock") == (0, [])
-
-
-def test_settings_and_comments_do_not_disarm_it() -> None:
-    accept("s.yaml")
-    text = SPEC.replace("epsilon: 2}", "epsilon: 1}  # dpcompose: ignore[DPC316] agreed upon")
-    write("s.yaml", text)
-    assert "DPC316" in check("s.yaml")[1]
-    write("dpcompose.toml", "severity = {DPC316 = 'note'}\n")
-    assert run("check", "s.yaml", "--assumptions", LOCK).exit_code == 2
 
 
 @pytest.mark.slow
@@ -203,37 +137,6 @@ def test_a_file_that_was_tampered_with_is_refused(change: Any, says: str) -> Non
     assert (result.exit_code, result.stdout) == (2, "") and says in result.stderr
     result = run("accept", "s.yaml")
     assert result.exit_code == 2 and says in result.stderr  # nothing is overwritten
-
-
-@pytest.mark.parametrize("name", ["", "missing.lock", "-", "."])
-def test_a_missing_file_is_a_bad_call(name: str) -> None:
-    result = run("check", "s.yaml", "--assumptions", name)
-    assert (result.exit_code, result.stdout) == (2, "")
-
-
-def test_nothing_is_accepted_where_a_spec_is_invalid() -> None:
-    write("bad.yaml", SPEC.replace("epsilon: 2}", "epsilom: 2}"))
-    result = run("accept", "s.yaml", "bad.yaml")
-    assert result.exit_code == 3 and not Path(LOCK).exists()
-    assert "bad.yaml:8:" in result.stderr and "nothing was accepted" in result.stderr
-    assert run("accept", "missing.yaml").exit_code == 2
-    assert run("accept", "-", stdin=SPEC).exit_code == 2
-    assert run("accept", "s.yaml", "-o", "s.yaml").exit_code == 2
-    assert run("accept").exit_code == 2
-
-
-def test_who_and_when_have_defaults() -> None:
-    found = run("accept", "s.yaml", "-o", "-", USER="u", LOGNAME="ann", SOURCE_DATE_EPOCH="0")
-    entry = json.loads(found.stdout)["accepted"][0]
-    assert (entry["by"], entry["on"]) == ("ann", "1970-01-01")
-
-
-def test_an_adversary_is_accepted_too() -> None:
-    text = OVERLAPPING + "adversary: {hypotheses: none-vs-uniform}\nbudget: {epsilon: 9}\n"
-    write("s.yaml", text)
-    accept("s.yaml")
-    write("s.yaml", text.replace("none-vs-uniform", "[none, {exactly: 1}]"))
-    assert check("s.yaml") == (1, ["DPC316"])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs locks of folders")

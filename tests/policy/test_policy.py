@@ -14,7 +14,6 @@ from typer.testing import Result
 
 from dpcompose.policy import settings_files
 from dpcompose.policy.codes import ADJUSTABLE, IGNORABLE, POLICY_CODES
-from dpcompose.policy.settings import FIELDS
 
 TABLES = tables(__file__)
 
@@ -53,26 +52,6 @@ def ask(*arguments: str, **environment: str) -> Result:
 # --- which file ----------------------------------------------------------------------------------
 
 
-def test_the_nearest_file_counts_and_its_own_name_first(home: Path) -> None:
-    def relation(file: str) -> str:
-        lines = run("analyze", file, "--show-settings").stdout.splitlines()
-        return next(line for line in lines if "require-relation" in line)
-
-    assert "[]" in relation("in/deep/d.yaml")
-    (home / "pyproject.toml").write_text('[tool.dpcompose]\nrequire-relation = "user"\n')
-    assert '["user"]' in relation("in/deep/d.yaml") and "# pyproject.toml" in relation("s.yaml")
-    (home / "in" / "pyproject.toml").write_text('[project]\nname = "dpcompose-specs"\n')
-    assert '["user"]' in relation("in/deep/d.yaml")  # without the table it is passed over
-    (home / "in" / "dpcompose.toml").write_text('require-relation = ["edge", "node"]\n')
-    (home / "in" / "pyproject.toml").write_text('[tool.dpcompose]\nrequire-relation = "user"\n')
-    assert '["edge", "node"]' in relation("in/deep/d.yaml")
-    assert '["user"]' in relation("s.yaml")
-    piped = run("analyze", "-", "--stdin-filename", "in/x.yaml", "--show-settings", stdin=SPEC)
-    assert '["edge", "node"]' in piped.stdout
-    assert '["user"]' in run("analyze", "-", "--show-settings", stdin=SPEC).stdout
-    assert "[]" in run("analyze", "s.yaml", "--show-settings", "--isolated").stdout.split("req")[1]
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -92,42 +71,6 @@ def test_a_site_is_an_address(home: Path, written: str, read: str | None) -> Non
     (home / "dpcompose.toml").write_text(f'site = "{written}"\n', encoding="utf-8")
     result = run("check", "s.yaml", "--show-settings")
     assert f'site = "{read}"' in result.stdout if read else result.exit_code == 2
-
-
-def test_sarif_leads_to_the_site_that_is_set(home: Path) -> None:
-    def start(*files: str, **environment: str) -> str:
-        log = json.loads(run("analyze", *files, "--format", "sarif", **environment).stdout)
-        address = str(log["runs"][0]["tool"]["driver"]["rules"][0].get("helpUri", ""))
-        return address.partition("/codes/")[0].partition("/theorems/")[0]
-
-    (home / "in" / "dpcompose.toml").write_text('site = "https://in.example"\n')
-    (home / "pyproject.toml").write_text('[tool.dpcompose]\nsite = "https://top.example"\n')
-    assert start("in") == start("in/deep/d.yaml") == "https://in.example"
-    assert (
-        start() == start(".") == start("s.yaml") == start("s.yaml", "in") == "https://top.example"
-    )
-    assert start("in", DPCOMPOSE_SITE="https://here.example") == "https://here.example"
-    assert start("in", "--isolated") == ""
-    (home / "in" / "dpcompose.toml").write_text('site = "http://in.example"\n')
-    assert "in/dpcompose.toml: site: an address is due" in run("analyze", "in").stderr
-
-
-def test_of_flags_the_environment_and_files_the_strictest_counts(home: Path) -> None:
-    (home / "dpcompose.toml").write_text(
-        'require-relation = "user"\nfail-on = "note"\nrequire-delta = 1e-3\nbudget = {epsilon = 9}'
-    )
-    environment = {"DPCOMPOSE_REQUIRE_RELATION": "bounded, edge", "DPCOMPOSE_FAIL_ON": "warning"}
-    shown = run(
-        "check", "s.yaml", "--show-settings", "--fail-on", "error", "--epsilon", "1", **environment
-    ).stdout
-    lines = {line.split(" = ")[0].strip(): line for line in shown.splitlines()[1:]}
-    assert lines.keys() == FIELDS.keys()
-    assert "# dpcompose.toml" in lines["fail-on"] and '"note"' in lines["fail-on"]
-    relations = [line for line in shown.splitlines() if "require-relation" in line]
-    assert '["bounded", "edge"]' in relations[0] and "# the environment" in relations[0]
-    assert '["user"]' in relations[1] and "# dpcompose.toml" in relations[1]
-    assert '"0.001"' in lines["require-delta"] and "# dpcompose.toml" in lines["require-delta"]
-    assert '{epsilon = "1"}' in lines["budget"] and "flags" in lines["budget"]
 
 
 @pytest.mark.slow
@@ -182,138 +125,10 @@ def test_bad_settings_are_named_and_nothing_is_analysed(home: Path, text: str, s
     assert run("analyze", "s.yaml", "--isolated").exit_code == 0
 
 
-def test_settings_that_cannot_be_read_are_no_missing_ones(home: Path) -> None:
-    (home / "dpcompose.toml").mkdir()
-    result = run("analyze", "s.yaml")
-    assert result.exit_code == 2 and "dpcompose.toml is no file" in result.stderr
-    (home / "dpcompose.toml").rmdir()
-    (home / "dpcompose.toml").symlink_to("nowhere")
-    assert run("analyze", "s.yaml").exit_code == 2
-
-
-def test_a_key_that_stands_twice_in_a_variable_is_refused() -> None:
-    result = run("check", "s.yaml", DPCOMPOSE_BUDGET="epsilon=1,epsilon=2")
-    assert result.exit_code == 2
-    assert "DPCOMPOSE_BUDGET: `epsilon` stands there twice" in result.stderr
-
-
-def test_bad_settings_of_one_folder_hide_no_spec_elsewhere(home: Path) -> None:
-    (home / "in" / "dpcompose.toml").write_text("x = 1")
-    result = run("analyze", "in", "s.yaml", "--format", "jsonl")
-    assert [each["file"] for each in found(result)] == ["s.yaml"]
-    assert result.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "says"),
-    [
-        ("DPCOMPOSE_REQUIRE_RELATOIN", "user", "did you mean DPCOMPOSE_REQUIRE_RELATION?"),
-        ("DPCOMPOSE_BUDGET", "2", "DPCOMPOSE_BUDGET: budget: unknown key `2`"),
-        ("DPCOMPOSE_FAIL_ON", "never", "fail-on: `never` is none of them"),
-        ("DPCOMPOSE_SEVERITY", "DPC204=loud", "`loud` is none of them"),
-    ],
-)
-def test_bad_settings_in_the_environment(name: str, value: str, says: str) -> None:
-    result = ask(**{name: value})
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert says in result.stderr
-
-
-def test_other_variables_are_nothing_to_us() -> None:
-    assert ask(DPCOMPOSE_VERSION="1", DPCOMPOSE_HOME="/", DPCOMPOSE_JOBS="1").exit_code == 0
-
-
-@pytest.mark.parametrize("flags", [["--require-delta", "2"], ["--require-delta", "x"]])
-def test_bad_flags(flags: list[str]) -> None:
-    result = ask(*flags)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("dpcompose: --require-delta: ")
-
-
 # --- what policies find --------------------------------------------------------------------------
 
 
-def test_a_default_budget_is_for_specs_without_one(home: Path) -> None:
-    (home / "dpcompose.toml").write_text(
-        "budget = {epsilon = 1.9999999999999999999}\n"
-        "[[overrides]]\npaths = ['in/**']\nbudget = {epsilon = 2}"
-    )
-    assert run("check", "s.yaml").exit_code == 1
-    assert run("check", "in").exit_code == 0
-    assert run("check", "s.yaml", "--isolated").exit_code == 2
-    assert run("check", "s.yaml", "--epsilon", "2").exit_code == 0
-    assert run("check", "s.yaml", DPCOMPOSE_BUDGET="epsilon=2, delta=1e-6").exit_code == 1
-    assert run("check", "in", DPCOMPOSE_BUDGET="epsilon=2, delta=1e-6").exit_code == 0
-    assert run("check", "in", DPCOMPOSE_BUDGET="epsilon=1").exit_code == 1
-    (home / "s.yaml").write_text(SPEC + "budget: {epsilon: 5}\n")
-    assert run("check", "s.yaml").exit_code == 0
-    assert run("analyze", "in").exit_code == 0
-
-
-def test_a_required_relation(home: Path) -> None:
-    assert codes(ask("--require-relation", "unbounded")) == [(NOTED, "note")]
-    result = ask("--require-relation", "bounded", "--require-relation", "user")
-    assert codes(result)[0] == ("DPC310", "error")
-    assert result.exit_code == 1
-    assert found(result)[0]["findings"][0]["line"] == 2
-    keeping = SPEC.replace("protect: unbounded", "protect: {relation: bounded, keeps: [zip]}")
-    (home / "s.yaml").write_text(keeping)
-    assert ask("--require-relation", "bounded").exit_code == 1
-    assert ask("--require-relation", "bounded keeping zip").exit_code == 0
-
-
-def test_a_required_delta_is_stated_and_not_exceeded(home: Path) -> None:
-    result = ask("--require-delta", "1e-6")
-    assert result.exit_code == 0
-    assert [each["exact"]["delta"] for each in found(result)[0]["at_delta"]] == ["1/1000000"]
-    (home / "s.yaml").write_text(SPEC + "budget: {epsilon: 3, delta: 1e-5}\n")
-    assert codes(ask("--require-delta", "1e-6"))[-1] == ("DPC311", "error")
-    assert ask("--require-delta", "1e-5").exit_code == 0
-    approx = SPEC.replace("notion: pure, epsilon: 2", "notion: approx, epsilon: 2, delta: 1e-5")
-    (home / "s.yaml").write_text(approx)
-    assert ("DPC311", "error") in codes(ask("--require-delta", "1e-6"))
-    assert ask("--require-delta", "1e-5").exit_code == 0
-
-
 BECAUSE = "because: a row has one value"
-
-
-def test_a_required_reason(home: Path) -> None:
-    (home / "dpcompose.toml").write_text("require-because = ['partition.value', 'notion.*']")
-    result = ask()
-    assert [each["code"] for each in found(result)[0]["findings"]].count("DPC312") == 2
-    assert [each["line"] for each in found(result)[0]["findings"]] == [5, 5, 7]
-    inside = SPEC.replace("blocks: 2}", f"blocks: 2, {BECAUSE}}}").replace(
-        "m,", "m, because: proved in the appendix,"
-    )
-    (home / "s.yaml").write_text(inside)
-    assert ask().exit_code == 0
-    (home / "s.yaml").write_text(inside.replace("because: proved in the appendix", "because: ' '"))
-    assert codes(ask()) == [(NOTED, "note"), ("DPC312", "error")]
-
-
-def test_what_is_forbidden(home: Path) -> None:
-    text = SPEC.replace("protect:", "roots: disjoint\nprotect:").replace("2}}", "2, drops: true}}")
-    (home / "s.yaml").write_text(text)
-    for kind, line in (("roots.disjoint", 2), ("drops", 6), ("partition.*", 6), ("notion.pure", 8)):
-        result = ask(DPCOMPOSE_FORBID=kind)
-        (finding,) = [each for each in found(result)[0]["findings"] if each["code"] == "DPC313"]
-        assert (finding["line"], kind.rstrip("*") in finding["message"]) == (line, True)
-        assert result.exit_code == 1
-    assert ask(DPCOMPOSE_FORBID="map.*,mechanism.laplace,keeps,graph").exit_code == 0
-
-
-def test_levels_of_findings(home: Path) -> None:
-    for level, code in (("error", 1), ("warning", 0), ("off", 0)):
-        (home / "dpcompose.toml").write_text(f'severity = {{{NOTED} = "{level}"}}')
-        result = ask()
-        assert result.exit_code == code
-        assert codes(result) == ([] if level == "off" else [(NOTED, level)])
-    (home / "dpcompose.toml").write_text('require-relation = "user"')
-    result = ask(DPCOMPOSE_SEVERITY="DPC310=warning")
-    assert (result.exit_code, codes(result)[0]) == (0, ("DPC310", "warning"))
-    result = ask("--require-relation", "user", DPCOMPOSE_SEVERITY="DPC310=warning")
-    assert (result.exit_code, codes(result)[0]) == (1, ("DPC310", "error"))
 
 
 def test_no_setting_hides_a_missing_bound_or_a_budget_exceeded(home: Path) -> None:
@@ -418,10 +233,3 @@ def test_json_with_reasons_and_ignored_findings_is_what_its_schema_says(home: Pa
     schema_of_results().validate(document)
     first = document["results"][0]
     assert first["document"] == 1 and first["ignored"]
-
-
-def test_sarif_shows_what_is_ignored_as_suppressed(home: Path) -> None:
-    (home / "s.yaml").write_text(SPEC.replace(P, f"{P}  # dpcompose: ignore[{NOTED}] next year"))
-    document = json.loads(run("check", "s.yaml", "--epsilon", "2", "--format", "sarif").stdout)
-    (result,) = document["runs"][0]["results"]
-    assert result["suppressions"] == [{"kind": "inSource", "justification": "next year"}]

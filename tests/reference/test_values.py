@@ -170,7 +170,7 @@ def test_a_value_is_what_its_recipe_gives(value: Value) -> None:
     assert recipes.ends(value) == (value["lower"], value["upper"])
 
 
-@pytest.mark.slow
+@pytest.mark.long  # it tests the values alone
 @pytest.mark.parametrize(
     "value", [each for each in VALUES if each["recipe"] not in QUICK], ids=lambda each: each["id"]
 )

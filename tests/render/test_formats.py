@@ -690,7 +690,7 @@ report: {delta: 1e-6}
         {"group": "census", "share": 0.25},
     ]
     assert [each.get("group") for each in found["shares"]] == ["survey", "census", None, "census"]
-    assert "group <code>survey</code>" in report.to_html()
+    assert "group survey</th>" in report.to_html()
 
 
 def test_tags_are_another_word_for_a_group() -> None:

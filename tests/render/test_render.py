@@ -453,7 +453,7 @@ def test_an_entry_is_explained_in_full(golden: Golden) -> None:
         departs="It is printed the other way round.",
         specialises=("X.0",),
     )
-    golden("handmade/explain.txt", theorem_page(entry, Style()))
+    golden("handmade/explain.txt", printed(theorem_page(entry, Style()), Style()))
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
 from dpcompose.render.exports import sarif
 from dpcompose.render.help.code_text import snippets
-from dpcompose.render.help.pages import Page, PagePart, Paragraph, Rows, Snippet
+from dpcompose.render.help.pages import aligned_rows
+from dpcompose.render.help.pages import page as page_of_parts
 from dpcompose.render.html import site_pages
 from dpcompose.render.layout import Style, page_address
-from dpcompose.render.parts.console import leading_to, literal, printed
+from dpcompose.render.parts.console import Part, Section, Snippet, leading_to, literal, printed
 from dpcompose.spec.vocabulary import vocabulary
 
 NAMES = {
@@ -124,24 +125,24 @@ def test_pages_lead_to_each_other(pages: dict[str, Read]) -> None:
 
 
 def test_hostile_text_is_escaped_everywhere() -> None:
-    def page(style: Style, made: Page) -> str:
-        rows = Rows([(HOSTILE, HOSTILE)], (HOSTILE, ""))
-        content: list[PagePart] = [Paragraph(HOSTILE), Snippet([HOSTILE]), rows]
-        return made(HOSTILE, style, [Paragraph(HOSTILE, indent=0)], [(HOSTILE, content)])
+    def hostile(style: Style) -> Section:
+        content: list[Part] = [literal(HOSTILE, style), Snippet([HOSTILE], style)]
+        content += aligned_rows([(HOSTILE, HOSTILE)], style, (HOSTILE, ""))
+        return page_of_parts(HOSTILE, [literal(HOSTILE, style)], [(HOSTILE, content)], style)
 
-    _, text = site_pages.made_page("codes", "DPC101", page, [(HOSTILE, HOSTILE)])
-    read, plain = Read(text), site_pages.made_page("codes", "DPC101", lambda *_: "")[1]
-    assert plain == "" and "script" not in read.tags and "b" not in read.tags
+    _, text = site_pages.made_page("codes", "DPC101", hostile, [(HOSTILE, HOSTILE)])
+    read = Read(text)
+    assert "script" not in read.tags and "b" not in read.tags
     assert read.text.count("<script>alert(1)</script>") >= 10
     assert "\x1b" not in text and "\u202e" not in text and "&amp;amp;" in text
 
 
 def test_texts_between_commas_are_names_only_where_all_are() -> None:
-    assert [each[1] for each in site_pages.parts("unit, rows", "words/rows.html")] == [
+    assert [each[1] for each in site_pages.pieces("unit, rows", "words/rows.html")] == [
         "words/unit.html", "", "",
     ]  # fmt: skip
-    assert not any(each[1] for each in site_pages.parts("unit, and more rows", ""))
-    found = [*site_pages.parts("by VI.13 and `unit`, not `x` or DPC999, see DPC101", "")]
+    assert not any(each[1] for each in site_pages.pieces("unit, and more rows", ""))
+    found = [*site_pages.pieces("by VI.13 and `unit`, not `x` or DPC999, see DPC101", "")]
     assert [each for each in found if each[1] or each[2]] == [
         ("VI.13", "theorems/VI.13.html", False), ("unit", "words/unit.html", True),
         ("x", "", True), ("DPC101", "codes/DPC101.html", False),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -51,11 +50,6 @@ def near(found: float, true: float) -> bool:
 # --- asked for -----------------------------------------------------------------------------------
 
 
-def test_by_default_nothing_is_said(tmp_path: Path) -> None:
-    assert "risk" not in shape(tmp_path, GAUSSIAN)
-    assert "attacker" not in run(tmp_path, "analyze", GAUSSIAN).stdout
-
-
 def test_the_flag_asks_for_the_usual_rates(tmp_path: Path) -> None:
     found = shape(tmp_path, GAUSSIAN, "--risk")["risk"]
     assert [each["false_alarms"] for each in found["hits"]] == [0.01, 0.05]
@@ -93,13 +87,6 @@ def test_one_point_stands_beside_the_curve(tmp_path: Path) -> None:
     assert near(point["advantage"], math.tanh(5))
 
 
-def test_the_first_δ_that_is_asked_for_is_the_point(tmp_path: Path) -> None:
-    text = HUNDRED + "report: {delta: [1e-9, 1e-3], risk: {}}\n"
-    assert shape(tmp_path, text)["risk"]["from_point"]["delta"] == 1e-9
-    text = HUNDRED + "budget: {epsilon: 6, delta: 1e-5}\n"
-    assert shape(tmp_path, text, "--risk")["risk"]["from_point"]["delta"] == 1e-5
-
-
 def test_mechanisms_without_a_common_notion_have_a_risk(tmp_path: Path) -> None:
     text = GAUSSIAN + "  - {name: more, reads: rows, notion: approx, epsilon: 0.5, delta: 1e-4}\n"
     assert shape(tmp_path, text)["status"] == "no-guarantee"
@@ -109,59 +96,7 @@ def test_mechanisms_without_a_common_notion_have_a_risk(tmp_path: Path) -> None:
     assert found["at_epsilon"][0]["delta"] == pytest.approx(found["risk"]["advantage"])
 
 
-def test_no_finite_bound_is_no_risk(tmp_path: Path) -> None:
-    text = HUNDRED.replace("epsilon: 0.1", "epsilon: 0.1, relation: edge")
-    text = GAUSSIAN.replace("mu: 1}", "mu: 1, relation: bounded}")
-    found = shape(tmp_path, text, "--risk")
-    assert found["status"] == "no-guarantee" and "risk" not in found
-    assert run(tmp_path, "analyze", text, "--risk", "-q").stdout == "advantage=1\n"
-
-
-BAD = [
-    ("{risk: {baselines: 0}}", "`baselines` must be above 0 and below 1, not `0`", "6:28"),
-    ("{risk: {baselines: [0.1, 1]}}", "item 2 of `baselines` must be above 0 and below 1", "6:34"),
-    ("{risk: {false_alarms: -0.1}}", "`false_alarms` is negative: `-0.1`", "6:31"),
-    ("{risk: {false_alarms: []}}", "`false_alarms` must not be empty", "6:31"),
-    ("{risk: {fpr: 0.1}}", "unknown key `fpr` in a risk", "6:17"),
-    ("{risk: {baselines: yes}}", "`yes` is a boolean, not a number", "6:28"),
-    ("{risk: true}", "`risk` must be a mapping, not `true`", "6:16"),
-    ("{risk: }", "`risk` has no value", "6:10"),
-    ("{}", "a report needs `delta`, `epsilon`, `risk` or `questions`", "6:1"),
-]
-
-
-@pytest.mark.parametrize(("written", "message", "place"), BAD)
-def test_bad_values_are_told_with_their_place(
-    tmp_path: Path, written: str, message: str, place: str
-) -> None:
-    ran = run(tmp_path, "analyze", f"{GAUSSIAN}report: {written}\n", "--format", "concise")
-    assert ran.exit_code == 3
-    assert message in ran.stdout and f"spec.yaml:{place}" in ran.stdout
-
-
-def test_other_words_are_answered_with_ours(tmp_path: Path) -> None:
-    for word, ours in {"fpr": "false_alarms", "priors": "baselines", "tpr": "false_alarms"}.items():
-        ran = run(tmp_path, "analyze", f"{GAUSSIAN}report: {{risk: {{{word}: 0.1}}}}\n")
-        assert f"write `{ours}`" in ran.stdout
-    ran = run(tmp_path, "check", f"{GAUSSIAN}budget: {{membership_advantage: 0.1}}\n")
-    assert "advantage" in ran.stdout and ran.exit_code == 3
-
-
 # --- told ----------------------------------------------------------------------------------------
-
-
-def test_words_are_counts_of_people(tmp_path: Path) -> None:
-    for width in (80, 120):
-        text = " ".join(
-            run(tmp_path, "analyze", HUNDRED, "--risk", "--width", str(width)).stdout.split()
-        )
-        assert (
-            "Of 1 000 people like this one, an attacker who would guess 10 right without their "
-            "data guesses at most 92 right with them." in text
-        )
-        assert "500 of 1 000 ≤ 842 5.33 : 1" in text
-        assert "advantage ≤ 0.381973" in text
-        assert "Not covered: other rows of the same person, what the release tells of" in text
 
 
 def test_counts_are_never_below_a_rate() -> None:
@@ -177,18 +112,6 @@ def test_counts_are_never_below_a_rate() -> None:
         assert Fraction(first) / Fraction(second) >= rate / (1 - rate)
 
 
-@pytest.mark.parametrize(
-    ("protect", "words"),
-    [
-        ("bounded", "Which of two records is in the data"),
-        ("{relation: unbounded, distance: 2}", "Whether somebody is in the data"),
-    ],
-)
-def test_words_follow_the_relation(tmp_path: Path, protect: str, words: str) -> None:
-    text = HUNDRED.replace("protect: unbounded", f"protect: {protect}")
-    assert words in " ".join(run(tmp_path, "analyze", text, "--risk").stdout.split())
-
-
 def test_an_adversary_keeps_its_own_label(tmp_path: Path) -> None:
     text = (
         "dpcompose: 1\nprotect: unbounded\ndatasets:\n  people: {}\n  practice:\n    from: people\n"
@@ -201,94 +124,7 @@ def test_an_adversary_keeps_its_own_label(tmp_path: Path) -> None:
     assert near(shape(tmp_path, text, "--risk")["risk"]["from_point"]["advantage"], math.tanh(0.6))
 
 
-def test_quiet_names_what_it_prints(tmp_path: Path) -> None:
-    text = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--quiet").stdout
-    assert re.fullmatch(
-        r"advantage=0\.3829\d+ hits=0\.0923\d+ false_alarms=0\.01 hits=0\.2595\d+ "
-        r"false_alarms=0\.05 success=0\.841\d+ baseline=0\.5 success=0\.389\d+ baseline=0\.1 "
-        r"success=0\.0923\d+ baseline=0\.01\n",
-        text,
-    )
-    assert run(tmp_path, "analyze", GAUSSIAN, "--risk", "--bare").exit_code == 2
-
-
-def test_other_formats_have_it(tmp_path: Path) -> None:
-    markdown = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--format", "markdown").stdout
-    assert "at most 9.24 % found at 1 % false alarms; advantage ≤ 0.382925" in markdown
-    sarif = json.loads(run(tmp_path, "analyze", GAUSSIAN, "--risk", "--format", "sarif").stdout)
-    assert "risk" in sarif["runs"][0]["results"][0]["properties"]
-    rechecked = run(tmp_path, "analyze", GAUSSIAN, "--risk", "--recheck").stdout
-    assert "Not checked: what an attacker gains." in " ".join(rechecked.split())
-
-
 # --- budgets -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("budget", "ok"),
-    [
-        ("{advantage: 0.382925}", True),
-        ("{advantage: 0.382924}", False),
-        ("{success: 0.09237, baseline: 0.01}", True),
-        ("{success: 0.09236, baseline: 0.01}", False),
-        ("{baseline: 1/100, success: 1/10}", True),
-    ],
-)
-def test_a_budget_in_risk_decides(tmp_path: Path, budget: str, ok: bool) -> None:
-    ran = run(tmp_path, "check", f"{GAUSSIAN}budget: {budget}\n", "--format", "json")
-    assert ran.exit_code == (0 if ok else 1)
-    [found] = json.loads(ran.stdout)["results"]
-    assert found["budget"]["ok"] is ok and (found["budget"]["slack"] >= 0) is ok
-    flags = [f"--{each}" for each in re.sub(r"[{},]", "", budget).replace(": ", "=").split()]
-    assert run(tmp_path, "check", GAUSSIAN, *flags).exit_code == (0 if ok else 1)
-
-
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        (["--success", "0.1"], "--success is a chance from a --baseline"),
-        (["--success", "0.1", "--baseline", "0.2"], "--baseline is above 0, and not above"),
-        (["--advantage", "0.1", "--mu", "1"], "are budgets in different notions"),
-        (["--advantage", "1"], "a probability below 1 is due"),
-    ],
-)
-def test_bad_budgets_on_the_command_line(tmp_path: Path, flags: Sequence[str], says: str) -> None:
-    ran = run(tmp_path, "check", GAUSSIAN, *flags)
-    assert ran.exit_code == 2 and says in ran.stderr
-
-
-@pytest.mark.parametrize(
-    ("budget", "says"),
-    [
-        ("{success: 0.1, baseline: 0.2}", "a chance of success below its baseline"),
-        ("{success: 0.1}", "a budget in success needs `baseline`"),
-        ("{advantage: 1}", "`advantage` must be below 1"),
-        ("{advantage: 0.1, epsilon: 1}", "`advantage` does not fit a budget in ε"),
-        ("{success: 0.1, baseline: 0}", "`baseline` must be above 0 and below 1"),
-    ],
-)
-def test_bad_budgets_in_specs(tmp_path: Path, budget: str, says: str) -> None:
-    ran = run(tmp_path, "check", f"{GAUSSIAN}budget: {budget}\n", "--format", "concise")
-    assert ran.exit_code == 3 and says in ran.stdout
-
-
-def under(folder: Path, settings: str, text: str) -> Result:
-    folder.mkdir()
-    (folder / "dpcompose.toml").write_text(f"root = true\n{settings}\n", encoding="utf-8")
-    return run(folder, "check", text, "--format", "concise")
-
-
-def test_settings_have_budgets_in_risk(tmp_path: Path) -> None:
-    own = GAUSSIAN + "budget: {mu: 2}\n"
-    ran = under(tmp_path / "ceiling", 'max-budget = {advantage = "0.3"}', own)
-    assert ran.exit_code == 1
-    assert "the bound is above the ceiling advantage = 0.3: advantage = 0.38292" in ran.stdout
-    ran = under(tmp_path / "default", "budget = {success = 0.1, baseline = 0.01}", GAUSSIAN)
-    assert ran.exit_code == 0
-    ran = under(tmp_path / "wrong", "budget = {success = 0.1, baseline = 0.2}", GAUSSIAN)
-    assert ran.exit_code == 2 and "the baseline is above 0 and not above the success" in ran.stderr
-    ran = under(tmp_path / "half", "budget = {success = 0.1}", GAUSSIAN)
-    assert ran.exit_code == 2 and "or success and baseline" in ran.stderr
 
 
 def test_which_budget_holds_where_another_does() -> None:
@@ -321,23 +157,6 @@ def test_noise_is_fitted_to_a_risk(tmp_path: Path, budget: str) -> None:
         true = norm.isf(float(given["baseline"])) - norm.isf(float(given["success"]))
     assert true * (1 - 1e-5) <= mu <= true
     assert run(tmp_path, "check", ran.stdout).exit_code == 0
-
-
-def test_a_budget_that_only_the_curve_meets_is_told(tmp_path: Path) -> None:
-    ran = run(tmp_path, "check", HUNDRED + "budget: {advantage: 0.4}\n", "--format", "json")
-    [found] = json.loads(ran.stdout)["results"]
-    [note] = [each for each in found["findings"] if each["code"] == "DPC213"]
-    assert note["level"] == "note" and note["line"] == 6
-    assert "ε = 10 alone allows 0.9999093" in note["message"]
-    for budget in ("{advantage: 0.3}", "{epsilon: 10}"):
-        ran = run(tmp_path, "check", f"{HUNDRED}budget: {budget}\n", "--format", "json")
-        [found] = json.loads(ran.stdout)["results"]
-        assert "DPC213" not in {each["code"] for each in found["findings"]}
-
-
-def test_no_finite_bound_meets_no_budget_in_risk(tmp_path: Path) -> None:
-    text = GAUSSIAN.replace("mu: 1}", "mu: 1, relation: bounded}")
-    assert run(tmp_path, "check", text, "--advantage", "0.9").exit_code == 1
 
 
 def test_in_python() -> None:

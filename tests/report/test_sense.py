@@ -132,3 +132,17 @@ def test_a_cap_above_which_nothing_changes(datasets: str, key: str | None) -> No
     reads = "more" if "kind: cap, rows: 7" in datasets or "rows: 4" in datasets else "more.*"
     messages = found("DPC212", datasets, f"name: a, reads: {reads}, {LAPLACE}", protect="user")
     assert (len(messages) == 1 and key in messages[0][1]) if key else messages == []
+
+
+def test_a_report_in_short_leads_with_the_number_of_its_budget() -> None:
+    """The budget's δ comes before another one that is asked for, also where ρ meets the budget."""
+    spec = (
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
+        "  - {name: counts, reads: people, notion: zcdp, rho: 1/20}\n"
+        "budget: {epsilon: 4, delta: 1e-7}\nreport: {delta: 1e-5}\n"
+    )
+    report = analyze(spec)
+    assert (
+        report.in_short
+        == f"ε ≤ {report.epsilon('1e-7'):.6g} at δ = 1e-7, ρ = 1/20 (zCDP, unbounded)"
+    )

@@ -111,8 +111,6 @@ def test_a_square_is_exact() -> None:
 def test_a_distance_in_another_unit() -> None:
     # 3·√2 is 1.5·√8.
     assert Moves("L2", F(3), F(2)).inside(F(8)) == Moves("L2", F(3, 2), F(8))
-    blocks = Moves("L2", {"a": F(3), "b": F(1)}, F(2)).inside(F(8))
-    assert blocks.distance == {"a": F(3, 2), "b": F(1, 2)}
 
 
 def truth(coordinates: int, sigma: float, epsilon: float) -> float:

@@ -104,13 +104,13 @@ ENGINES = (
         1e-3,
     ),
     Engine(
-        "chords of the least curve of several guarantees, looked at closely at their ends",
-        (("curves.both_hold", "_MOST_CHORDS", 0),),
+        "several guarantees of one mechanism, all of them at each of several steps",
+        (("core.loss.cost", "over_steps", nothing),),
         spec(
-            "reads: t, guarantees: [{notion: approx, epsilon: 0.5, delta: 1e-3}, "
-            "{notion: zcdp, rho: 0.05}]"
+            "reads: t, guarantees: [{notion: pure, epsilon: 1}, {notion: gdp, mu: 0.5}]",
+            "{relation: unbounded, distance: 3}",
         ),
-        1e-4,
+        1e-3,
     ),
     Engine(
         "group privacy of a stated pair by its formula, which needs no grid",

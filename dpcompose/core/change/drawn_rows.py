@@ -146,8 +146,11 @@ def how_many_of(rows: int, size: int, of: int) -> list[tuple[int, Fraction]]:
 
 
 def _ends(most: int) -> list[int]:
-    """Returns numbers from 0 to `most`, to the next of which each other one is rounded up: all
-    small ones first."""
+    """Returns the numbers of rows, from 0 to `most`, that are told apart: all small ones, and some
+    of the others.
+
+    A number between two of them is counted as the next larger one.
+    """
     ends = list(range(min(most, _EACH) + 1))
     while ends[-1] < most:
         ends.append(min(most, 2 * ends[-1]))

@@ -93,8 +93,8 @@ def _propagate_units(state: State, how: _Along) -> list[State] | None:
 
 
 def _item_moved(item: TracedUnit, how: _Along) -> list[tuple[tuple[TracedUnit, int], ...]] | None:
-    """Returns every way in which one item may come out of a map, as items with counts; None if too
-    many."""
+    """Returns every list of items, with counts, that a map may make of one item; None if they are
+    too many."""
     if item.below:
         inner = _propagate_units(item.below, how)
         if inner is None:
@@ -157,7 +157,7 @@ def _one_below(
     become: Callable[[ChangeUnit], ChangeUnit | None],
     one_by_one: bool,
 ) -> State:
-    """Returns what `one_below` and `assigned` do, for one level of history.
+    """Returns the change below, not in canonical form, for `one_below` and `assigned`.
 
     `one_by_one`: `become` is asked for each of several equal units, else once for all.
     """
@@ -175,8 +175,8 @@ def _one_below(
 
 
 def _placed(parent: ChangeUnit, leaf: ChangeUnit, trace_here: bool) -> TracedUnit:
-    """Returns the item of the unit `leaf`, which `parent` became; with `parent` as history, if
-    `trace_here`."""
+    """Returns the unit `leaf`, which `parent` became, as an item of a change; with `parent` as its
+    history if `trace_here`."""
     if trace_here:
         return wrap(parent, ((leaf_item(leaf), 1),))
     return leaf_item(_retag(leaf, parent))

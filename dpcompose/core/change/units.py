@@ -110,8 +110,10 @@ def leaf_item(leaf: ChangeUnit) -> TracedUnit:
 
 @lru_cache(maxsize=4096)  # few arguments repeat often, and sort keys are slow
 def wrap(leaf: ChangeUnit, below: State) -> TracedUnit:
-    """Returns a unit of an ancestor with what it became, `below`, its two sides numbered
-    canonically."""
+    """Returns a unit of an ancestor, with the units that it became (`below`), in canonical form.
+
+    Of the two ways to number the sides of a replaced row the first in order is taken.
+    """
     if len(leaf.ends) == 2 and below:
         swapped = TracedUnit(leaf._replace(ends=leaf.ends[::-1]), _other_sides(below))
         return min(TracedUnit(leaf, below), swapped, key=_order)
@@ -303,7 +305,7 @@ def equal_rows(state: State) -> int | None:
 
 
 def with_rows(state: State, rows: int) -> State:
-    """Returns a change as `equal_rows` accepts it with `rows` rows instead."""
+    """Returns the change with `rows` equal rows in place of its own (see `equal_rows`)."""
     item, _ = state[0]
     if item.below:
         return ((TracedUnit(item.leaf, with_rows(item.below, rows)), 1),)
@@ -329,8 +331,8 @@ def rows_that_change_alike(state: State) -> int | None:
 
 
 def with_alike(state: State, rows: int) -> State:
-    """Returns a change as `rows_that_change_alike` accepts it, with `rows` rows, or users,
-    instead."""
+    """Returns the change with `rows` rows, or users, in place of its own (see
+    `rows_that_change_alike`)."""
     item, count = state[0]
     if item.below and count == 1:
         return ((TracedUnit(item.leaf, with_alike(item.below, rows)), 1),)

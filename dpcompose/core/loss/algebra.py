@@ -22,6 +22,7 @@ from dpcompose.core.change.units import (
     single_units,
     with_alike,
 )
+from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, Pair
 
@@ -91,20 +92,17 @@ class LossAlgebra(ABC):
         """Returns the loss marked as an upper bound that perhaps no change attains."""
         return loss
 
-    @abstractmethod
     def traced(self, loss: Loss, origin: Any) -> Loss:
         """Returns the loss with its origin (`TracedCharge`) noted, where the algebra keeps
         mechanisms apart."""
+        return loss
 
     # -- single losses -------------------------------------------------------------------------
 
     @abstractmethod
-    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Loss:
+    def charge(self, placed: Sequence[Placed], state: State) -> Loss:
         """Returns the loss of one copy of a mechanism for the change `state` of the dataset that it
-        reads.
-
-        `coster`: a `Coster`, which computes it; `placed`: the mechanism's stated guarantees.
-        """
+        reads, by its stated guarantees `placed`."""
 
     @abstractmethod
     def of_epsilon(self, epsilon: Fraction, noise: Any = None) -> Loss:

@@ -26,13 +26,21 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Ask, Loss, Walk
 from dpcompose.core.loss.amplification import MOST_WAYS, NumberAlgebra, weighed
+from dpcompose.core.loss.cost import amount_of, least_amount
+from dpcompose.core.loss.pair_cost import (
+    MOST_PAIRS,
+    Frontier,
+    covering_pairs,
+    frontier,
+    walk_pairs,
+)
+from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import (
     Amount,
     Notion,
     Pair,
     chain,
-    chain_pairs,
     convert_over_steps,
 )
 from dpcompose.curves.rounding import (
@@ -49,31 +57,6 @@ from dpcompose.curves.rounding import (
 
 if TYPE_CHECKING:
     from dpcompose.core.mechanisms.family import Family
-
-Frontier = tuple[tuple[Fraction, Any], ...]
-
-#: The most undominated pairs of a loss; each is a bound by itself, so dropping some is sound.
-MOST_PAIRS = 24
-
-
-def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """Returns the least ε, ρ or μ² known of a concrete mechanism at a shift; infinite if none is
-    known.
-
-    `shift`: the sum of its sensitivities along a path of tables.
-    """
-    if not shift:
-        return ZERO
-    match notion:
-        case Notion.PURE:
-            found = mechanism.epsilon(shift)
-        case Notion.ZCDP:
-            found = mechanism.rho(shift)
-        case Notion.GDP:
-            found = mechanism.mu_squared(shift)
-        case _:
-            found = None
-    return math.inf if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +98,8 @@ class Scalars(NumberAlgebra):
         """Returns a number to sort losses by: the loss itself."""
         return loss
 
-    def traced(self, loss: Amount, origin: Any) -> Amount:
-        return loss
-
-    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Amount:
-        amount: Amount = coster.scalar(placed, state, self)
-        return amount
+    def charge(self, placed: Sequence[Placed], state: State) -> Amount:
+        return least_amount(placed, state, self.notion)
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Amount:
         """Returns the least amount that holds for every ε-DP mechanism, or for `noise` at the shift
@@ -274,23 +253,6 @@ class Pairs(NumberAlgebra):
         """Returns the δ as a fraction, whatever its representation."""
         return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
 
-    def frontier(self, pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
-        """Returns the undominated ones of these (ε, δ), sorted by ε; evenly thinned beyond
-        `MOST_PAIRS`."""
-        kept: list[tuple[Fraction, Any]] = []
-        for epsilon, delta in sorted(pairs, key=lambda pair: pair[0]):
-            if kept and kept[-1][0] == epsilon:
-                if delta < kept[-1][1]:
-                    kept[-1] = (epsilon, delta)
-                    if len(kept) > 1 and not delta < kept[-2][1]:
-                        kept.pop()
-            elif not kept or delta < kept[-1][1]:
-                kept.append((epsilon, delta))
-        if len(kept) > MOST_PAIRS:
-            last = len(kept) - 1
-            kept = [kept[i * last // (MOST_PAIRS - 1)] for i in range(MOST_PAIRS)]
-        return tuple(kept)
-
     def add(self, losses: Iterable[Loss]) -> Loss:
         """Returns the composition of losses on the same change: sums of ε and of δ."""
         epsilon, delta = ZERO, self.delta(ZERO)
@@ -307,7 +269,7 @@ class Pairs(NumberAlgebra):
                 several.append(loss)
         total: Frontier = ((capped(epsilon), delta),)
         for loss in several:
-            total = self.frontier((a + c, b + d) for a, b in total for c, d in loss)
+            total = frontier((a + c, b + d) for a, b in total for c, d in loss)
         return total
 
     def times(self, loss: Loss, copies: int) -> Loss:
@@ -323,7 +285,7 @@ class Pairs(NumberAlgebra):
                 result = self.add([result, power])
             copies >>= 1
             if copies:
-                power = self.frontier((a + c, b + d) for a, b in power for c, d in power)
+                power = frontier((a + c, b + d) for a, b in power for c, d in power)
         return result
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
@@ -333,12 +295,12 @@ class Pairs(NumberAlgebra):
         for loss in losses:
             if not loss:
                 return ()
-            covered = self.frontier((max(a, c), max(b, d)) for a, b in covered for c, d in loss)
+            covered = frontier((max(a, c), max(b, d)) for a, b in covered for c, d in loss)
         return covered
 
     def best(self, losses: Iterable[Loss]) -> Loss:
         """Returns the undominated (ε, δ) of several bounds on one change, all of which hold."""
-        return self.frontier(pair for loss in losses for pair in loss)
+        return frontier(pair for loss in losses for pair in loss)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
         """Returns the undominated (ε, δ) along a path of neighbouring tables.
@@ -360,7 +322,7 @@ class Pairs(NumberAlgebra):
                 plain = [plain[0], plain[-1]] if len(choices) <= MOST_PAIRS else plain[:1]
             choices = [[*before, (pair, count)] for before in choices for pair in plain]
         found = (walk_pairs(walk, free) for walk in choices)
-        return self.frontier((p[0], self.delta(p[1])) for p in found if p is not None)
+        return frontier((p[0], self.delta(p[1])) for p in found if p is not None)
 
     def key(self, loss: Frontier) -> Any:
         """Returns the (ε, δ) of the least ε, to sort losses by; infinite if there is no bound."""
@@ -368,12 +330,8 @@ class Pairs(NumberAlgebra):
             return (math.inf, math.inf)
         return (loss[0][0], self.plain(loss[0][1]))
 
-    def traced(self, loss: Frontier, origin: Any) -> Frontier:
-        return loss
-
-    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> Frontier:
-        frontier: Frontier = coster.pairs(placed, state, self)
-        return frontier
+    def charge(self, placed: Sequence[Placed], state: State) -> Frontier:
+        return self.of_pairs(covering_pairs(placed, state))
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Frontier:
         """Returns the loss of an ε-DP mechanism, (ε, 0); that of `noise` with this ε is the
@@ -387,7 +345,7 @@ class Pairs(NumberAlgebra):
         return [(epsilon, self.plain(delta)) for epsilon, delta in loss]
 
     def of_pairs(self, pairs: Iterable[Pair]) -> Frontier:
-        return self.frontier((epsilon, self.delta(delta)) for epsilon, delta in pairs)
+        return frontier((epsilon, self.delta(delta)) for epsilon, delta in pairs)
 
     def value_of(self, bound: Guarantee | Quantity) -> Pair:
         return Fraction(bound.amount), Fraction(bound.delta)
@@ -434,7 +392,7 @@ class Pairs(NumberAlgebra):
             shown = shown or hits
             delta, _ = rule(*([self._as_sum(x) for _, x in each] for each in taken))
             pairs.append((Fraction(epsilon), self._of_sum(Fraction(delta))))
-        return self.frontier(pairs), shown
+        return frontier(pairs), shown
 
     def _of_ends(self, once: Frontier, new: Frontier) -> list[tuple[Any, Any]]:
         """Returns ways of choosing a pair for a block that a row leaves (`once`) and one that it
@@ -477,18 +435,6 @@ def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     else:
         yield tuple(loss[0] for loss in losses)
         yield tuple(loss[-1] for loss in losses)
-
-
-def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
-    """Returns the (ε, δ) along a path of neighbouring tables; None if δ reaches 1.
-
-    `walk`: (pair of a step, number of such steps). `free`: the steps may be taken in any order.
-    """
-    merged: dict[Pair, int] = {}
-    for pair, count in walk:
-        if pair != (ZERO, ZERO):
-            merged[pair] = merged.get(pair, 0) + count
-    return chain_pairs(sorted(merged.items()), free)
 
 
 def algebra_of(notion: Notion, survival: bool = False) -> NumberAlgebra:

@@ -1,21 +1,22 @@
-"""The privacy loss of one mechanism for one change (theory, section 4, "Cost of a change").
+"""The least ε, ρ or μ² of one mechanism for one change (theory, section 4, "Cost of a change").
 
 Every guarantee is stated on a dataset; a change is covered by as many steps of the guarantee's
 neighbouring relation as the change needs on that dataset. Only the part of the change that reaches
 the dataset read is charged (GMPS24 IV.10).
 
 Guarantees on different datasets are alternatives for each unit of the change; guarantees on the
-same dataset may take turns along the path.
+same dataset may take turns along the path. The (ε, δ) of a change are in `pair_cost`, its curves
+in `loss_bounds`; both count steps by `needed`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import (
     PAIR,
     SINGLE,
@@ -28,18 +29,7 @@ from dpcompose.core.change.units import (
     state_of,
     top_level,
 )
-from dpcompose.core.loss.algebra import Loss, LossAlgebra
-from dpcompose.core.loss.algebras import Frontier, Pairs, Scalars, amount_of
-from dpcompose.core.loss.loss_bounds import (
-    NO_LOSS,
-    known_losses,
-    path_curves,
-    pure_paths,
-    shifts,
-)
-from dpcompose.core.loss.pair_cost import Way, all_ways, pair_cost
-from dpcompose.core.loss.pattern import UndominatedLosses, is_noise
-from dpcompose.core.loss.pattern_algebra import Patterns, single
+from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
@@ -48,11 +38,21 @@ from dpcompose.core.notions.notion import (
     Amount,
     Notion,
     at_distance,
+    chain,
     convert,
     convert_over_steps,
 )
-from dpcompose.curves import Curve, least_curve, of_several_kinds, over_steps
 from dpcompose.curves.rounding import ZERO
+
+if TYPE_CHECKING:
+    from dpcompose.core.mechanisms.family import Family
+
+#: Steps along a path: (amount of a step, number of such steps).
+_Steps = list[tuple[Amount, int]]
+
+
+# ---------------------------------------------------------------------------------------------
+# Steps
 
 
 def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
@@ -61,6 +61,15 @@ def units_at(item: TracedUnit, level: int) -> list[tuple[TracedUnit, int]]:
     for _ in range(level):
         found = [(inner, n * times) for outer, n in found for inner, times in outer.below]
     return found
+
+
+def needed(each: Placed, item: TracedUnit) -> list[tuple[int | None, int]]:
+    """Returns how many steps of the relation of the guarantee `each` cover the units inside `item`.
+
+    Pairs of (steps, number of such units), for the units of the dataset on which it is stated;
+    steps is None where the relation cannot cover the unit.
+    """
+    return [(steps(each, inner), count) for inner, count in units_at(item, each.level)]
 
 
 def len_levels(state: State) -> int:
@@ -90,268 +99,7 @@ def rejoined(state: State) -> State | None:
     return top_level(state_of(items))
 
 
-#: Statements for these relations cover changes of any size at once.
-_AT_ONCE = (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN)
-#: The most pointwise least curves of several guarantees that are computed.
-_MOST_CURVES = 20
-
-
-@dataclass(slots=True)
-class Coster:
-    """Computes the losses of mechanisms for changes of the datasets that they read, in one algebra.
-
-    Stores the step counts of guarantees and the joined curves, which repeat often.
-    """
-
-    algebra: LossAlgebra
-    _steps: dict[object, list[tuple[int | None, int]]]
-    _curves: dict[tuple[tuple[Curve, ...], int], Curve | None]
-
-    def __init__(self, algebra: LossAlgebra) -> None:
-        self.algebra = algebra
-        self._steps = {}
-        self._curves = {}
-
-    def cost_of(self, copies: int, placed: Sequence[Placed], state: State) -> Loss:
-        """Returns the loss of `copies` copies of a mechanism for the change `state` of the dataset
-        that it reads.
-
-        `placed`: the stated guarantees of the mechanism.
-        """
-        return self.algebra.times(self.algebra.charge(self, placed, state), copies)
-
-    # -- which steps ---------------------------------------------------------------------------
-
-    def needed(self, each: Placed, item: TracedUnit) -> list[tuple[int | None, int]]:
-        """Returns how many steps of the relation of the guarantee `each` cover the units inside
-        `item`.
-
-        Pairs of (steps, number of such units), for the units of the dataset on which it is stated;
-        steps is None where the relation cannot cover the unit.
-        """
-        key = (each.statement.relation, *each[1:], item)
-        known = self._steps.get(key)
-        if known is None:
-            known = [(steps(each, inner), count) for inner, count in units_at(item, each.level)]
-            self._steps[key] = known
-        return known
-
-    # -- one number ----------------------------------------------------------------------------
-
-    def scalar(self, placed: Sequence[Placed], state: State, algebra: Scalars) -> Amount:
-        """Returns the least amount (ε, ρ or μ²) known for the change `state` in the algebra's
-        notion.
-
-        Takes the minimum over guarantees in each notion converted, over guarantees of several
-        notions taking turns, over concrete noise at its total shift, and over paths of pure DP
-        steps. Infinite if no finite bound is known.
-        """
-        target = algebra.notion
-        sources = {each.statement.guarantee.notion for each in placed}
-        found = [
-            convert(self.native(placed, state, source, (source,)), source, target)
-            for source in sources
-            if target in CONVERTS[source]
-        ]
-        usable = tuple(source for source in sources if target in CONVERTS[source])
-        if len(usable) > 1:
-            found.append(self.native(placed, state, target, usable))
-        drawn = [each for each in placed if each.usable]
-        found.extend(
-            amount_of(mechanism, shift, target) for mechanism, shift in shifts(self, drawn, state)
-        )
-        if target in (Notion.ZCDP, Notion.GDP):
-            found.extend(
-                convert_over_steps(epsilon, steps, target)
-                for epsilon, steps in pure_paths(self, drawn, state)
-            )
-        return min(found, default=math.inf)
-
-    def native(
-        self, placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
-    ) -> Amount:
-        """Returns the least loss in `notion` by usable guarantees stated in one of the notions
-        `sources`."""
-        chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
-        least: Amount = _cost_of_any_change(chosen, state, notion)
-        scalars = Scalars(notion)
-        rejoined_parts = self._rejoined(chosen, state, notion)
-        if rejoined_parts is not None:
-            least = min(least, scalars.chain(rejoined_parts))
-        parts: list[tuple[Amount, int]] = []
-        for item, count in state:
-            best: tuple[Amount, list[tuple[Amount, int]]] | None = None
-            for level in {each.level for each in chosen}:
-                walk = self._walk([p for p in chosen if p.level == level], item, notion)
-                if walk is not None:
-                    total = scalars.chain(walk)
-                    if best is None or total < best[0]:
-                        best = (total, walk)
-            if best is None:
-                return least
-            parts.extend((amount, n * count) for amount, n in best[1])
-        along: Amount = scalars.chain(parts)
-        return min(least, along)
-
-    def _rejoined(
-        self, placed: Sequence[Placed], state: State, notion: Notion
-    ) -> list[tuple[Amount, int]] | None:
-        """Returns the cheapest steps where removed and added rows are paired as replaced rows.
-
-        Pairs of (amount of one step in `notion`, number of steps), by guarantees on the dataset
-        read itself. None if the change has no such pair of rows, or if some unit cannot be covered.
-        """
-        joined = _join_rows(placed, state)
-        if joined is None:
-            return None
-        own, units = joined
-        parts: list[tuple[Amount, int]] = []
-        for item, count in units:
-            walk = self._walk(own, item, notion)
-            if walk is None:
-                return None
-            parts.extend((amount, n * count) for amount, n in walk)
-        return parts
-
-    def _walk(
-        self, placed: Sequence[Placed], item: TracedUnit, notion: Notion
-    ) -> list[tuple[Amount, int]] | None:
-        """Returns the cheapest steps that cover every unit of change, at one level, inside `item`.
-
-        Pairs of (amount of one step in `notion`, number of steps); None if some unit cannot be
-        covered. All guarantees in `placed` are stated on the same dataset.
-        """
-        if len(placed) == 1:
-            each = placed[0]
-            amount = _loss_of_step(each.statement.guarantee, notion)
-            walk: list[tuple[Amount, int]] = []
-            for needed, count in self.needed(each, item):
-                if needed is None:
-                    return None
-                walk.append((amount, needed * count))
-            return walk
-        columns = [self.needed(each, item) for each in placed]
-        amounts = [_loss_of_step(each.statement.guarantee, notion) for each in placed]
-        walk = []
-        for row in zip(*columns, strict=True):
-            options = [
-                (at_distance(amount, notion, needed), amount, needed)
-                for amount, (needed, _) in zip(amounts, row, strict=True)
-                if needed is not None
-            ]
-            if not options:
-                return None
-            _, amount, needed = min(options)
-            walk.append((amount, needed * row[0][1]))
-        return walk
-
-    # -- patterns ------------------------------------------------------------------------------
-
-    def pattern(
-        self, placed: Sequence[Placed], state: State, curves: bool = False
-    ) -> UndominatedLosses:
-        """Returns the loss for one change as a single pattern with one atom, whose options are all
-        known bounds.
-
-        The pattern without atoms if nothing is lost; empty if no finite bound is known. `curves`:
-        also use power functions along paths of tables.
-        """
-        options = known_losses(self, placed, state)
-        if any(option == NO_LOSS for option in options):
-            return Patterns().zero
-        if not options:
-            return ()
-        # Noise attains its loss at any shift; a stated ε is attained over a single step only.
-        noise = all(is_noise(option) for option in options)
-        joined = [self._least_curve(tuple(options), 1)]
-        if curves:
-            # These may be below the bounds by any one guarantee.
-            joined += [*path_curves(self, placed, state), self._over_steps(placed, state)]
-        options = [*options, *(each for each in joined if each is not None)]
-        return single(options, noise or self._at_one_step(placed, state))
-
-    def _least_curve(self, options: tuple[Curve, ...], steps: int) -> Curve | None:
-        """Returns the pointwise least curve of all bounds in `options`, if they are of several
-        kinds.
-
-        None if they are of one kind, or if too many curves were computed already. `steps`: the
-        options hold for each of that many steps, and the curve is that of all steps.
-        """
-        key = (options, steps)
-        if key not in self._curves:
-            if len(self._curves) >= _MOST_CURVES or not of_several_kinds(options):
-                return None
-            curve = least_curve(options) if steps == 1 else over_steps(options, steps)
-            self._curves[key] = curve
-        return self._curves[key]
-
-    def _over_steps(self, placed: Sequence[Placed], state: State) -> Curve | None:
-        """Returns the curve of a change that takes several steps, each bounded by all guarantees.
-
-        None unless at least two guarantees share one relation and dataset, none of them is that of
-        concrete noise, and the change takes at least two steps.
-        """
-        said = [each for each in placed if each.usable and not each.statement.implied]
-        alike = {(each.statement.relation, *each[1:]) for each in said}
-        if len(said) < 2 or len(alike) > 1:
-            return None
-        kind = said[0].statement.relation.kind
-        noise = any(each.statement.guarantee.noise is not None for each in said)
-        if noise or kind in _AT_ONCE:
-            return None
-        taken = 0
-        for item, times in state:
-            for needed, count in self.needed(said[0], item):
-                if needed is None:
-                    return None
-                taken += needed * count * times
-        if taken < 2:
-            return None
-        # The bounds for one step: as if it were any change.
-        once = Relation(RelationKind.FREE_LUNCH)
-        one = [each._replace(statement=each.statement._replace(relation=once)) for each in said]
-        return self._least_curve(tuple(known_losses(self, one, state)), taken)
-
-    def _at_one_step(self, placed: Sequence[Placed], state: State) -> bool:
-        """Returns whether every guarantee covers the change in exactly one step of its relation."""
-        if len(state) != 1 or state[0][1] != 1:
-            return False
-        return all(each.usable and self.needed(each, state[0][0]) == [(1, 1)] for each in placed)
-
-    # -- pairs ---------------------------------------------------------------------------------
-
-    def pairs(self, placed: Sequence[Placed], state: State, algebra: Pairs) -> Frontier:
-        """Returns the undominated (ε, δ) that one mechanism loses for the change `state`, by its
-        stated guarantees `placed` of pure and approximate DP."""
-        usable = _as_pairs(placed)
-        said = [each.statement for each in usable]
-        at_once = [
-            (each.guarantee.value, each.guarantee.delta)
-            for each in said
-            if each.relation.kind is RelationKind.FREE_LUNCH
-        ]
-        pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
-        whole = _cost_of_any_change(pure, state, Notion.PURE)
-        if not isinstance(whole, float):
-            at_once.append((whole, ZERO))
-        return pair_cost(algebra, at_once, self.ways(placed, state))
-
-    def ways(self, placed: Sequence[Placed], state: State) -> list[Way]:
-        """Returns the paths of tables along which guarantees of pure and approximate DP cover a
-        change."""
-        usable = _as_pairs(placed)
-        found = all_ways(usable, state, self.needed)
-        joined = _join_rows(usable, state)
-        return found if joined is None else [*found, *all_ways(*joined, self.needed)]
-
-
-def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
-    """Returns the usable guarantees of pure and of approximate DP."""
-    notions = (Notion.PURE, Notion.APPROX)
-    return [p for p in placed if p.usable and p.statement.guarantee.notion in notions]
-
-
-def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
+def join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], State] | None:
     """Returns the guarantees stated on the dataset read, and the change there with rows paired.
 
     None if no removed row can be paired with an added one, or if no guarantee is on that dataset.
@@ -362,6 +110,105 @@ def _join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], St
     depth = len_levels(state)
     own = [p._replace(level=0) for p in placed if p.level == depth]
     return (own, joined) if own else None
+
+
+# ---------------------------------------------------------------------------------------------
+# Amounts
+
+
+def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
+    """Returns the least ε, ρ or μ² known of a concrete mechanism at a shift; infinite if none is
+    known.
+
+    `shift`: the sum of its sensitivities along a path of tables.
+    """
+    if not shift:
+        return ZERO
+    match notion:
+        case Notion.PURE:
+            found = mechanism.epsilon(shift)
+        case Notion.ZCDP:
+            found = mechanism.rho(shift)
+        case Notion.GDP:
+            found = mechanism.mu_squared(shift)
+        case _:
+            found = None
+    return math.inf if found is None else found
+
+
+def least_amount(placed: Sequence[Placed], state: State, target: Notion) -> Amount:
+    """Returns the least ε, ρ or μ² (`target`) known of a mechanism for the change `state`, by its
+    guarantees `placed`.
+
+    Takes the minimum over guarantees in each notion converted, over guarantees of several notions
+    taking turns, over concrete noise at its total shift, and over paths of pure DP steps. Infinite
+    if no finite bound is known.
+    """
+    stated = {each.statement.guarantee.notion for each in placed}
+    usable = tuple(source for source in stated if target in CONVERTS[source])
+    found = [
+        convert(amount_by(placed, state, source, (source,)), source, target) for source in usable
+    ]
+    if len(usable) > 1:
+        found.append(amount_by(placed, state, target, usable))
+    drawn = [each for each in placed if each.usable]
+    found += [amount_of(mechanism, shift, target) for mechanism, shift in shifts(drawn, state)]
+    if target in (Notion.ZCDP, Notion.GDP):
+        paths = pure_paths(drawn, state)
+        found += [convert_over_steps(epsilon, count, target) for epsilon, count in paths]
+    return min(found, default=math.inf)
+
+
+def amount_by(
+    placed: Sequence[Placed], state: State, notion: Notion, sources: tuple[Notion, ...]
+) -> Amount:
+    """Returns the least loss in `notion` by usable guarantees stated in one of the notions
+    `sources`."""
+    chosen = [p for p in placed if p.usable and p.statement.guarantee.notion in sources]
+    least = of_any_change(chosen, state, notion)
+    if (joined := join_rows(chosen, state)) is not None:
+        least = min(least, _along_path(*joined, notion))
+    return min(least, _along_path(chosen, state, notion))
+
+
+def _along_path(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
+    """Returns the least loss in `notion` of a path that covers each unit of the change, `state`, by
+    the guarantees on one dataset; infinite if no path does."""
+    parts: _Steps = []
+    for item, count in state:
+        best: tuple[Amount, _Steps] | None = None
+        for level in {each.level for each in placed}:
+            steps = _cheapest_steps([p for p in placed if p.level == level], item, notion)
+            if steps is not None:
+                total = chain(steps, notion)
+                if best is None or total < best[0]:
+                    best = (total, steps)
+        if best is None:
+            return math.inf
+        parts.extend((amount, n * count) for amount, n in best[1])
+    return chain(parts, notion)
+
+
+def _cheapest_steps(placed: Sequence[Placed], item: TracedUnit, notion: Notion) -> _Steps | None:
+    """Returns the cheapest steps that cover every unit of change, at one level, inside `item`; None
+    if some unit cannot be covered.
+
+    All guarantees in `placed` are stated on the same dataset.
+    """
+    columns = [needed(each, item) for each in placed]
+    amounts = [_loss_of_step(each.statement.guarantee, notion) for each in placed]
+    found: _Steps = []
+    for row in zip(*columns, strict=True):
+        options = [
+            (at_distance(amount, notion, taken), amount, taken)
+            for amount, (taken, _) in zip(amounts, row, strict=True)
+            if taken is not None
+        ]
+        if not options:
+            return None
+        _, amount, taken = min(options)
+        found.append((amount, taken * row[0][1]))
+    return found
 
 
 def _loss_of_step(guarantee: Guarantee, notion: Notion) -> Amount:
@@ -375,7 +222,7 @@ def _loss_of_step(guarantee: Guarantee, notion: Notion) -> Amount:
     return min(amount, amount_of(guarantee.noise, guarantee.shift, notion))
 
 
-def _cost_of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
+def of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
     """Returns the least loss in `notion` by guarantees that cover a change of any size at once.
 
     A free-lunch guarantee covers every change in one step; a Euclidean one is charged for the
@@ -409,3 +256,49 @@ def distance_moved(state: State, diameter: Fraction | None) -> Fraction | None:
                 return diameter
             total += Fraction(leaf.size) * times * count
     return total if diameter is None else min(total, diameter)
+
+
+# ---------------------------------------------------------------------------------------------
+# Along a path, as sums
+
+
+def counted_as(each: Placed, amount: Fraction) -> Placed:
+    """Returns the guarantee `each` in place of which one of pure DP loses `amount` a step.
+
+    Its amounts then add up along a path.
+    """
+    plain = Guarantee(Notion.PURE, amount)
+    return each._replace(statement=each.statement._replace(guarantee=plain))
+
+
+def summed_over_path(placed: Sequence[Placed], state: State) -> Fraction | None:
+    """Returns the least sum of ε along a path that covers the change; None if no path does."""
+    amount = amount_by(placed, state, Notion.PURE, (Notion.PURE,))
+    return None if isinstance(amount, float) else amount
+
+
+def shifts(placed: Sequence[Placed], state: State) -> Iterator[tuple[Family, Fraction]]:
+    """Yields each concrete mechanism stated, with its shift: the sum of its sensitivities along a
+    path.
+
+    Where several describe one loss, those that another one is known to bound better are left out.
+    """
+    groups: dict[Family, list[Placed]] = {}
+    for each in placed:
+        guarantee = each.statement.guarantee
+        if guarantee.noise is not None:
+            groups.setdefault(guarantee.noise, []).append(counted_as(each, guarantee.shift))
+    moved = {noise: summed_over_path(group, state) for noise, group in groups.items()}
+    yield from least_known({noise: shift for noise, shift in moved.items() if shift is not None})
+
+
+def pure_paths(placed: Sequence[Placed], state: State) -> Iterator[tuple[Fraction, int]]:
+    """Yields (ε, steps) of each guarantee of pure DP that covers the change in several steps."""
+    for each in placed:
+        guarantee, kind = each.statement.guarantee, each.statement.relation.kind
+        # A distance is not a number of steps: there need not be a value between two others.
+        if guarantee.notion is not Notion.PURE or kind is RelationKind.EUCLIDEAN:
+            continue
+        steps = summed_over_path([counted_as(each, Fraction(1))], state)
+        if guarantee.value and steps is not None and steps > 1:
+            yield guarantee.value, math.ceil(steps)

@@ -10,24 +10,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebras import Pairs, Scalars
+from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.compositions import at_order
-from dpcompose.core.loss.pair_cost import in_any_order, pair_steps
+from dpcompose.core.loss.cost import (
+    amount_by,
+    counted_as,
+    least_amount,
+    needed,
+    pure_paths,
+    shifts,
+    summed_over_path,
+)
+from dpcompose.core.loss.pair_cost import in_any_order, pair_steps, paths
 from dpcompose.core.mechanisms.family import Family
-from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
-from dpcompose.curves import Concentrated, Curve, Grouped, Points, Renyi, Response, curve_of
+from dpcompose.curves import (
+    Concentrated,
+    Curve,
+    Grouped,
+    Points,
+    Renyi,
+    Response,
+    curve_of,
+)
 from dpcompose.curves.families import least_of
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, geometric_up
-
-if TYPE_CHECKING:
-    from dpcompose.core.loss.cost import Coster
 
 #: The loss of a mechanism that reveals nothing.
 NO_LOSS = curve_of(None)
@@ -36,61 +47,29 @@ MOST_SINGLE_PAIRS = 3
 MOST_SINGLE_POINTS = 20
 
 
-def known_losses(costs: Coster, placed: Sequence[Placed], state: State) -> list[Curve]:
+def known_losses(placed: Sequence[Placed], state: State) -> list[Curve]:
     """Returns every known bound on the loss of one copy of a mechanism, apart from curves along
     paths.
 
-    `costs`: counts the steps that cover the change `state`; `placed`: the stated guarantees. Empty
-    if no finite bound is known.
+    `placed`: its stated guarantees; `state`: the change of the dataset that it reads. Empty if no
+    finite bound is known.
     """
     usable = [each for each in placed if each.usable]
     stated = [each for each in usable if not each.statement.implied]
     found = [
-        *_noises(costs, stated, state),
-        *_numbers(costs, stated, state),
-        *_pairs(costs, stated, state),
-        *_curves(costs, stated, state),
+        *_noises(stated, state),
+        *_numbers(stated, state),
+        *_pairs(stated, state),
+        *_curves(stated, state),
     ]
     if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
-        found.extend(_mixed(costs, usable, state))
+        found.extend(_mixed(usable, state))
     return list(dict.fromkeys(found))
 
 
-def _as_steps(each: Placed, amount: Fraction) -> Placed:
-    """Returns the guarantee `each` in place of which one of pure DP loses `amount` a step.
-
-    Its amounts then add up along a path.
-    """
-    plain = Guarantee(Notion.PURE, amount)
-    return each._replace(statement=each.statement._replace(guarantee=plain))
-
-
-def _summed(costs: Coster, placed: Sequence[Placed], state: State) -> Fraction | None:
-    """Returns the least sum of ε along a path that covers the change; None if no path does."""
-    amount = costs.native(placed, state, Notion.PURE, (Notion.PURE,))
-    return None if isinstance(amount, float) else amount
-
-
-def shifts(
-    costs: Coster, placed: Sequence[Placed], state: State
-) -> Iterator[tuple[Family, Fraction]]:
-    """Yields each concrete mechanism stated, with its shift: the sum of its sensitivities along a
-    path.
-
-    Where several describe one loss, those that another one is known to bound better are left out.
-    """
-    groups: dict[Family, list[Placed]] = {}
-    for each in placed:
-        guarantee = each.statement.guarantee
-        if guarantee.noise is not None:
-            groups.setdefault(guarantee.noise, []).append(_as_steps(each, guarantee.shift))
-    moved = {noise: _summed(costs, group, state) for noise, group in groups.items()}
-    yield from least_known({noise: shift for noise, shift in moved.items() if shift is not None})
-
-
-def _noises(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _noises(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the loss of each concrete mechanism stated, at its shift along the path."""
-    for mechanism, shift in shifts(costs, placed, state):
+    for mechanism, shift in shifts(placed, state):
         yield _noise(mechanism, shift) if shift else NO_LOSS
 
 
@@ -105,45 +84,31 @@ def _noise(noise: Family, shift: Fraction) -> Curve:
     return curve_of(part, loss.gaussian, loss.no_failure)
 
 
-def _numbers(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _numbers(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by guarantees in ε, ρ and μ, each in its own notion."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
         native = [each for each in placed if each.statement.guarantee.notion is notion]
         if all(each.statement.guarantee.noise is not None for each in native):
             continue
         if notion is Notion.PURE:
-            yield from _pure(costs, native, state)
+            yield from _pure(native, state)
             continue
-        amount = costs.native(native, state, notion, (notion,))
+        amount = amount_by(native, state, notion, (notion,))
         if not isinstance(amount, float):
             yield _curve_of_amount(notion, amount)
 
 
-def _pure(costs: Coster, native: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _pure(native: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by guarantees of pure DP (`native`) taking turns, or by one along the whole
     path."""
-    amount = costs.native(native, state, Notion.PURE, (Notion.PURE,))
+    amount = amount_by(native, state, Notion.PURE, (Notion.PURE,))
     if isinstance(amount, float):
         return
     if not amount:
         yield NO_LOSS
         return
-    for part in least_of(amount, pure_paths(costs, native, state)):
+    for part in least_of(amount, pure_paths(native, state)):
         yield curve_of(part)
-
-
-def pure_paths(
-    costs: Coster, placed: Sequence[Placed], state: State
-) -> Iterator[tuple[Fraction, int]]:
-    """Yields (ε, steps) of each guarantee of pure DP that covers the change in several steps."""
-    for each in placed:
-        guarantee, kind = each.statement.guarantee, each.statement.relation.kind
-        # A distance is not a number of steps: there need not be a value between two others.
-        if guarantee.notion is not Notion.PURE or kind is RelationKind.EUCLIDEAN:
-            continue
-        steps = _summed(costs, [_as_steps(each, Fraction(1))], state)
-        if guarantee.value and steps is not None and steps > 1:
-            yield guarantee.value, math.ceil(steps)
 
 
 def _curve_of_amount(notion: Notion, amount: Fraction) -> Curve:
@@ -157,11 +122,11 @@ def _curve_of_amount(notion: Notion, amount: Fraction) -> Curve:
     return curve_of(Concentrated(amount))
 
 
-def _pairs(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _pairs(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by guarantees in ε and (ε, δ): single pairs, and all pairs as one curve."""
     if not any(each.statement.guarantee.notion is Notion.APPROX for each in placed):
         return
-    frontier = costs.pairs(placed, state, Pairs())
+    frontier = Pairs().charge(placed, state)
     for epsilon, delta in frontier[:MOST_SINGLE_PAIRS]:
         if delta < 1:
             yield _pair(epsilon, delta)
@@ -169,7 +134,7 @@ def _pairs(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Cu
         yield curve_of(Points(tuple(pair for pair in frontier if pair[1] < 1)))
 
 
-def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def path_curves(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields curves of paths whose steps are (ε, δ), or of different ε, and may be taken in any
     order."""
     stated = [
@@ -183,7 +148,7 @@ def path_curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterat
         if each.statement.guarantee.notion in (Notion.PURE, Notion.APPROX)
     }
     if len(known) > 1 or any(delta for _, delta in known):
-        orders = (in_any_order(way) for way in costs.ways(stated, state))
+        orders = (in_any_order(way) for way in paths(stated, state))
         yield from pair_steps(steps for steps in orders if steps is not None)
 
 
@@ -194,14 +159,14 @@ def _pair(epsilon: Fraction, delta: Fraction) -> Curve:
     return curve_of(part, ZERO, 1 - delta)
 
 
-def _curves(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _curves(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by guarantees that are profiles or Rényi curves, at the group distance of
     the change."""
     for each in placed:
         guarantee = each.statement.guarantee
         if guarantee.notion not in (Notion.PROFILE, Notion.RDP):
             continue
-        amount = _summed(costs, [_as_steps(each, Fraction(1))], state)
+        amount = summed_over_path([counted_as(each, Fraction(1))], state)
         if amount is None:
             continue
         steps = math.ceil(amount)
@@ -257,9 +222,39 @@ def _renyi_grouped(
     yield from curve
 
 
-def _mixed(costs: Coster, placed: Sequence[Placed], state: State) -> Iterator[Curve]:
+def _mixed(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the losses by guarantees in different notions that take turns along the path."""
     for notion in (Notion.PURE, Notion.GDP, Notion.ZCDP):
-        amount = costs.scalar(placed, state, Scalars(notion))
+        amount = least_amount(placed, state, notion)
         if not isinstance(amount, float):
             yield _curve_of_amount(notion, amount)
+
+
+def over_several_steps(
+    placed: Sequence[Placed], state: State
+) -> tuple[tuple[Curve, ...], int] | None:
+    """Returns the known bounds of each step of a change that takes several, and how many steps.
+
+    None unless at least two guarantees share one relation and dataset, none of them is that of
+    concrete noise, and the change takes at least two steps.
+    """
+    said = [each for each in placed if each.usable and not each.statement.implied]
+    alike = {(each.statement.relation, *each[1:]) for each in said}
+    if len(said) < 2 or len(alike) > 1:
+        return None
+    kind = said[0].statement.relation.kind
+    noise = any(each.statement.guarantee.noise is not None for each in said)
+    if noise or kind in (RelationKind.FREE_LUNCH, RelationKind.EUCLIDEAN):
+        return None
+    taken = 0
+    for item, times in state:
+        for steps, count in needed(said[0], item):
+            if steps is None:
+                return None
+            taken += steps * count * times
+    if taken < 2:
+        return None
+    # The bounds for one step: as if it were any change.
+    once = Relation(RelationKind.FREE_LUNCH)
+    one = [each._replace(statement=each.statement._replace(relation=once)) for each in said]
+    return tuple(known_losses(one, state)), taken

@@ -14,30 +14,63 @@ the lines of all paths hold, and of lines of one slope the least.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import State, TracedUnit, leaf_item, only_rows
-from dpcompose.core.loss.algebras import Frontier, Pairs, walk_pairs
+from dpcompose.core.loss.cost import join_rows, needed, of_any_change
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Pair
+from dpcompose.core.notions.notion import Notion, Pair, chain_pairs
 from dpcompose.curves import Curve, Points, curve_of
 from dpcompose.curves.rounding import ONE, ZERO, bits_up, exp_up
 
+#: Undominated (ε, δ), sorted by ε; a δ may be in another form that is compared in the same way.
+Frontier = tuple[tuple[Fraction, Any], ...]
+
+#: The most undominated pairs of a loss; each is a bound by itself, so dropping some is sound.
+MOST_PAIRS = 24
 #: The most options for covering one unit,
 MOST_OPTIONS = 12
 #: and the most ways for all units of one level, and for all units of the change.
 MOST_PARTIAL, MOST_WALKS = 64, 256
 
-#: Returns how many steps of a guarantee cover the units of change inside an item, on the dataset
-#: for which the guarantee is stated: pairs (steps, number of such units).
-Needed = Callable[[Placed, TracedUnit], list[tuple[int | None, int]]]
 #: Steps along a part of a path: (loss of a step, number of such steps).
 _Steps = list[tuple[Pair, int]]
+
+
+def frontier(pairs: Iterable[tuple[Fraction, Any]]) -> Frontier:
+    """Returns the undominated ones of these (ε, δ), sorted by ε; evenly thinned beyond
+    `MOST_PAIRS`."""
+    kept: list[tuple[Fraction, Any]] = []
+    for epsilon, delta in sorted(pairs, key=lambda pair: pair[0]):
+        if kept and kept[-1][0] == epsilon:
+            if delta < kept[-1][1]:
+                kept[-1] = (epsilon, delta)
+                if len(kept) > 1 and not delta < kept[-2][1]:
+                    kept.pop()
+        elif not kept or delta < kept[-1][1]:
+            kept.append((epsilon, delta))
+    if len(kept) > MOST_PAIRS:
+        last = len(kept) - 1
+        kept = [kept[i * last // (MOST_PAIRS - 1)] for i in range(MOST_PAIRS)]
+    return tuple(kept)
+
+
+def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | None:
+    """Returns the (ε, δ) along a path of neighbouring tables; None if δ reaches 1.
+
+    `walk`: (pair of a step, number of such steps). `free`: the steps may be taken in any order.
+    """
+    merged: dict[Pair, int] = {}
+    for pair, count in walk:
+        if pair != (ZERO, ZERO):
+            merged[pair] = merged.get(pair, 0) + count
+    return chain_pairs(sorted(merged.items()), free)
 
 
 class Way(NamedTuple):
@@ -55,14 +88,34 @@ class Way(NamedTuple):
     all_free: bool
 
 
-def pair_cost(algebra: Pairs, at_once: Iterable[Pair], ways: Iterable[Way]) -> Frontier:
-    """Returns the undominated (ε, δ) of one copy of a mechanism for one change.
+def covering_pairs(placed: Sequence[Placed], state: State) -> list[Pair]:
+    """Returns (ε, δ) of one copy of a mechanism for the change `state`, all of which hold, by its
+    stated guarantees `placed` of pure and approximate DP."""
+    usable = _as_pairs(placed)
+    found = [
+        _pair(each.statement.guarantee)
+        for each in usable
+        if each.statement.relation.kind is RelationKind.FREE_LUNCH
+    ]
+    pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
+    whole = of_any_change(pure, state, Notion.PURE)
+    if not isinstance(whole, float):
+        found.append((whole, ZERO))
+    return [*found, *(pair for way in paths(placed, state) if (pair := along(way)))]
 
-    `at_once`: those of guarantees that cover a change of any size in one step; `ways`: the paths of
-    steps that make the change.
-    """
-    found = [*at_once, *(pair for way in ways if (pair := along(way)))]
-    return algebra.frontier((epsilon, algebra.delta(delta)) for epsilon, delta in found)
+
+def paths(placed: Sequence[Placed], state: State) -> list[Way]:
+    """Returns the paths of tables along which guarantees of pure and approximate DP cover a
+    change."""
+    usable = _as_pairs(placed)
+    joined = join_rows(usable, state)
+    return [*all_ways(usable, state), *(() if joined is None else all_ways(*joined))]
+
+
+def _as_pairs(placed: Sequence[Placed]) -> list[Placed]:
+    """Returns the usable guarantees of pure and of approximate DP."""
+    notions = (Notion.PURE, Notion.APPROX)
+    return [p for p in placed if p.usable and p.statement.guarantee.notion in notions]
 
 
 def along(way: Way) -> Pair | None:
@@ -91,17 +144,16 @@ def in_any_order(way: Way) -> _Steps | None:
     return steps if way.free[level] or len({pair for pair, _ in steps}) == 1 else None
 
 
-def all_ways(placed: Sequence[Placed], state: State, needed: Needed) -> list[Way]:
+def all_ways(placed: Sequence[Placed], state: State) -> list[Way]:
     """Returns the paths by which the stated guarantees of a mechanism cover the change of the
     table.
 
-    Each unit of the change, `state`, is covered by guarantees that are stated on one and the same
-    dataset (see `Way`). `placed`: the guarantees; `needed`: returns how many steps of one it takes
-    to cover a unit (see `Needed`). At most `MOST_WALKS` paths are returned.
+    Each unit of the change, `state`, is covered by guarantees, some of `placed`, that are stated on
+    one and the same dataset (see `Way`). At most `MOST_WALKS` paths are returned.
     """
     walks: list[list[tuple[int, _Steps]]] = [[]]
     for item, count in state:
-        ways = _ways(placed, item, count, needed)
+        ways = _ways(placed, item, count)
         walks = [[*before, way] for before in walks for way in ways][:MOST_WALKS]
     free = {level: only_rows(_at(state, level)) for walk in walks for level, _ in walk}
     # With one row for each unit, a row may have to go before another can come.
@@ -123,9 +175,7 @@ def _at(state: State, level: int) -> State:
     return tuple((leaf_item(item.leaf), n) for item, n in state)
 
 
-def _ways(
-    placed: Sequence[Placed], item: TracedUnit, count: int, needed: Needed
-) -> list[tuple[int, _Steps]]:
+def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[int, _Steps]]:
     """Returns the ways in which guarantees cover `count` units equal to `item`, as (level, steps
     there).
 
@@ -142,9 +192,7 @@ def _ways(
                 if steps is not None:
                     by_steps.setdefault(steps, []).append(_pair(p.statement.guarantee))
             options = [
-                (pair, steps)
-                for steps, pairs in by_steps.items()
-                for pair in Pairs().frontier(pairs)
+                (pair, steps) for steps, pairs in by_steps.items() for pair in frontier(pairs)
             ][:MOST_OPTIONS]
             shared = _shared_out(options, row[0][1] * count)
             partial = [before + way for before in partial for way in shared][:MOST_PARTIAL]

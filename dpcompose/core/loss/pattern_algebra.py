@@ -22,12 +22,15 @@ from dpcompose.core.change.units import (
 )
 from dpcompose.core.loss.algebra import Ask, Chance, LossAlgebra, Walk
 from dpcompose.core.loss.compositions import compositions, worst_total
+from dpcompose.core.loss.cost import needed
 from dpcompose.core.loss.dominance import covering, dominates
+from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses, over_several_steps, path_curves
 from dpcompose.core.loss.pattern import (
     NOTHING,
     LossMultiset,
     MechanismLossOptions,
     UndominatedLosses,
+    is_noise,
     of_options,
     one,
     size,
@@ -51,6 +54,7 @@ from dpcompose.core.loss.pattern_options import (
     unsampled,
 )
 from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 from dpcompose.curves import (
@@ -61,6 +65,9 @@ from dpcompose.curves import (
     ReplacedRows,
     Response,
     curve_of,
+    least_curve,
+    of_several_kinds,
+    over_steps,
 )
 from dpcompose.curves.rounding import ZERO, distinct_numbers, exchanged_up
 
@@ -80,6 +87,8 @@ MOST_RANKS, MOST_BEHIND = 16, 8
 _LIKENESS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, math.inf)
 #: The most comparisons of atoms to find dominated patterns.
 MOST_COMPARED = 100_000
+#: The most pointwise least curves of several guarantees that are computed.
+MOST_CURVES = 20
 #: The rounding error allowed in sizes, which are floats.
 NEARLY = 1 - 1e-9
 
@@ -97,13 +106,17 @@ class Patterns(LossAlgebra):
 
     A loss is the set of patterns that no other one dominates, each of which may be the worst at
     some δ. `curves`: whether (ε, δ) over several steps are also read as power functions; such
-    losses are not known to dominate others.
+    losses are not known to dominate others. `_joined`: the least curves computed so far, by the
+    bounds and the number of steps.
     """
 
     curves: bool = False
     zero: UndominatedLosses = field(default=(NOTHING,), init=False, compare=False, repr=False)
     none: UndominatedLosses = field(default=(), init=False, compare=False, repr=False)
     notion: Notion = field(default=Notion.PROFILE, init=False, repr=False)
+    _joined: dict[tuple[tuple[Curve, ...], int], Curve | None] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def add(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
         """Returns the composition of losses on the same change, each at any of its patterns.
@@ -269,9 +282,37 @@ class Patterns(LossAlgebra):
         """Returns an estimated size (ρ, ε) to sort losses by; infinite if there is no bound."""
         return max((size(each) for each in loss), default=(math.inf, math.inf))
 
-    def charge(self, coster: Any, placed: Sequence[Any], state: State) -> UndominatedLosses:
-        loss: UndominatedLosses = coster.pattern(placed, state, self.curves)
-        return loss
+    def charge(self, placed: Sequence[Placed], state: State) -> UndominatedLosses:
+        """Returns the loss of one copy of a mechanism as one pattern with one atom, whose options
+        are all known bounds."""
+        options = known_losses(placed, state)
+        if NO_LOSS in options:
+            return self.zero
+        if not options:
+            return ()
+        # Noise attains its loss at any shift; a stated ε is attained over a single step only.
+        attained = all(is_noise(each) for each in options) or _at_one_step(placed, state)
+        joined = [self._least_curve(tuple(options), 1)]
+        if self.curves:
+            # These may be below the bounds by any one guarantee.
+            joined += path_curves(placed, state)
+            if (several := over_several_steps(placed, state)) is not None:
+                joined.append(self._least_curve(*several))
+        return single([*options, *(each for each in joined if each is not None)], attained)
+
+    def _least_curve(self, options: tuple[Curve, ...], steps: int) -> Curve | None:
+        """Returns the pointwise least curve of bounds that hold for each of so many steps, over all
+        of them.
+
+        None if they are of one kind, or if too many curves were computed already.
+        """
+        key = (options, steps)
+        if key not in self._joined:
+            if len(self._joined) >= MOST_CURVES or not of_several_kinds(options):
+                return None
+            curve = least_curve(options) if steps == 1 else over_steps(options, steps)
+            self._joined[key] = curve
+        return self._joined[key]
 
     def traced(self, loss: UndominatedLosses, origin: Any) -> UndominatedLosses:
         return tuple(replace(each, trace=origin) if each.atoms else each for each in loss)
@@ -537,6 +578,13 @@ def either(patterns: UndominatedLosses) -> UndominatedLosses:
         else:
             options.extend(curve_of(Grouped(each, 1)) for each in compositions(pattern))
     return (of_options(options, patterns[0].trace),)
+
+
+def _at_one_step(placed: Sequence[Placed], state: State) -> bool:
+    """Returns whether every guarantee covers the change in exactly one step of its relation."""
+    if len(state) != 1 or state[0][1] != 1:
+        return False
+    return all(each.usable and needed(each, state[0][0]) == [(1, 1)] for each in placed)
 
 
 def single(options: Sequence[Curve], attained: bool) -> UndominatedLosses:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, islice
 
-from dpcompose.core.loss.algebras import Survival, walk_pairs
+from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.compositions import compositions, in_notion, total_pair, worst_total
 from dpcompose.core.loss.dominance import covering, family, of_family
-from dpcompose.core.loss.pair_cost import pair_steps
+from dpcompose.core.loss.pair_cost import pair_steps, walk_pairs
 from dpcompose.core.loss.pattern import (
     LossMultiset,
     MechanismLossOptions,

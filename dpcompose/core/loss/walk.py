@@ -159,49 +159,34 @@ class LossRules(ABC):
         raise Refused(f"there is no rule `{how.rule}` here")
 
     def units(self, state: State, search: Callable[[State], Walk], outermost: bool = False) -> Walk:
-        """Bounds the loss of the change along a path of tables, each a unit of the change from the
-        next.
+        """Bounds the loss of a change of several units by group privacy: searches the loss of each
+        unit alone, and returns the `Choice` with the loss of a path of tables that changes one unit
+        at a step.
 
-        `search`: bounds the loss of a single unit; `outermost`: see `by_units`.
+        `search`: bounds the loss of one unit. Rows without a privacy unit may change in any order;
+        rows of one unit may have to go before other rows of it come. `outermost`: everything that
+        one unit of an ancestor has become is one step. Raises Refused for a single unit, or if the
+        outermost units are the single units.
         """
-        return (yield from by_units(self.algebra, self.place, state, search, outermost))
-
-
-def by_units(
-    algebra: LossAlgebra,
-    place: Place,
-    state: State,
-    search: Callable[[State], Walk],
-    outermost: bool = False,
-) -> Walk:
-    """Bounds the loss of a change of several units by group privacy: searches the loss of each unit
-    alone, and returns the `Choice` with the loss of a path of tables that changes one unit at a
-    step.
-
-    `place`: the dataset that changes by `state`; `search`: bounds the loss of one unit. Rows
-    without a privacy unit may change in any order; rows of one unit may have to go before other
-    rows of it come. `outermost`: everything that one unit of an ancestor has become is one step.
-    Raises Refused for a single unit, or if the outermost units are the single units.
-    """
-    units = single_units(state)
-    if outermost:
-        finest, units = units, outermost_units(state)
-        if units == finest:
-            raise Refused("each unit is one by itself")
-    if len(units) == 1 and units[0][1] == 1:
-        raise Refused("one unit is no path")
-    parts: list[tuple[Loss, int]] = []
-    branches: list[Branch] = []
-    hows: list[How] = []
-    for unit, count in units:
-        choice: Choice = yield from search(unit)
-        parts.append((choice.loss, count))
-        branches.extend(choice.branches)
-        hows.append(choice.how)
-    alike = units[0][1] if len(units) == 1 else 0
-    how = How("outermost" if outermost else "units", tuple(hows))
-    free = only_rows(state) and place.top.traits.unit is None
-    return Choice(algebra.chain(parts, free), tuple(branches), True, alike, how)
+        units = single_units(state)
+        if outermost:
+            finest, units = units, outermost_units(state)
+            if units == finest:
+                raise Refused("each unit is one by itself")
+        if len(units) == 1 and units[0][1] == 1:
+            raise Refused("one unit is no path")
+        parts: list[tuple[Loss, int]] = []
+        branches: list[Branch] = []
+        hows: list[How] = []
+        for unit, count in units:
+            choice: Choice = yield from search(unit)
+            parts.append((choice.loss, count))
+            branches.extend(choice.branches)
+            hows.append(choice.how)
+        alike = units[0][1] if len(units) == 1 else 0
+        how = How("outermost" if outermost else "units", tuple(hows))
+        free = only_rows(state) and self.place.top.traits.unit is None
+        return Choice(self.algebra.chain(parts, free), tuple(branches), True, alike, how)
 
 
 def best_of(algebra: LossAlgebra, found: Sequence[Choice], shown: Choice) -> Choice:

@@ -74,8 +74,8 @@ class OneHot(Family):
 
 
 def least_known(moved: Mapping[Family, Fraction]) -> Iterator[tuple[Family, Fraction]]:
-    """Yields those of several mechanisms, which all describe one loss, that no other one is known
-    to bound better.
+    """Yields the best descriptions of one loss: the mechanisms of which no other one is known to
+    have a smaller loss.
 
     `moved`: the mechanisms with their shifts; so are the results. With k rows added or removed in
     all, the plain noise has the shift k·c, where a row replaced counts as two. If `OneHot` has

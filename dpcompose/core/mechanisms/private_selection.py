@@ -275,10 +275,8 @@ def _profile(selected: Selected, run: Curve) -> Curve:
 
 
 class _Cut(NamedTuple):
-    """A share of the highest scores of a run: the best run is not in it with a chance of at most
-    `rest`.
-
-    `cost`: c for scores in it.
+    """A set of the highest scores of a run. With a chance of at most `rest` the best run has a
+    score outside of it; for scores in it the loss grows by `cost` (c).
     """
 
     rest: Fraction
@@ -286,10 +284,10 @@ class _Cut(NamedTuple):
 
 
 def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
-    """Returns cuts with less and less `rest`, the last one without any.
+    """Returns cuts with smaller and smaller `rest`, 0 for the last one, which has all scores.
 
-    Only Poisson numbers have others than the last, whose best run is far above most scores; `cost`:
-    c for all scores.
+    Only a Poisson number of runs has further ones: its best run is far above most scores. `cost`: c
+    for all scores.
     """
     found = []
     if selected.law == "poisson":

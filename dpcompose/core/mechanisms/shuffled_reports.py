@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -92,12 +91,9 @@ FORM = FamilyForm(
 )
 
 
-def shuffled(
-    local: Callable[..., Guarantee], reports: int, by_response: bool, *values: Fraction
-) -> Guarantee:
-    """Returns the guarantee of shuffled reports; `local` returns that of one report from `values`.
+def shuffled(local: Guarantee, reports: int, by_response: bool) -> Guarantee:
+    """Returns the guarantee of shuffled reports, given that of one report (`local`).
 
     `reports`, `by_response`: see `ShuffledReports`.
     """
-    alone = local(*values).value
-    return guaranteed(Notion.PURE, ShuffledReports(alone, reports, by_response), _ONE)
+    return guaranteed(Notion.PURE, ShuffledReports(local.value, reports, by_response), _ONE)

@@ -205,11 +205,12 @@ def _places_below(place: Place, child: Dataset, releases: Releases) -> Iterator[
 
 
 def _merge_maps(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]:
-    """Returns the datasets that a map, or several maps in a row, makes, and these maps merged into
-    one.
+    """Returns the datasets made by a chain of maps from `child` on, and one map in place of the
+    chain.
 
-    Nothing else may read the datasets between, and no guarantee at or below the last one may be
-    stated above it. A few maps are followed one by one, which may be sharper for a replaced row.
+    The chain is as long as maps can be merged: nothing else reads the datasets between, and no
+    guarantee at or below the last one is stated above it. A short chain is not merged, since maps
+    followed one by one may give a sharper bound for a replaced row.
     """
     alone = made_by = child.made_by
     assert alone is not None and made_by is not None
@@ -230,10 +231,10 @@ def _merge_maps(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map]
 
 
 def _at_one_key(child: Dataset, releases: Releases) -> tuple[list[Dataset], Map] | None:
-    """Returns the datasets of a row of maps, from `child` on, that ends with one row per key, and
-    one map.
+    """Returns the datasets made by a chain of maps that ends with one row per key, and one map in
+    place of the chain.
 
-    Some of the maps make several rows of one. None where they cannot be merged.
+    Some map of the chain makes several rows of one. None where the chain cannot be merged.
     """
     row, maps = [child], [child.made_by]
     while isinstance(maps[-1], RowByRow) and len(row) < MOST_LEVELS:
@@ -310,33 +311,35 @@ def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int
 
     `index`: for each depth in `place.levels` its position there.
     """
-    edges, own = place.ancestors(statement.up), len(index)
-    home = place.depth - statement.up
-    level = index.get(home) if edges else own
+    own = len(index)
+    if not statement.up:
+        return Placed(statement, own, place.traits)
+    edges, home = place.ancestors(statement.up), place.depth - statement.up
+    level = index.get(home)
     reached, one_end = alone(edges)
     counted = None if reached == len(edges) else index.get(home + reached, level)
     return Placed(
         statement,
         own if level is None else level,
-        edges[0].parent.traits if edges else place.traits,
+        edges[0].parent.traits,
         bool(dropping_edges(edges)),  # the padding lemma (GMPS24 IV.15, extended)
         level is not None,
-        bool(edges) and _to_edges(edges[0]) and counted is None,
+        _to_edges(edges[0]) and counted is None,
         counted,
         one_end,
     )
 
 
 def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
-    """Returns how many of these edges rows that leave no trace below may be ignored along, and
-    whether ends may.
+    """Returns two facts about what may be ignored because it does not reach the end of a path of
+    edges.
 
-    The first is about the rows of one privacy unit: the law of the output is the same for a table
-    of only those that arrive so many edges down. It ends before a sample, which drops some of these
-    again; and, once a row may give several, before a random choice of several rows, whose law
-    depends on their number, or a second choice, whose order may differ. The second is whether the
-    old or the new row of a replacement may be ignored where it does not arrive; a sample draws both
-    or neither.
+    The first: so many edges from the start, the rows of one privacy unit that have not arrived
+    there may be ignored, since the output has the same distribution without them. The count ends
+    before a sample, which drops some of the rows that arrive; and, once a row may give several,
+    before a random choice of several rows, whose distribution depends on their number, or a second
+    choice, whose order may differ. The second: whether the old or the new row of a replacement may
+    be ignored if it does not arrive; a sample draws both or neither.
     """
     reached: int | None = None
     several, chosen, one_end = False, False, True
@@ -357,10 +360,10 @@ def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
 
 
 def _same_below(statement: Statement, edges: Sequence[Edge]) -> bool:
-    """Returns whether a guarantee for unbounded neighbours holds below the edges too (theory,
-    section 4).
+    """Returns whether a guarantee on an ancestor for unbounded neighbours is also one on the
+    dataset read (theory, section 4).
 
-    `edges`: from the dataset on which it is stated down to the one that is read.
+    `edges`: from the ancestor down to the dataset read.
     """
     if statement.relation.kind is not RelationKind.UNBOUNDED:
         return False
@@ -379,12 +382,12 @@ def _to_edges(edge: Edge) -> bool:
 
 
 def dropping_edges(edges: Sequence[Edge]) -> list[Edge]:
-    """Returns those of a row of edges that are known to drop some row of the dataset where the row
-    begins.
+    """Returns the edges of a path that are known to drop some row of the dataset where the path
+    starts.
 
-    They count as long as all edges so far are maps that treat each row by itself, or blocks that
-    any row may be left out of; and none after a map that makes several rows of one, which may
-    survive by its other results.
+    An edge counts while all edges before it are maps that treat each row by itself, or blocks that
+    any row may be left out of. After a map that makes several rows of one no edge counts, since the
+    row may survive by its other results.
     """
     found: list[Edge] = []
     for edge in edges:

@@ -19,7 +19,6 @@ from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebra import AMPLIFIED, Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars
-from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import TracedCharge
 from dpcompose.core.loss.walk import Answer, Choice, Effort, PureNeed, best_of
 from dpcompose.core.model.placed import Placed
@@ -32,9 +31,9 @@ from dpcompose.curves.rounding import watch_rounding
 #: The statements of a mechanism, placed relative to the dataset that it reads.
 Seen = tuple[Placed, ...]
 #: A mechanism, its placed statements, its loss, and whether the loss is rounded.
-Cost = tuple[Mechanism, Seen, Loss, bool]
+KnownCost = tuple[Mechanism, Seen, Loss, bool]
 #: Costs in one algebra, by the change and the identity of the mechanism.
-Costs = dict[State, dict[int, Cost]]
+Costs = dict[State, dict[int, KnownCost]]
 
 
 @dataclass(slots=True)
@@ -49,12 +48,8 @@ class Accountant:
     costs: Costs = field(default_factory=dict)
     charge_all: bool = False
     effort: Effort = field(default_factory=Effort)
-    _coster: Coster = field(init=False)
     _known: dict[tuple[int, State], Answer] = field(default_factory=dict, init=False)
     _pure: Accountant | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        self._coster = Coster(self.algebra)
 
     @property
     def pure(self) -> Accountant:
@@ -67,9 +62,7 @@ class Accountant:
     def charging_all(self) -> Accountant:
         """Returns an accountant that charges every block at its worst, with the mechanism costs of
         this one."""
-        other = Accountant(self.algebra, self.costs, True, Effort(0))
-        other._coster = self._coster
-        return other
+        return Accountant(self.algebra, self.costs, True, Effort(0))
 
     def answer(self, place: Place, state: State) -> Answer:
         """Returns the largest loss of all mechanisms at and below `place` for the change `state` of
@@ -143,17 +136,17 @@ class Accountant:
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
 
-    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> Cost:
+    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> KnownCost:
         """Returns the loss of a mechanism for a change of the dataset that it reads, from the cache
         if known.
 
         `placed`: the guarantees of the mechanism.
         """
-        known = self.costs.setdefault(state, {})
+        algebra, known = self.algebra, self.costs.setdefault(state, {})
         found = known.get(id(mechanism))
         if found is None or found[0] is not mechanism or found[1] != placed:
             with watch_rounding() as watch:
-                loss = self._coster.cost_of(mechanism.count, placed, state)
+                loss = algebra.times(algebra.charge(placed, state), mechanism.count)
             found = known[id(mechanism)] = mechanism, placed, loss, watch.rounded
         return found
 

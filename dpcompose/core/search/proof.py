@@ -17,7 +17,7 @@ from dpcompose.core.change.units import State, all_leaves
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.certificate import Certificate, certificate
 from dpcompose.core.loss.algebra import Loss
-from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.cost import needed
 from dpcompose.core.loss.walk import How
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.tree import Place
@@ -29,7 +29,6 @@ from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
 from dpcompose.core.theorems.select import for_touch
 from dpcompose.core.theorems.setting import ChargedStep
-from dpcompose.curves.rounding import watch_rounding
 
 #: The points of a profile are not tried one by one if they are more.
 _MOST_TRIED = 200
@@ -106,10 +105,10 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
 
     Also all of them where they are very many, such as the points of a profile.
     """
+    algebra, count = solution.algebra, felt.mechanism.count
     if 1 < len(felt.placed) <= _MOST_TRIED:
-        coster = Coster(solution.algebra)
         for each in felt.placed:
-            if coster.cost_of(felt.mechanism.count, (each,), felt.state) == felt.loss:
+            if algebra.times(algebra.charge((each,), felt.state), count) == felt.loss:
                 return (each,)
     return felt.placed
 
@@ -117,24 +116,18 @@ def used_statements(solution: Solution, felt: ChangeCharge) -> tuple[Placed, ...
 def cost_of(solution: Solution, charge: ChangeCharge) -> Cost:
     """Returns why a mechanism loses no more than its charge, from its stated guarantees."""
     used, state = used_statements(solution, charge), charge.state
-    coster = Coster(solution.algebra)
-    needed = [
-        [
-            (steps, times * count)
-            for item, count in state
-            for steps, times in coster.needed(each, item)
-        ]
+    steps = [
+        [(taken, times * count) for item, count in state for taken, times in needed(each, item)]
         for each in used
     ]
-    taken = [steps for each in needed for steps, times in each for _ in range(min(2, times))]
-    with watch_rounding() as watch:
-        coster.cost_of(charge.mechanism.count, charge.placed, state)
+    some = [taken for each in steps for taken, times in each for _ in range(min(2, times))]
     bound = solution.quantity(charge.loss)
+    rounded = solution.accountant.rounded(charge.mechanism, charge.placed, state)
     return Cost(
         used,
-        sum((steps or 0) * times for steps, times in needed[0]),
-        for_touch(ChargedStep(solution.notion, used, taken, state)),
-        None if bound is None else bound._replace(exact=not watch.rounded),
+        sum((taken or 0) * times for taken, times in steps[0]),
+        for_touch(ChargedStep(solution.notion, used, some, state)),
+        None if bound is None else bound._replace(exact=not rounded),
     )
 
 
@@ -148,8 +141,10 @@ def certificate_of(solver: Solver, solution: Solution) -> Certificate:
 def certificate_at_delta(solver: Solver) -> Certificate | None:
     """Returns the certificate of the patterns for bounds at a δ; None if there are none, or if
     curves of paths were added."""
-    accountant, loss, _, patterns = solver.pattern_search
-    return _certificate(solver, accountant, loss) if loss and loss == patterns else None
+    found = solver.profile
+    if not found.loss or found.loss != solver.patterns():
+        return None
+    return _certificate(solver, found.accountant, found.loss)
 
 
 def _certificate(solver: Solver, accountant: Accountant, loss: Loss) -> Certificate:

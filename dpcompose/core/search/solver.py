@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
 
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.loss.algebra import Loss, LossAlgebra
 from dpcompose.core.loss.algebras import algebra_of
 from dpcompose.core.loss.amplification import NumberAlgebra
-from dpcompose.core.loss.cost import Coster
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns, either
 from dpcompose.core.loss.walk import Answer, Choice
@@ -77,29 +75,89 @@ class ChangeCharge:
         return self.visit.state
 
 
-@dataclass(slots=True, eq=False)
+#: A root with the worst change of its dataset, and the answer there.
+RootAnswer = tuple[Place, State, Answer]
+
+
+@dataclass(eq=False)
 class Solution:
     """The worst change of the protected relation, and its loss, in one notion.
 
-    `loss` is a loss of the algebra; `quantities` are the certified bounds that it stands for
-    (several undominated ones for approximate DP), `visits` the datasets that the worst change
-    reaches, from the roots down, `felt` the charges of the mechanisms there. `bounded`: some loss
-    is bounded by a path of single units, so that perhaps no change attains it.
+    `loss` is a loss of the algebra of the `accountant`, which has found it; `roots` says what the
+    worst change is in each root, or an example of one where no change is the worst at every δ.
+    Everything else is read off these.
     """
 
-    notion: Notion
-    algebra: NumberAlgebra
-    loss: Loss
-    quantities: tuple[Quantity, ...]
-    visits: tuple[Visit, ...]
-    felt: tuple[ChangeCharge, ...]
-    bounded: bool
     accountant: Accountant
+    loss: Loss
+    roots: Sequence[RootAnswer]
+
+    @property
+    def algebra(self) -> NumberAlgebra:
+        """Returns the algebra of the losses, which must not be patterns."""
+        algebra = self.accountant.algebra
+        assert isinstance(algebra, NumberAlgebra)
+        return algebra
+
+    @property
+    def notion(self) -> Notion:
+        """Returns the notion of the loss."""
+        return self.accountant.algebra.notion
+
+    @cached_property
+    def visits(self) -> tuple[Visit, ...]:
+        """Returns the datasets that the worst change reaches, from the roots down."""
+        return tuple(_visits(self.accountant, self.roots))
+
+    @cached_property
+    def felt(self) -> tuple[ChangeCharge, ...]:
+        """Returns the charges of the mechanisms that read these datasets."""
+        return tuple(charges_of(self.visits, self.accountant.algebra))
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Returns the certified bounds that the loss stands for: several undominated ones for
+        approximate DP, none if it is not finite."""
+        bounds = tuple(self.algebra.bounds(self.loss))
+        exact = bool(bounds) and not self._is_rounded()
+        return tuple(each._replace(exact=exact) for each in bounds)
+
+    def _is_rounded(self) -> bool:
+        """Returns whether some number that the loss consists of is rounded up."""
+        # Survival over blocks goes through logarithms, which are rounded.
+        split = self.algebra.survival and any(visit.place.blocks for visit in self.visits)
+        if split or self.sampled:
+            return True
+        with watch_rounding() as watch:
+            for each in self.felt:
+                if each.visit.distance > 1:
+                    self.algebra.chain([(each.loss, each.visit.distance)])
+        rounded = self.accountant.rounded
+        return watch.rounded or any(
+            rounded(each.mechanism, each.placed, each.state) for each in self.felt
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """Returns whether some loss is bounded by a path of single units, so that perhaps no change
+        attains it."""
+        return any(choice.bounded for visit in self.visits for choice in visit.answer.choices)
 
     @property
     def sampled(self) -> bool:
-        """Returns whether the worst change reaches a sample that amplifies what reads it."""
-        return _sampled(self.visits)
+        """Returns whether the worst change passes a sample, or a random limit of one row, that
+        amplifies."""
+        return any(
+            visit.place.amplifies
+            or any(each.how.uses("displaced") for each in visit.answer.choices)
+            for visit in self.visits
+        )
+
+    def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
+        """Returns the change as visits from the roots down, whichever table is the first, and its
+        charges."""
+        visits = _either_way(self.visits)
+        return visits, tuple(charges_of(visits, self.accountant.algebra))
 
     def quantity(self, loss: Loss) -> Quantity | None:
         """Returns a loss of the algebra as a certified bound (ε, (ε, δ), ρ or μ²); None if it is
@@ -122,7 +180,7 @@ class Solution:
     def one_copy(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one copy of a mechanism for the worst change, on one of the equal
         blocks, as a bound."""
-        return self.part(Coster(self.algebra).cost_of(1, felt.placed, felt.state))
+        return self.part(self.algebra.charge(felt.placed, felt.state))
 
     def share(self, felt: ChangeCharge) -> Quantity:
         """Returns the loss of one mechanism for the worst change, as a bound: all its copies, on
@@ -159,19 +217,6 @@ def notions(problem: Problem) -> list[Notion]:
     return [notion for notion in ORDER if notion in common]
 
 
-class PatternSearch(NamedTuple):
-    """The multisets of losses (patterns) of all mechanisms that may be the worst at some δ.
-
-    `patterns`: with curves of paths; `loss`: without them, as the `accountant` found it, and
-    `roots`: the place, the worst change and the answer of each root.
-    """
-
-    accountant: Accountant
-    loss: UndominatedLosses
-    roots: Sequence[tuple[Place, State, Answer]]
-    patterns: UndominatedLosses
-
-
 class Solver:
     """Finds the largest loss of a problem, in one notion or another, and the change that has it.
 
@@ -189,7 +234,12 @@ class Solver:
         accountant, goal = solution.accountant.charging_all(), self.problem.goal
         return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
 
-    def _joint(self, accountant: Accountant) -> tuple[Loss, list[tuple[Place, State, Answer]]]:
+    def _solve(self, algebra: LossAlgebra) -> Solution:
+        """Returns the worst change in the algebra, with its loss."""
+        accountant = Accountant(algebra, self._costs.setdefault(algebra, {}))
+        return Solution(accountant, *self._joint(accountant))
+
+    def _joint(self, accountant: Accountant) -> tuple[Loss, list[RootAnswer]]:
         """Returns the largest loss of the protected change over all roots together.
 
         Also the place, the change and the answer of each root at the worst.
@@ -210,13 +260,18 @@ class Solver:
         """Returns the certified bound in a notion of one number, as `solve` does, without the worst
         change."""
         algebra = algebra_of(notion)
-        loss, _ = self._joint(self._accountant(algebra))
-        return next(algebra.bounds(loss), None)
+        return next(algebra.bounds(self._solve(algebra).loss), None)
 
     def summed(self, notion: Notion) -> Solution:
         """Returns the worst change in a notion with δ summed, never 1-Π(1-δ), as a privacy filter
         counts."""
         return self._solve(algebra_of(notion))
+
+    @cached_property
+    def profile(self) -> Solution:
+        """Returns the solution whose loss is all patterns that may be the worst at some δ, without
+        curves of paths, and an example of the change."""
+        return self._solve(Patterns())
 
     def patterns(self) -> UndominatedLosses:
         """Returns the multisets of losses (patterns) of all mechanisms that may be the worst at
@@ -224,17 +279,11 @@ class Solver:
 
         Each is for one change. Empty if some mechanism has no finite bound.
         """
-        return self.pattern_search.patterns
+        return self._patterns
 
     @cached_property
-    def pattern_search(self) -> PatternSearch:
-        """Returns the patterns, with what they were found by."""
-        accountant = self._accountant(Patterns())
-        loss, roots = self._joint(accountant)
-        return PatternSearch(accountant, tuple(loss), roots, self._with_curves(tuple(loss)))
-
-    def _accountant(self, algebra: LossAlgebra) -> Accountant:
-        return Accountant(algebra, self._costs.setdefault(algebra, {}))
+    def _patterns(self) -> UndominatedLosses:
+        return self._with_curves(tuple(self.profile.loss))
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:
         """Returns the patterns, with privacy curves of paths of unlike or (ε, δ) steps as further
@@ -247,7 +296,7 @@ class Solver:
             return patterned
         if all(each.attained and not each.loose for each in patterned):
             return patterned
-        finer: UndominatedLosses = tuple(self._joint(self._accountant(Patterns(curves=True)))[0])
+        finer: UndominatedLosses = tuple(self._solve(Patterns(curves=True)).loss)
         small = all(len(each.atoms) <= MOST_PATHS for each in finer)
         if not finer or finer == patterned or not small:
             return patterned
@@ -275,32 +324,8 @@ class Solver:
         unlike = len(pairs) > 1 or any(each[0] is Notion.APPROX for each in pairs)
         return (unlike or several) and len(stated) <= MOST_PATHS
 
-    def example_change(self) -> tuple[tuple[Visit, ...], tuple[ChangeCharge, ...]]:
-        """Returns one change that the patterns cover, as visits from the roots down, and its
-        charges."""
-        found = self.pattern_search
-        visits = _either_way(list(_visits(found.accountant, found.roots)))
-        return visits, tuple(charges_of(visits, Patterns()))
 
-    def _solve(self, algebra: NumberAlgebra) -> Solution:
-        """Returns the worst change in the algebra, its loss, and the bounds that the loss stands
-        for."""
-        accountant = self._accountant(algebra)
-        loss, shown = self._joint(accountant)
-        visits = tuple(_visits(accountant, shown))
-        felt = tuple(charges_of(visits, algebra))
-        bounded = any(choice.bounded for visit in visits for choice in visit.answer.choices)
-        # Survival over blocks goes through logarithms, which are rounded.
-        rounded = (algebra.survival and _splits(visits)) or _sampled(visits)
-        quantities = tuple(_quantities(algebra, accountant, loss, felt, rounded))
-        return Solution(
-            algebra.notion, algebra, loss, quantities, visits, felt, bounded, accountant
-        )
-
-
-def _visits(
-    accountant: Accountant, answers: Sequence[tuple[Place, State, Answer]]
-) -> Iterator[Visit]:
+def _visits(accountant: Accountant, answers: Sequence[RootAnswer]) -> Iterator[Visit]:
     """Yields the datasets that the worst change reaches, parents before children.
 
     `answers`: the place, the change and the answer of each root.
@@ -339,41 +364,3 @@ def charges_of(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[Change
         for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
             if loss != algebra.zero and visit.state:
                 yield ChangeCharge(mechanism, placed, visit, loss)
-
-
-def _sampled(visits: Sequence[Visit]) -> bool:
-    """Returns whether the worst change passes a sample, or a random limit of one row, that
-    amplifies."""
-    return any(
-        visit.place.amplifies or any(each.how.uses("displaced") for each in visit.answer.choices)
-        for visit in visits
-    )
-
-
-def _splits(visits: Sequence[Visit]) -> bool:
-    """Returns whether the worst change passes a partition."""
-    return any(visit.place.blocks for visit in visits)
-
-
-def _quantities(
-    algebra: NumberAlgebra,
-    accountant: Accountant,
-    loss: Loss,
-    felt: Sequence[ChangeCharge],
-    rounded: bool,
-) -> Iterator[Quantity]:
-    """Yields the certified bounds that a loss stands for; nothing if it is not finite.
-
-    `felt`, `rounded`: the charges, and whether the loss was rounded, which tell whether a bound is
-    exact.
-    """
-    with watch_rounding() as watch:
-        for each in felt:
-            if each.visit.distance > 1:
-                algebra.chain([(each.loss, each.visit.distance)])
-    rounded = rounded or watch.rounded
-    exact = not rounded and not any(
-        accountant.rounded(each.mechanism, each.placed, each.state) for each in felt
-    )
-    for bound in algebra.bounds(loss):
-        yield bound._replace(exact=exact)

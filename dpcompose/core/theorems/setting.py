@@ -16,9 +16,8 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.loss.algebra import Loss
-from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.amplification import NumberAlgebra
-from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.cost import least_amount
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Goal, Partition, Problem, Statement
@@ -275,5 +274,5 @@ class Setting(NamedTuple):
         ((_, placed),) = place.mechanisms
         one = Guarantee(Notion.PURE, Fraction(1))
         unit = tuple(p._replace(statement=p.statement._replace(guarantee=one)) for p in placed)
-        found = Coster(Scalars(Notion.PURE)).cost_of(1, unit, visit.state)
+        found = least_amount(unit, visit.state, Notion.PURE)
         return None if isinstance(found, float) else found * visit.distance

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from dpcompose.handbook import PrintedExample, full_spec, sources, topics, topics_of
-from dpcompose.render.help.pages import (
-    Chapter,
-    Page,
-    PagePart,
-    Paragraph,
-    Rows,
-    Snippet,
-    aligned_rows,
-    printed_page,
-    rendered,
-    titles,
-)
+from dpcompose.render.help.pages import aligned_rows, page, titles
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.parts.console import Section, literal, printed
+from dpcompose.render.parts.console import Part, Section, Snippet, literal
 from dpcompose.render.text.risk_text import in_brief
 from dpcompose.render.words.numbers import at_text, bound_text
 from dpcompose.report import Report
@@ -31,50 +21,49 @@ from dpcompose.spec.vocabulary import Meaning, WordSort, either, vocabulary
 Analyze = Callable[[str], Report]
 
 
-def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> str:
-    """Returns the help page, as text, of a term of differential privacy that is no word of the spec
-    language: what to write for it, then the page of that word.
+def field_page(given: str, word: Word, analyze: Analyze, style: Style) -> list[Part]:
+    """Returns the help page of a term of differential privacy that is no word of the spec language:
+    what to write for it, then the page of that word.
 
     `given`: the term; `word`: what to write for it; `analyze`: makes the report of the example
     specs.
     """
     if word.write is None:
-        return printed_page(given, style, [Paragraph(sentence(word.says))], [])
+        return [_page_of_indented(given, literal(sentence(word.says), style), style)]
     lead = literal(f"{given}: write `{word.write}`", style, "weak")
-    return printed([lead, ""], style) + word_page(word.write, analyze, style)
+    return [lead, word_page(word.write, analyze, style)]
 
 
-def word_page(word: str, analyze: Analyze, style: Style, page: Page = printed_page) -> str:
+def word_page(word: str, analyze: Analyze, style: Style) -> Section:
     """Returns the help page of a word of the spec language, with each of its meanings.
 
-    `analyze`: makes the report of the example specs; `page`: makes the page from its parts.
+    `analyze`: makes the report of the example specs.
     """
     meanings = vocabulary()[word]
     sorts = ", ".join(dict.fromkeys(each.sort for each in meanings))
-    sections = [*_meanings(meanings), *_topics(word, analyze)]
-    return page(word, style, [Paragraph(sorts, "weak", 0)], sections)
+    sections = [*_meanings(meanings, style), *_topics(word, analyze, style)]
+    return page(word, [literal(sorts, style, "weak")], sections, style)
 
 
-def _meanings(meanings: Sequence[Meaning]) -> Iterator[Chapter]:
+def _meanings(meanings: Sequence[Meaning], style: Style) -> Iterator[tuple[str, list[Part]]]:
     """Yields a section for each meaning of a word; many keys are listed in one section."""
     for each in meanings:
         if each.sort is not WordSort.KEY:
             rows = [(key.word, "needed" if key.needed else "", key.says) for key in each.keys]
-            table: list[PagePart] = (
-                [Paragraph(""), Rows(rows, ("key", "", "means"), 2)] if rows else []
-            )
-            yield _where(each), [Paragraph(each.says), *table]
+            heads, columns = ("key", "", "means"), ("fixed name", "fixed")
+            table = aligned_rows(rows, style, heads, columns)
+            yield _where(each), [literal(each.says, style), *([Text(), *table] if table else [])]
     keys = [each for each in meanings if each.sort is WordSort.KEY]
     if len(keys) > 2:
         listed = [(either(e.of), f"{e.says}\nholds {either(e.holds)}") for e in keys]
-        yield "A key of", [Rows(listed, fixed=0)]
+        yield "A key of", aligned_rows(listed, style, (), ("part name",))
         return
     for each in keys:
         facts = [("holds", either(each.holds))]
         if each.needed or each.default:
             never = "never: it must be given"
             facts.append(("left out", never if each.needed else f"it is {each.default}"))
-        yield _where(each), [Paragraph(each.says), Rows(facts)]
+        yield _where(each), [literal(each.says, style), *aligned_rows(facts, style)]
 
 
 def _where(each: Meaning) -> str:
@@ -85,20 +74,20 @@ def _where(each: Meaning) -> str:
     return f"{sort}, at {either(f'`{key}`' for key in each.of)}"
 
 
-def _topics(word: str, analyze: Analyze) -> Iterator[Chapter]:
+def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[tuple[str, list[Part]]]:
     """Yields the sections on the topics of a word: text, example spec, its result by `analyze`,
     theorems."""
     for topic in topics_of(word):
         spec = full_spec(topic.example)
         report = analyze(spec)
-        yield "What to know", [Paragraph(topic.about)]
-        yield "Example", [Snippet(spec.splitlines())]
-        yield "What it gives", [Paragraph(outcome(report), "strong")]
+        yield "What to know", [literal(topic.about, style)]
+        yield "Example", [Snippet(spec.splitlines(), style)]
+        yield "What it gives", [literal(outcome(report), style, "strong")]
         cited = [report.theorem, *(each.theorem for each in report.chain)]
         identifiers = [*topic.theorems, *(each for each in cited if each is not None)]
-        yield "Theorems", aligned_rows(titles(identifiers))
+        yield "Theorems", aligned_rows(titles(identifiers), style)
         beside = [each for each in dict.fromkeys((*topic.words, *topic.see)) if each != word]
-        yield "See also", [Paragraph(", ".join(beside))]
+        yield "See also", [literal(", ".join(beside), style)]
 
 
 def outcome(report: Report) -> str:
@@ -113,40 +102,36 @@ def outcome(report: Report) -> str:
     return "; ".join(said)
 
 
-def example_page(
-    number: str,
-    example: PrintedExample,
-    analyze: Analyze,
-    style: Style,
-    page: Page = printed_page,
-) -> str:
+def example_page(number: str, example: PrintedExample, analyze: Analyze, style: Style) -> Section:
     """Returns the page of an example in the paper, by its number, with specs of it and the results
     that `analyze` gives."""
-    sections: list[Chapter] = []
+    sections: list[tuple[str, list[Part]]] = [("", [literal(example.about, style)])]
     for each in example.specs:
         spec = full_spec(each.lines)
-        gives = Paragraph(f"gives {outcome(analyze(spec))}", "strong")
-        sections.append((each.heading, [Snippet(spec.splitlines()), Paragraph(""), gives]))
-    sections.append(("Theorems", aligned_rows(titles(example.theorems))))
-    copied = Snippet([f"dpcompose init --from {number}"])
-    sections.append(("To start from it", [copied]))
+        gives = literal(f"gives {outcome(analyze(spec))}", style, "strong")
+        sections.append((each.heading, [Snippet(spec.splitlines(), style), Text(), gives]))
+    sections.append(("Theorems", aligned_rows(titles(example.theorems), style)))
+    sections.append(("To start from it", [Snippet([f"dpcompose init --from {number}"], style)]))
     head = [
-        Paragraph(example.title, "strong", 0),
-        Paragraph(f"GMPS24: {sources()['GMPS24']}", "weak", 0),
-        Paragraph(""),
-        Paragraph(example.about),
+        literal(example.title, style, "strong"),
+        literal(f"GMPS24: {sources()['GMPS24']}", style, "weak"),
     ]
-    return page(f"Example {number}", style, head, sections)
+    return page(f"Example {number}", head, sections, style)
 
 
-def language_page(style: Style) -> str:
+def language_page(style: Style) -> list[Part]:
     """Returns the page of all words of the language by topic, each with its first meaning."""
-    parts: list[RenderableType] = []
+    parts: list[Part] = []
     for heading, group in topics().items():
         rows = [(word, in_few_words(word)) for topic in group for word in topic.words]
-        below = [rendered(Rows(rows), style)]
-        parts += [*([""] if parts else []), Section(heading, below, style)]
-    return printed(parts, style)
+        [table] = aligned_rows(rows, style)
+        parts += [*([""] if parts else []), _page_of_indented(heading, table, style)]
+    return parts
+
+
+def _page_of_indented(name: str, part: Part, style: Style) -> Section:
+    """Returns a section of one part, which is indented."""
+    return Section(name, [Padding(part, (0, 0, 0, 2))], style)
 
 
 def in_few_words(word: str) -> str:

@@ -4,82 +4,44 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
+from rich.style import Style as Look
+from rich.text import Text
 
 from dpcompose.core.theorem import Theorem
-from dpcompose.errors import Diagnostic, Span
+from dpcompose.errors import Diagnostic, printable
 from dpcompose.handbook import whole_book
 from dpcompose.places import version
 from dpcompose.planning.ledger.totals import Sum, Total
+from dpcompose.render.help.pages import theorem_page
+from dpcompose.render.html import pictures
+from dpcompose.render.html.markup import Where, html_of
 from dpcompose.render.html.templates import environment
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.pictures.graph_svg import LOOKS, NAME, graph_svg
+from dpcompose.render.parts.console import Frame, Headline, Part, Section, literal
+from dpcompose.render.pictures.graph_svg import LOOKS, NAME
 from dpcompose.render.pictures.svg import rules
 from dpcompose.render.plans import total_views
-from dpcompose.render.text.costs import (
-    accuracy_rows,
-    added_unit,
-    level_text,
-    questions,
-    unit_of_costs,
-)
-from dpcompose.render.text.panel import in_words, share_used
-from dpcompose.render.text.panel import requested_text as headline
-from dpcompose.render.text.proof_table import first_rows, merge_equal_nodes
-from dpcompose.render.text.risk_text import about, point_text, told_apart
-from dpcompose.render.text.risk_text import in_words as success_in_words
-from dpcompose.render.text.sections import less, less_number, together, usable_rows
-from dpcompose.render.words.headlines import in_few_words, judged, neighbours
-from dpcompose.render.words.numbers import (
-    at_text,
-    per_cent,
-    percent,
-    route_text,
-    share_text,
-    short_amounts,
-    short_text,
-)
-from dpcompose.render.words.theorem_text import entry_of, in_short
-from dpcompose.report import Node, Report, Share
+from dpcompose.render.text import terminal
+from dpcompose.render.text.panel import share_used
+from dpcompose.render.words.headlines import in_few_words, judged
+from dpcompose.render.words.numbers import percent
+from dpcompose.report import Report, Share
 
-_PLAIN = Style(width=120)
+_STYLE = Style(width=120, detail="page", site="#", hyperlinks=True)
 #: A spec of more lines is quoted only around the lines that the page speaks of.
 _MOST_LINES, _AROUND = 150, 2
-#: Of more steps of a proof, the first ones of many mechanisms in one place are shown.
-_MOST_STEPS = 150
-#: So many figures stand for all attackers.
-_FIGURES = 100
-#: Narrower parts of the picture of costs have no text; its width is 1 000.
-_NARROWEST, _WIDTH_OF_LETTER = 60, 9
-#: The width and height of a picture of a curve.
-_SIZE = 300
-#: Of more releases the picture names none.
-_MOST_LABELS = 8
 #: The signs of outcomes, those that need attention first.
 _SIGNS = {"bad": "✗", "warn": "!", "good": "✓"}
 #: The parts of the JSON result that the page holds for machines: exact numbers, said once.
 _EXACT = ("status", "protect", "headline", "guarantee", "at_delta", "at_epsilon", "budget")
-
-
-class Cell(NamedTuple):
-    """A part of the picture of costs: its level, its left end and width in thousandths of the
-    whole, its name, the text that fits into it, and its share in per cent."""
-
-    level: int
-    left: float
-    width: float
-    name: str
-    text: str
-    share: str
-    kind: str
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
@@ -98,134 +60,226 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
 def page(reports: Sequence[Report], checking: bool = False) -> str:
     """Returns the page of reports as HTML; several have an overview, the worst of them first."""
     many = len(reports) > 1
-    specs = [
-        _report_values(each, f"s{n}-" if many else "", checking)
+    shown = [
+        _article_of_report(each, f"s{n}-" if many else "", checking)
         for n, each in enumerate(reports, 1)
     ]
-    if many:
-        specs.sort(key=lambda each: list(_SIGNS).index(str(each["kind"])))
+    shown.sort(key=lambda each: list(_SIGNS).index(each.kind))
     return _page_of(
-        "report.html",
-        title=specs[0]["name"] if len(specs) == 1 else f"Privacy budgets: {len(specs)} specs",
-        specs=specs,
-        many=many,
-        counts=Counter(str(each["outcome"]) for each in specs),
+        title=shown[0].name if len(shown) == 1 else f"Privacy budgets: {len(shown)} specs",
+        articles=shown,
+        overview=many or not shown,
+        counts=Counter(each.outcome for each in shown),
         theorems=_theorems(reports),
     )
 
 
 def page_of_totals(found: Sum) -> str:
     """Returns the page of what several releases cost together, a part for each population."""
+    left_out = total_views.sentence_on_left_out(found)
     return _page_of(
-        "total.html",
         title="Privacy budgets: what several releases cost together",
-        totals=[_total_values(each) for each in found.totals],
-        left_out=total_views.sentence_on_left_out(found),
+        heading="What several releases cost together",
+        articles=[_article_of_total(each, n) for n, each in enumerate(found.totals, 1)],
+        more=html_of([literal(left_out, _STYLE)], Where()),
     )
 
 
-def _page_of(template: str, **values: object) -> str:
-    """Returns a page by its template, with what all pages have."""
+def _page_of(title: str, articles: Sequence[Article], **more: object) -> str:
+    """Returns a page of articles; `more`: what stands above and below them."""
     sheet = _stylesheet()
     digest = base64.b64encode(hashlib.sha256(str(sheet).encode()).digest()).decode()
-    values |= {
+    values = {
+        "title": title,
+        "articles": articles,
+        "overview": False,
+        "heading": "",
+        "theorems": (),
+        "more": "",
         "stylesheet": sheet,
         "policy": f"default-src 'none'; style-src 'sha256-{digest}'",  # nothing is loaded or run
         "version": version(),
+        "signs": _SIGNS,
     }
-    return str(environment().get_template(template).render(**values))
-
-
-def _total_values(total: Total) -> dict[str, object]:
-    """Returns what the template shows of a total."""
-    kind = "good" if total_views.is_fine(total) else "bad"
-    steps = [each for each in total.steps if each.record is not None]
-    shares = [float(each.record.share) for each in steps if each.record is not None]
-    top = max([1.0, *shares])
-    labels = len(steps) <= _MOST_LABELS
-    frame = total_views.frame(total, _PLAIN)
-    says = "certified" if kind == "good" else "no number"
-    if total.verdict is not None:
-        says = "within budget" if kind == "good" else "over budget"
-    return {
-        "name": frame.name,
-        "kind": kind,
-        "sign": _SIGNS[kind],
-        "says": f"{sentence(says)}: {frame.rows[0][1]}",
-        "rows": frame.rows[1:],
-        "limit": 200 - 200 / top,
-        "steps": [
-            {
-                "x": round(700 * (n + 1) / len(steps), 1),
-                "y": round(200 - 200 * share / top, 1),
-                "words": percent(each.record.share) if each.record else "",
-                "text": each.label.rpartition("/")[2] if labels else "",
-            }
-            for n, (each, share) in enumerate(zip(steps, shares, strict=True))
-        ],
-        "sections": total_views.sections(total, _PLAIN),
-    }
+    values |= more
+    return environment().get_template("result.html").render(**values)
 
 
 @cache
 def _stylesheet() -> Any:
     """Returns the style sheet as markup, without blanks at the start of lines."""
-    text = environment().get_template("report.css").render() + rules(NAME, LOOKS)
+    text = environment().get_template("style.css").render() + rules(NAME, LOOKS)
     return Markup("\n".join(each.strip() for each in text.splitlines()))
 
 
-def _report_values(report: Report, prefix: str, checking: bool) -> dict[str, object]:
-    """Returns what the template shows of a report; `prefix`: that of its anchors."""
+class Article(NamedTuple):
+    """One result on a page, in HTML.
+
+    `id`: the start of its anchors; `kind`, `outcome`: how it ends, for a sign and in words; `name`,
+    `number`, `used`: what an overview says; `sections`: the anchors of its sections with their
+    names; `machine`: its exact numbers as JSON.
+    """
+
+    id: str
+    kind: str
+    outcome: str
+    name: str
+    heading: str
+    head: Markup
+    body: Markup
+    number: str = ""
+    used: str = ""
+    sections: Sequence[tuple[str, str]] = ()
+    machine: Markup = Markup()
+
+
+def _article_of_total(total: Total, number: int) -> Article:
+    """Returns a total: what it comes to, a picture of what was spent over time, and its tables."""
+    kind = "good" if total_views.is_fine(total) else "bad"
+    frame = total_views.frame(total, _STYLE)
+    outcome = "certified" if kind == "good" else "no number"
+    if total.verdict is not None:
+        outcome = "within budget" if kind == "good" else "over budget"
+    (_, first), *rows = frame.rows
+    parts: list[Part] = [_headline(kind, f"{outcome}: {first}"), replace(frame, rows=rows)]
+    where, sections = Where(f"t{number}-"), total_views.sections(total, _STYLE)
+    picture = pictures.spent(total)
+    body = picture + html_of(sections, where, 3)
+    return Article(where.prefix, kind, outcome, frame.name, frame.name, html_of(parts, where), body)
+
+
+def _headline(kind: str, says: str) -> Headline:
+    """Returns the line that an article starts with: a sign and what it comes to."""
+    text = literal(f"{_SIGNS[kind]} ", _STYLE, kind)
+    return Headline(text.append_text(literal(sentence(says), _STYLE, kind)))
+
+
+def _article_of_report(report: Report, prefix: str, checking: bool) -> Article:
+    """Returns a report: the parts that a terminal shows, with pictures, and the lines of the spec;
+    `prefix`: that of its anchors."""
     kind, outcome = _outcome(report, checking)
-    shown: dict[str, object] = {
-        "id": prefix,
-        "name": report.label,
-        "title": " ".join(report.title.split()),
-        "kind": kind,
-        "sign": _SIGNS[kind],
-        "outcome": outcome,
-        "valid": report.status in ("ok", "no-guarantee"),
-        "bound": headline(report, _PLAIN).plain if report.status == "ok" else outcome,
-        "findings": report.findings,
-        "lines": _quoted_lines(report),
-        "machine": _for_machines(report),
+    lines = _quoted_lines(report)
+    within = f"{prefix}top" if prefix else ""
+    where = Where(prefix, {number for number, _ in lines}, within)
+    of = f" of {report.label}" if prefix else ""
+    title = " ".join(report.title.split())
+    says, valid = outcome, report.status in ("ok", "no-guarantee")
+    if valid and (number := in_few_words(report)) != outcome:
+        says += f": {number}"
+    frame, sections = _frame_and_sections(report, prefix, of)
+    name = ("title", title) if prefix else ("spec", report.label)
+    rows = [(name[0], literal(name[1], _STYLE))] if title else []
+    rows += [] if frame is None else frame.rows
+    rows += _further_rows(report, prefix, {each.anchor for each in sections})
+    head: list[Part] = [
+        _headline(kind, says),
+        Frame(report.label, title, rows, kind == "bad", _STYLE),
+    ]
+    body = html_of(sections, where, 3 if prefix else 2)
+    quoted = [(number, printable(text)) for number, text in lines]
+    named = [(each.anchor, _IN_SHORT.get(each.anchor, each.name)) for each in sections]
+    if quoted:
+        body += pictures.spec(quoted, where, of, 3 if prefix else 2)
+        named.append(("spec", "The spec"))
+    return Article(
+        prefix,
+        kind,
+        outcome,
+        report.label,
+        report.label if prefix else title or report.label,
+        html_of(head, where),
+        body,
+        in_few_words(report) if valid else "",
+        _used(report),
+        named if valid else (),
+        _for_machines(report),
+    )
+
+
+#: Shorter names of sections, for the list of them.
+_IN_SHORT = {"adversary": "Against an adversary"}
+
+
+def _used(report: Report) -> str:
+    """Returns how much of the budget is spent, in per cent; empty where that is not known."""
+    verdict = report.verdict
+    if verdict is None or verdict.slack is None or report.status != "ok":
+        return ""
+    return percent(share_used(verdict))
+
+
+def _frame_and_sections(report: Report, prefix: str, of: str) -> tuple[Frame | None, list[Section]]:
+    """Returns the panel and the sections of a report, with pictures in them; `of`: the end of the
+    names of pictures that stand for themselves."""
+    drawn = report.drawn if report.status == "ok" else None
+    report = replace(report, risk=drawn or report.risk)
+    if all(each.deviation is None for each in report.accuracy):
+        report = replace(report, accuracy=())
+    frame, found, others = None, [], list[Part]()
+    for part in terminal.parts(report, _STYLE):
+        if isinstance(part, Frame):
+            frame = part
+        elif isinstance(part, Section):
+            found.append(part)
+        else:
+            others.append(part)
+    if frame is None:
+        return None, [Section("What is wrong", others[:1], _STYLE, anchor="findings")]
+    graph = pictures.graph(report, prefix, of)
+    above: dict[str, Part] = {
+        "risk": pictures.attackers(report),
+        "costs": pictures.costs(report),
+        "why": graph,
     }
-    if not shown["valid"]:
-        return shown
-    tree, entry = _tree(report), entry_of(report.theorem)
-    return {
-        **shown,
-        "number": in_few_words(report),
-        "protects": f"{report.protects} ({neighbours(report)})",
-        "change": report.protects,
-        "verdict": None if report.verdict is None else sentence(judged(report, report.verdict)[1]),
-        "used": _used(report),
-        "over": report.status == "ok" and report.verdict is not None and not report.verdict.ok,
-        "assumed_relations": len(report.assumed_relations),
-        "words": None if report.drawn else in_words(report),
-        "reasons": [each.partition(" Way out: ")[::2] for each in report.reasons],
-        "risk": _risk(report),
-        "unit": unit_of_costs(report),
-        "adds": added_unit(report),
-        "without": any(each.without is not None for each in report.shares),
-        "shares": _shares(report),
-        "groups": [(name, share_text(part)) for name, part in report.group_shares],
-        "curves": _curves(report),
-        "accuracy": accuracy_rows(report),
-        "level": level_text(report) if report.accuracy else "",
-        "icicle": _icicle(report),
-        "worst": () if report.worst is None else report.worst.says,
-        "learnt": questions(report) if report.attributes else None,
-        "tree": tree,
-        "graph": Markup(graph_svg(report, styled=False)) if report.pipeline else "",
-        "theorem": f"{entry.title} ({in_short(entry.id)})" if entry else "",
-        "compared": [[each.plain for each in row] for row in usable_rows(report, _PLAIN)],
-        "assumed": list(together(report.assumptions, True)),
-        "advice": [
-            (each.number, less_number(each), less(each), each.condition, each.places)
-            for each in report.advice
-        ],
+    below: dict[str, Part] = {
+        "risk": pictures.curves(report, prefix),
+        "assumed": literal(_NOT_COVERED, _STYLE, "weak"),
     }
+    sections = [
+        replace(
+            each,
+            parts=[above.get(each.anchor, ""), *each.parts, below.get(each.anchor, "")],
+        )
+        for each in found
+    ]
+    if graph and not report.tree:
+        sections.insert(0, Section("Pipeline", [graph], _STYLE, anchor="pipeline"))
+    if others:
+        sections.append(Section("Checked again", others, _STYLE, anchor="rechecked"))
+    return frame, sections
+
+
+_NOT_COVERED = (
+    "Not covered: who may see the data before it is released, how outputs and their times are "
+    "observed, floating-point noise, and other releases about the same people."
+)
+
+
+def _further_rows(
+    report: Report, prefix: str, anchors: Collection[str]
+) -> Iterator[tuple[str, Text]]:
+    """Yields the rows on what can be done about a budget that is not kept, and where assumptions
+    and findings are."""
+
+    def leading(text: str, anchor: str) -> Text:
+        """Returns a text that leads to a section."""
+        found = literal(text, _STYLE)
+        found.stylize(Look(link=f"#{prefix}{anchor}"))
+        return found
+
+    if report.status == "ok" and report.verdict is not None and not report.verdict.ok:
+        says = f"`dpcompose fit {report.label}` scales the noise until the budget is kept"
+        text = literal(says, _STYLE)
+        if "advice" in anchors:
+            text.append("; or see ").append_text(leading("what would make it less", "advice"))
+        yield "way out", text
+    if report.status in ("ok", "no-guarantee"):
+        text = literal("nothing", _STYLE)
+        if "assumed" in anchors:
+            text = leading("what is assumed", "assumed").append(", for which the author vouches")
+        yield "not checked", text
+    count = str(len(report.findings))
+    yield "findings", leading(count, "findings") if report.findings else literal("none", _STYLE)
 
 
 def _outcome(report: Report, checking: bool) -> tuple[str, str]:
@@ -242,201 +296,17 @@ def _outcome(report: Report, checking: bool) -> tuple[str, str]:
     return ("warn", "certified, with warnings") if warned else ("good", "certified")
 
 
-def _used(report: Report) -> dict[str, object] | None:
-    """Returns how much of the budget is used: in words, and as a width of at most 1 000; None
-    without a budget."""
-    if report.verdict is None or report.verdict.slack is None or report.status != "ok":
-        return None
-    used = share_used(report.verdict)
-    return {"words": percent(used), "width": float(min(used, Fraction(1)) * 1000)}
-
-
-def _risk(report: Report) -> dict[str, object] | None:
-    """Returns what an attacker gains: arrays of figures, and the numbers of a table."""
-    risk = report.drawn or report.risk
-    if risk is None or report.status != "ok":
-        return None
-    alone = dict(risk.from_point.success) if risk.from_point is not None else {}
-    arrays = [
-        {
-            "before": _of_figures(before),
-            "after": _of_figures(after),
-            "alone": _of_figures(alone[before]) if before in alone else None,
-            "says": success_in_words(before, after, report),
-        }
-        for before, after in risk.success
-        if before * _FIGURES >= 1
-    ]
-    hits = dict(risk.from_point.hits) if risk.from_point is not None else {}
-    return {
-        "arrays": arrays[:2],
-        "hits": [
-            (per_cent(rate), per_cent(found), per_cent(hits[rate]) if rate in hits else "")
-            for rate, found in risk.hits
-        ],
-        "point": point_text(risk) if risk.from_point is not None else "",
-        "apart": told_apart(risk, report),
-        "about": about(report),
-    }
-
-
-def _of_figures(rate: Fraction) -> int:
-    """Returns how many of the figures in the picture stand for a rate, rounded up."""
-    return min(_FIGURES, math.ceil(rate * _FIGURES))
-
-
-def _curves(report: Report) -> dict[str, object] | None:
-    """Returns the trade-off curve and the privacy profile as points of pictures of 300 × 300: from
-    the left, and from above."""
-    risk = report.drawn
-    if risk is None or not risk.trade_off or report.status != "ok":
-        return None
-    size = _SIZE
-    hits = [(float(rate) * size, size - float(found) * size) for rate, found in risk.trade_off]
-    alone = []
-    if risk.point is not None:
-        epsilon, delta = map(float, risk.point)
-        rise = math.exp(min(epsilon, 700))
-        for k in range(101):
-            rate = (k / 100) ** 2
-            found = min(1, delta + rise * rate, 1 - (1 - delta - rate) / rise)
-            alone.append((rate * size, size - found * size))
-    end = float(risk.profile[-1][0])
-    points = [(float(epsilon) / end * size, _height(delta)) for epsilon, delta in risk.profile]
-    marks = [
-        (float(at.value) / end * size, _height(at.given), at_text(at))
-        for at in report.at_delta
-        if at.value is not None and at.value <= risk.profile[-1][0] and at.given
-    ]
-    return {
-        "size": size,
-        "hits": _path([(0, size), *hits, (size, 0)]),
-        "alone": _path(alone),
-        "rates": [
-            (float(rate) * size, size - float(found) * size, per_cent(rate), per_cent(found))
-            for rate, found in risk.hits
-        ],
-        "profile": _path(points),
-        "end": f"{end:g}",
-        "decades": [(f"1e-{k}" if k else "1", _height(Fraction(1, 10**k))) for k in (0, 3, 6, 9)],
-        "marks": marks,
-        "point": point_text(risk) if risk.point is not None else "",
-    }
-
-
-def _height(delta: Fraction) -> float:
-    """Returns the vertical position of a δ in the picture of the profile, whose foot is 10^-10."""
-    exponent = max(-10.0, math.log10(delta)) if delta else -10.0
-    return -exponent / 10 * _SIZE
-
-
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    """Returns points as the data of a path of lines."""
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-
-
-def _shares(report: Report) -> list[dict[str, object]]:
-    """Returns the rows of the table of costs: each mechanism with its cost and its share;
-    neighbours that show the same numbers are one row."""
-    rows: list[dict[str, object]] = []
-    alone = report.bound is None and report.record is None
-    for each in report.shares:
-        cost = short_amounts(each.bound, alone)
-        without = "" if each.without is None else route_text(each.without)
-        last = rows[-1] if rows else None
-        if last is not None and (last["cost"], last["without"]) == (cost, without):
-            last["names"].append((each.mechanism, _line(each.span)))  # type: ignore[attr-defined]
-            last["part"] += each.of_whole or 0  # type: ignore[operator]
-            continue
-        rows.append(
-            {
-                "names": [(each.mechanism, _line(each.span))],
-                "cost": cost,
-                "part": each.of_whole or Fraction(0),
-                "without": without,
-            }
-        )
-    known = any(each.of_whole is not None for each in report.shares)
-    for row in rows:
-        part = row["part"]
-        assert isinstance(part, Fraction)
-        row["share"] = share_text(part) if known else ""
-    return rows
-
-
-def _line(span: Span | None) -> int | None:
-    """Returns the line of a position."""
-    return None if span is None else span.line
-
-
-def _icicle(report: Report) -> list[Cell]:
-    """Returns the picture of costs: below each dataset what is made from it, and the mechanisms
-    that read it, as wide as their shares; empty where parts do not add up to the whole."""
-    shares = {each.mechanism: each.of_whole for each in report.shares}
-    if len(shares) < 2 or any(each is None for each in shares.values()):
-        return []
-    nodes = [each for each in report.tree if each.kind in ("dataset", "partition", "mechanism")]
-    times = Counter(each.name for each in nodes if each.kind == "mechanism")
-    left, cells = 0.0, []
-    open_: list[tuple[Node, float]] = []  # the datasets above, each with its left end
-    for node in [*nodes, None]:
-        while open_ and (node is None or open_[-1][0].depth >= node.depth):
-            above, start = open_.pop()
-            if left > start:
-                cells.append(_cell(above, start, left - start))
-        if node is None:
-            break
-        if node.kind != "mechanism":
-            open_.append((node, left))
-            continue
-        width = float((shares.get(node.name) or Fraction(0)) / times[node.name] * 1000)
-        if width > 0:
-            cells.append(_cell(node, left, width))
-        left += width
-    return cells
-
-
-def _cell(node: Node, left: float, width: float) -> Cell:
-    """Returns the part of the picture that stands for a dataset or a mechanism."""
-    room = int(width / _WIDTH_OF_LETTER) - 1
-    text = node.name if len(node.name) <= room else f"{node.name[: max(0, room - 1)]}…"
-    text = text if width >= _NARROWEST else ""
-    share = share_text(Fraction(width / 1000))
-    return Cell(node.depth, round(left, 2), round(width, 2), node.name, text, share, node.kind)
-
-
-def _tree(report: Report) -> list[dict[str, object]]:
-    """Returns the lines of the proof: equal neighbours are merged as on a screen."""
-    rows: list[dict[str, object]] = []
-    found = merge_equal_nodes(report.tree)
-    for shown in found if len(found) <= _MOST_STEPS else first_rows(found):
-        node = shown.node
-        bound = "" if shown.more or node.bound is None else short_text(node.bound)
-        if bound and node.bound is not None and node.kind == "reading":
-            bound = f"ε {route_text(node.bound.value)}"
-        says = node.says if node.name else sentence(node.says)
-        says = shown.more.partition(";")[0] or says
-        rows.append(
-            {
-                "number": node.number,
-                "depth": node.depth,
-                "kind": node.kind,
-                "name": "" if shown.more else node.name,
-                "says": says,
-                "bound": bound,
-                "theorem": node.theorem or "",
-                "cited": in_short(node.theorem) if node.theorem else "",
-                "line": node.spans[0].line if node.spans and not shown.more else None,
-            }
-        )
-    return rows
-
-
-def _theorems(reports: Sequence[Report]) -> list[Theorem]:
-    """Returns the theorems that the proofs cite, each once."""
+def _theorems(reports: Sequence[Report]) -> list[tuple[Theorem, Markup]]:
+    """Returns the theorems that the reports cite, each once, with the page of each."""
     cited = {node.theorem: None for each in reports for node in each.tree if node.theorem}
     cited |= {each.theorem: None for each in reports if each.theorem}
-    return [entry for name in cited if (entry := whole_book().get(name)) is not None]
+    entries = [entry for name in cited if (entry := whole_book().get(name)) is not None]
+    found = []
+    for each in entries:
+        name = f"theorem-{each.id}-"
+        where = Where(name, within=f"{name}name")
+        found.append((each, html_of(theorem_page(each, _STYLE).parts[1:], where, 3)))
+    return found
 
 
 def _quoted_lines(report: Report) -> list[tuple[int, str]]:

@@ -8,14 +8,18 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from jinja2 import Environment
+from markupsafe import Markup
 
+from dpcompose.errors import printable
 from dpcompose.handbook import code_entries, printed_examples, topics, whole_book
 from dpcompose.places import version
 from dpcompose.render.help.code_text import KINDS, codes
 from dpcompose.render.help.language_pages import Analyze, example_page, in_few_words, word_page
-from dpcompose.render.help.pages import Chapter, Page, PagePart, Rows, code_page, theorem_page
+from dpcompose.render.help.pages import aligned_rows, code_page, theorem_page
+from dpcompose.render.html.markup import Where, html_of
 from dpcompose.render.html.templates import environment
 from dpcompose.render.layout import Style, page_address
+from dpcompose.render.parts.console import Section
 from dpcompose.render.words.theorem_text import GROUPS, group_of, searchable_text
 from dpcompose.spec.synonyms import synonyms
 
@@ -43,7 +47,7 @@ def site_files(analyze: Analyze) -> Iterator[tuple[str, str]]:
     """Yields every file of the site: its path below the folder of the site, and its text."""
     made, found = _templates(), index_of_pages()
     yield "style.css", made.get_template("style.css").render()
-    given = {"root": "", "here": "", "address": "", "command": "WORD"}
+    given = {"root": "", "here": "", "command": "WORD"}
     yield (
         "index.html",
         made.get_template("index.html").render(given, title="dpcompose explain", listed=found),
@@ -106,36 +110,41 @@ def _resting() -> Mapping[str, Sequence[tuple[str, str]]]:
 def made_page(
     folder: str,
     name: str,
-    page: Callable[[Style, Page], str],
+    page: Callable[[Style], Section],
     resting: Sequence[tuple[str, str]] = (),
 ) -> tuple[str, str]:
     """Returns the path and the HTML of a page that a function of `explain` makes.
 
     `resting`: rows that a section at its end lists.
     """
-    address = page_address(folder, name)
-
-    def html(
-        shown: str, style: Style, head: Sequence[PagePart], sections: Iterable[Chapter]
-    ) -> str:
-        """Returns the page in HTML."""
-        at_end: Chapter = ("What rests on it", [Rows(resting)] if resting else [])
-        return (
-            _templates()
-            .get_template("page.html")
-            .render(
-                title=f"{shown} - dpcompose",
-                name=shown,
-                here=folder,
-                address=address,
-                root="../",
-                command=name,
-                head=head,
-                sections=[each for each in (*sections, at_end) if each[1]],
-            )
+    address, made = page_address(folder, name), page(_STYLE)
+    rows = aligned_rows(resting, _STYLE)
+    at_end = [Section("What rests on it", rows, _STYLE, inner=True)] if rows else []
+    shown = (
+        _templates()
+        .get_template("page.html")
+        .render(
+            title=f"{made.name} - dpcompose",
+            name=made.name,
+            here=folder,
+            root="../",
+            command=name,
+            content=html_of([*made.parts, *at_end], Where(linked=partial(linked, here=address))),
         )
+    )
+    return address, shown
 
-    return address, page(_STYLE, html)
+
+def linked(text: str, here: str) -> Markup:
+    """Returns a text as HTML, in which what names a page of the site leads there, except on the
+    page `here`."""
+    shown = Markup()
+    root = "../" if here else ""
+    for said, address, is_code in pieces(text, here):
+        piece = Markup("<code>{}</code>" if is_code else "{}").format(printable(said))
+        link = Markup('<a href="{}{}">{}</a>')
+        shown += link.format(root, address, piece) if address else piece
+    return shown
 
 
 @cache
@@ -156,7 +165,7 @@ def _addresses() -> Mapping[str, str]:
 _NAMED = re.compile(r"`([^`]+)`|\b(?:DPC\d{3}|(?:[IVX]+|A|HBW)\.[A-Z]?\d+)\b")
 
 
-def parts(text: str, here: str) -> Iterator[Piece]:
+def pieces(text: str, here: str) -> Iterator[Piece]:
     """Yields the pieces of a text, with the addresses of the pages that they name, except `here`.
 
     Names between commas are linked where the text has nothing else.
@@ -183,5 +192,5 @@ def parts(text: str, here: str) -> Iterator[Piece]:
 def _templates() -> Environment:
     """Returns the templates with what all pages of the site have."""
     made = environment().overlay()
-    made.globals = {**made.globals, "kinds": FOLDERS, "version": version(), "parts": parts}
+    made.globals = {**made.globals, "kinds": FOLDERS, "version": version(), "linked": linked}
     return made

@@ -26,6 +26,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from dpcompose.render.layout import LOOKS, STAND_IN, Style
+from dpcompose.render.words.numbers import share_text
 
 
 def printed(parts: RenderableType | Iterable[RenderableType], style: Style) -> str:
@@ -67,11 +68,22 @@ def literal(text: str, style: Style, how: str = "") -> Text:
     return Text().append(style.plain(text), how or None)  # appended text then keeps its own style
 
 
+#: The characters of bars.
+BARS = frozenset("━─")
+
+
 def bar(part: Fraction, cells: int, style: Style, how: str) -> Text:
     """Returns a bar of `cells` cells, of which the share `part` is filled in the colour `how`."""
     filled = min(cells, math.ceil(part * cells))
     text = literal("━" * filled, style, how)
     return text.append_text(literal("─" * (cells - filled), style, "weak"))
+
+
+def share_bar(part: Fraction | None, cells: int, style: Style) -> Text:
+    """Returns a share of a whole as a bar with per cent; nothing for None."""
+    if part is None:
+        return Text()
+    return bar(part, cells, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
 
 
 def leading_to(
@@ -93,7 +105,8 @@ class TextTable:
     `rest` (takes the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same,
     and at least a quarter of the page), or `fold` (the same, and breaks long words; the default of
     the last one); `name`: its texts are names, which are code in Markdown.
-    `gap`: blanks between columns.
+    `line`: lines of the spec. `gap`: blanks between columns. `labels`: heads for a page, on which
+    every table has some, where there are no `heads`.
     """
 
     rows: Sequence[Sequence[str | Text | Table]]
@@ -101,6 +114,7 @@ class TextTable:
     columns: Sequence[str] = ()
     heads: Sequence[str | Text] = ()
     gap: int = 2
+    labels: Sequence[str] = ()
 
     def __rich__(self) -> Table:
         """Returns the table for a terminal."""
@@ -111,6 +125,7 @@ class TextTable:
             "name": {},
             "fixed": {"no_wrap": True},
             "right": {"justify": "right"},
+            "line": {"justify": "right", "no_wrap": True, "style": "weak"},
             "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
             "third": {"max_width": max(16, style.width // 3)},
             "rest": {"ratio": 1},
@@ -186,16 +201,39 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Snippet:
+    """Lines of a file or of a command, shown as they are."""
+
+    lines: Sequence[str]
+    style: Style
+
+    def __rich__(self) -> Group:
+        """Returns the lines for a terminal."""
+        return Group(*(literal(each, self.style, "dataset") for each in self.lines))
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a result below a heading; `says`: a few words beside that."""
+    """A part of a result below a heading; `says`: a few words beside that.
+
+    `inner`: it is a part of another section; without a name it only sets its parts apart.
+    `anchor`: its name in the address of a page.
+    """
 
     name: str
     parts: Sequence[Part]
     style: Style
     says: str = ""
+    inner: bool = False
+    anchor: str = ""
 
     def __rich__(self) -> RenderableType:
-        """Returns the heading across the page, below an empty line, and the parts below it."""
+        """Returns the heading across the page, below an empty line, and the parts below it; the
+        heading of an inner section without a line, and its parts indented."""
+        if self.inner:
+            heading = [literal(self.name, self.style, "heading")] if self.name else []
+            indented = [Padding(each, (0, 0, 0, 2)) for each in self.parts]
+            return Group("", *heading, *indented)
         title = literal(f"{self.name} ", self.style, "heading")
         if self.says:
             title.append_text(literal(f" {self.says} ", self.style, "weak"))
@@ -205,7 +243,7 @@ class Section:
 
 
 #: What results for people consist of, in every format.
-Part: TypeAlias = "Headline | Frame | Section | TextTable | Text | RenderableType"
+Part: TypeAlias = "Headline | Frame | Section | TextTable | Snippet | Text | RenderableType"
 
 
 def texts_of(pages: Iterable[list[Part]], write: Callable[[list[Part]], str]) -> Iterator[str]:

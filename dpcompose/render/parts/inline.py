@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.text import Text
 
 from dpcompose.errors import Diagnostic, printable
-from dpcompose.render.parts.console import Frame, Headline, Part, Section, TextTable
+from dpcompose.render.parts.console import BARS, Frame, Headline, Part, Section, TextTable
 from dpcompose.render.parts.diagnostics import Findings
 
 #: Characters and addresses that our own sentences never contain, so that they come from a spec.
@@ -67,8 +67,6 @@ def _outside(words: str) -> str:
 
 #: Signs of what is new, gone and changed, which are no markup in a cell of a table.
 _SIGNS = frozenset("+-~")
-#: Of what bars consist: in a font whose letters are not equally wide they say nothing.
-_BARS = frozenset("━─")
 
 
 def markdown_of(parts: Iterable[Part]) -> str:
@@ -120,7 +118,8 @@ def _table(rows: Iterable[Sequence[str]], count: int, heads: Sequence[str] = ())
 
 
 def _inline(text: str | Text | object) -> str:
-    """Returns a text in which names are code; bars are left out."""
+    """Returns a text in which names are code; bars are left out, which say nothing in a font whose
+    letters are not equally wide."""
     if isinstance(text, str):
         return text if text in _SIGNS else plain(text)
     assert isinstance(text, Text)
@@ -129,7 +128,7 @@ def _inline(text: str | Text | object) -> str:
     for piece in text.divide(ends[1:]):
         if piece.spans and piece.spans[-1].style == "name":
             said += code(piece.plain.removesuffix(": ")) + ": "
-        elif not _BARS.issuperset(piece.plain):
+        elif not BARS.issuperset(piece.plain):
             said += plain(piece.plain)
     return said.strip()
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.planning.comparison import Change, Invalid
 from dpcompose.planning.edits import Edit
 from dpcompose.planning.number_changes import NumberChange
@@ -31,6 +30,7 @@ from dpcompose.render.words.headlines import (
     requested_number,
     verdict_words,
 )
+from dpcompose.render.words.numbers import chance_text
 from dpcompose.report import LeftOut, Report, Share
 from dpcompose.report.wording import number
 
@@ -282,7 +282,7 @@ def _value(each: NumberChange) -> str:
 
 def amount(value: Fraction | None) -> str:
     """Returns a number with six digits, rounded up; `none` for None."""
-    return "none" if value is None else chance(decimal_up(value, 6))
+    return "none" if value is None else chance_text(value)
 
 
 def budget_words(change: Change) -> str:

@@ -10,8 +10,16 @@ from rich.text import Text
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.planning.savings import Saving, Savings
 from dpcompose.render.layout import Style
-from dpcompose.render.parts.console import Headline, Part, Section, TextTable, bar, literal, printed
-from dpcompose.render.words.numbers import left_text, share_text
+from dpcompose.render.parts.console import (
+    Headline,
+    Part,
+    Section,
+    TextTable,
+    literal,
+    printed,
+    share_bar,
+)
+from dpcompose.render.words.numbers import left_text
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 40
@@ -33,7 +41,7 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[Part]:
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
     rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
     heads = ("mechanism", f"{name} saved", f"{name} then", "saved", "line")
-    columns = ("wide mechanism", "right", "right", "fixed", "right fixed weak")
+    columns = ("wide mechanism", "right", "right", "fixed", "line")
     parts: list[Part] = [TextTable(rows, style, columns, heads)]
     if len(found.savings) > len(shown):
         parts.append(literal(f"and {len(found.savings) - len(shown)} more", style, "weak"))
@@ -56,9 +64,8 @@ def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:
     if not each.saves:
         return "nothing", "", literal(each.why or "", style, "weak")
     part = each.saves / found.total if found.total else Fraction(0)
-    share = bar(part, _BAR, style, "strong")
     return (
         left_text(each.saves),
         decimal_up(found.total - each.saves, 6),
-        share.append_text(literal(f" {share_text(part):>5}", style)),
+        share_bar(part, _BAR, style),
     )

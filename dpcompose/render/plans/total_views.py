@@ -17,15 +17,15 @@ from dpcompose.render.parts.console import (
     Part,
     Section,
     TextTable,
-    bar,
     literal,
     printed,
+    share_bar,
     texts_of,
 )
 from dpcompose.render.parts.diagnostics import Findings
 from dpcompose.render.parts.inline import markdown_of
 from dpcompose.render.text.panel import record_rows, spent
-from dpcompose.render.words.headlines import budget_text, number_of_budget, spending
+from dpcompose.render.words.headlines import budget_text, spending
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
@@ -34,11 +34,10 @@ from dpcompose.render.words.numbers import (
     given_text,
     left_text,
     route_text,
-    share_text,
     short_text,
 )
 from dpcompose.render.words.theorem_text import book
-from dpcompose.report import At, Bound
+from dpcompose.report import At, Bound, number_of_budget
 from dpcompose.report.wording import listing, plural
 
 #: So many mechanisms are listed; JSON has them all.
@@ -206,7 +205,7 @@ def _releases(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
     """Returns each release with its own bound, and a bar of its share of their sum."""
     shares = _shares([bound for _, bound in total.alone])
     return [
-        (label, _alone(bound), _bar(share, style))
+        (label, _alone(bound), share_bar(share, _BAR, style))
         for (label, bound), share in zip(total.alone, shares, strict=True)
     ]
 
@@ -223,13 +222,6 @@ def _shares(bounds: Sequence[Bound | None]) -> list[Fraction | None]:
     return [size / whole for size in sizes]
 
 
-def _bar(part: Fraction | None, style: Style) -> Text:
-    """Returns a share as a bar with per cent; nothing where there is none."""
-    if part is None:
-        return Text()
-    return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
-
-
 def _entries(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
     """Returns what each mechanism costs, with a bar of its share and its position; only the first
     ones of many."""
@@ -237,7 +229,7 @@ def _entries(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
     rows: list[tuple[str | Text, ...]] = []
     for each, share in zip(total.entries[:_MOST], shares, strict=False):
         place = f"{each.file}:{each.line}".removeprefix(each.mechanism.partition(": ")[0])
-        rows.append((each.mechanism, short_text(each.bound), _bar(share, style), place))
+        rows.append((each.mechanism, short_text(each.bound), share_bar(share, _BAR, style), place))
     more = len(total.entries) - len(rows)
     return [*rows, (f"and {more} more", "", "", "")] if more else rows
 

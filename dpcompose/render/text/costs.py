@@ -11,20 +11,19 @@ from rich.text import Text
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.curves.rounding import decimal_up, summed
 from dpcompose.render.layout import Style, sentence
-from dpcompose.render.parts.console import Part, Section, TextTable, bar, literal
+from dpcompose.render.parts.console import Part, Section, TextTable, literal, share_bar
 from dpcompose.render.parts.inline import code, markdown_of
 from dpcompose.render.words.numbers import (
     given_text,
     per_cent,
     route_text,
-    share_text,
     short_amounts,
 )
 from dpcompose.report import Learnt, Report, Share
 
 #: Of more equal shares only the first are listed, unless everything is asked for.
 _MOST_ALIKE = 3
-_MOST_SHARES = 12
+_MOST_SHARES, _MOST_ON_A_PAGE = 12, 150
 _BAR = 12
 
 
@@ -40,17 +39,20 @@ def costs(report: Report, style: Style) -> Iterator[Section]:
         name = literal(f"{len(more)} more", style, "weak") if more else each.mechanism
         bound = short_amounts(each.bound, alone) if _have_equal_bounds([each, *more]) else ""
         parts = [share.of_whole for share in more or [each] if share.of_whole is not None]
-        rows.append([name, bound, _part(summed(parts) if parts else None, style)])
+        rows.append([name, bound, share_bar(summed(parts) if parts else None, _BAR, style)])
         if without:
             unknown = more or each.without is None
             rows[-1].append("" if unknown else route_text(each.without or Fraction(0)))
         rows[-1].append(f":{each.span.line}" if each.span and not more else "")
     if report.group_shares:
         rows.append([""])
-    rows += [[f"group {name}", "", _part(part, style)] for name, part in report.group_shares]
-    columns = ["wide mechanism", "right", "fixed", *["right"] * without, "right fixed weak"]
+    rows += [
+        [literal(f"group {name}", style), "", share_bar(part, _BAR, style)]
+        for name, part in report.group_shares
+    ]
+    columns = ["wide mechanism", "right", "fixed", *["right"] * without, "line"]
     table = TextTable(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
-    yield Section("What each mechanism costs", [table], style, _where(report))
+    yield Section("What each mechanism costs", [table], style, _where(report), anchor="costs")
 
 
 def accuracy(report: Report, style: Style) -> Iterator[Section]:
@@ -58,10 +60,14 @@ def accuracy(report: Report, style: Style) -> Iterator[Section]:
     if not report.accuracy:
         return
     heads = ("mechanism", "noise", "standard deviation", f"{level_text(report)} within ±", "line")
-    columns = ("wide mechanism", "part", "fixed", "fixed", "right fixed weak")
+    columns = ("wide mechanism", "part", "fixed", "fixed", "line")
     says = "what the noise does to each number of an answer, in its units"
     yield Section(
-        "Accuracy", [TextTable(accuracy_rows(report), style, columns, heads)], style, says
+        "Accuracy",
+        [TextTable(accuracy_rows(report), style, columns, heads)],
+        style,
+        says,
+        anchor="accuracy",
     )
 
 
@@ -93,13 +99,13 @@ def _folded(shares: Sequence[Share], style: Style) -> Iterator[tuple[Share, list
     if style.detail == "full":
         yield from ((each, []) for each in left)
         return
-    told = 0
-    while left and told < _MOST_SHARES:
+    told, most = 0, _MOST_ON_A_PAGE if style.detail == "page" else _MOST_SHARES
+    while left and told < most:
         run = next(
             (n for n, each in enumerate(left) if not _have_equal_bounds([left[0], each])), len(left)
         )
         shown = run if run <= _MOST_ALIKE + 1 else _MOST_ALIKE
-        shown = min(shown, _MOST_SHARES - told)
+        shown = min(shown, most - told)
         yield from ((each, []) for each in left[:shown])
         if run > shown and run > _MOST_ALIKE + 1:
             yield left[0], left[shown:run]
@@ -141,13 +147,6 @@ def added_unit(report: Report) -> str:
     return report.bound.notion.facts.unit.split(" ")[0]
 
 
-def _part(part: Fraction | None, style: Style) -> Text:
-    """Returns a share of the whole as a bar with per cent."""
-    if part is None:
-        return Text()
-    return bar(part, _BAR, style, "strong").append_text(literal(f" {share_text(part):>5}", style))
-
-
 # --- who learns what -----------------------------------------------------------------------------
 
 _NAMES = 3  # mechanisms in a cell
@@ -162,7 +161,7 @@ def who_learns(report: Report, style: Style) -> Iterator[Section]:
     """Yields a table with a row for each question about columns, and why answers are missing."""
     if report.attributes:
         says = "a row changes in these columns alone, the rest is known"
-        yield Section("Who learns what", [*_answers(report, style)], style, says)
+        yield Section("Who learns what", [*_answers(report, style)], style, says, anchor="learnt")
 
 
 def _answers(report: Report, style: Style) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from rich.text import Text
 
 from dpcompose.core.notions.notion import Notion
-from dpcompose.curves.rounding import chance, decimal_up, plural
+from dpcompose.curves.rounding import decimal_up, plural
 from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import Frame, bar, leading_to, literal
 from dpcompose.render.text.risk_text import in_brief
@@ -20,6 +20,7 @@ from dpcompose.render.words.headlines import (
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
+    chance_text,
     equation,
     excess_over,
     excess_text,
@@ -50,7 +51,7 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         rows.append(("risk", literal(in_brief(report), style)))
     elif report.status != "ok":
         rows.append(("in words", literal("nothing bounds what an attacker learns", style)))
-    told = report.reasons if style.detail == "full" else report.reasons[:_MOST_REASONS]
+    told = report.reasons if style.detail in ("page", "full") else report.reasons[:_MOST_REASONS]
     for each in told:
         why, _, way = each.partition(" Way out: ")
         if way:
@@ -212,7 +213,7 @@ def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
         text.append_text(literal(f"✓ {left} left" if within else "✗ passed", style, how))
     else:
         delta, spent, _ = record.cost
-        amount = f"{equation('epsilon', route_text(spent))} at δ = {chance(decimal_up(delta, 6))}"
+        amount = f"{equation('epsilon', route_text(spent))} at δ = {chance_text(delta)}"
         text.append_text(literal(f" {percent(record.share)}  {amount}  ", style))
         left = ", ".join(left_text(value) for _, value in record.left)
         text.append_text(literal("✓" if within else "✗", style, how))
@@ -228,7 +229,7 @@ def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
     """Returns a line on what adaptive choice costs; `cost`: a δ, the ε of what is spent, and the ε
     if all parameters had been fixed."""
     delta, spent, fixed = cost
-    at = f"at δ = {chance(decimal_up(delta, 6))}"
+    at = f"at δ = {chance_text(delta)}"
     if spent == fixed:
         return f"costs nothing {at}: {equation('epsilon', route_text(spent))} either way"
     more = excess_over(spent, fixed)

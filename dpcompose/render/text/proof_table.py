@@ -20,40 +20,24 @@ _MOST_ALIKE = 3
 _MOST_IN_A_PLACE, _FIRST = 14, 10
 #: A theorem's name fits its column up to so many characters.
 _SHORT = 6
+#: Of more lines a page shows the first ones of many mechanisms in one place, as a terminal does.
+_MOST_ON_A_PAGE = 150
 #: So many levels of the tree are drawn.
 _MOST_LEVELS = 8
 _NAMES = {"dataset": "dataset", "partition": "dataset", "mechanism": "mechanism"}
 
 
-def proof(nodes: Sequence[Node], style: Style) -> TextTable:
-    """Returns the proof tree as a table; equal lines are merged, unless the style asks for all."""
-    shown = (
-        [_Shown(each) for each in nodes]
-        if style.detail == "full"
-        else first_rows(merge_equal_nodes(nodes))
-    )
-    guides = _guides([each.node.depth for each in shown])
-    width = _name_width([each.node for each in shown], guides, style)
-    rows = [
-        (
-            str(each.node.number),
-            _line(each.node, each.more, guide, width, style),
-            _cost(each, style),
-            leading_to(each.node.theorem, literal(_cited(each.node, True), style), style),
-            f":{each.node.spans[0].line}" if each.node.spans else "",
-        )
-        for each, guide in zip(shown, guides, strict=True)
-    ]
-    return TextTable(
-        rows,
-        style,
-        ("right fixed weak", "rest", "right fixed", "right fixed weak", "right fixed weak"),
-        gap=1,
-    )
+def proof(nodes: Sequence[Node], style: Style) -> ProofTree:
+    """Returns the proof of a report; equal lines are merged, unless the style asks for all."""
+    if style.detail == "full":
+        return ProofTree([TreeLine(each) for each in nodes], style)
+    merged = merge_equal_nodes(nodes)
+    fits = style.detail == "page" and len(merged) <= _MOST_ON_A_PAGE
+    return ProofTree(merged if fits else first_rows(merged), style)
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class TreeLine:
     """A row of the table for a line of the proof; `more`: the words shown instead if it stands for
     several lines.
 
@@ -63,6 +47,52 @@ class _Shown:
     node: Node
     more: str = ""
     stands: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProofTree:
+    """The proof of a report as a tree of steps."""
+
+    lines: Sequence[TreeLine]
+    style: Style
+
+    def __rich__(self) -> TextTable:
+        """Returns the tree for a terminal: number, dataset, change, cost, theorem, line."""
+        style = self.style
+        guides = _guides([each.node.depth for each in self.lines])
+        width = _name_width([each.node for each in self.lines], guides, style)
+        rows = [
+            (
+                str(each.node.number),
+                _line(each.node, each.more, guide, width, style),
+                self.cost(each),
+                self.cited(each.node, True),
+                f":{each.node.spans[0].line}" if each.node.spans else "",
+            )
+            for each, guide in zip(self.lines, guides, strict=True)
+        ]
+        return TextTable(rows, style, ("right fixed weak", "rest", "right fixed", *_LAST), gap=1)
+
+    def cited(self, node: Node, in_column: bool = False) -> Text:
+        """Returns the short name of a line's theorem, with a link to it; `in_column`: only if it
+        stands in the narrow column of a terminal."""
+        short = in_short(node.theorem) if node.theorem else ""
+        shown = _cited(node, True) if in_column else short
+        return leading_to(node.theorem, literal(shown, self.style), self.style)
+
+    def cost(self, shown: TreeLine) -> Text:
+        """Returns the bound of a line."""
+        bound = None if shown.more else shown.node.bound
+        if bound is None:
+            return Text()
+        if shown.node.kind == "reading":
+            says = parameter_text("epsilon", bound.value, bound.exact)
+            return literal(says, self.style, "strong")
+        return literal(short_text(bound), self.style)
+
+
+#: The columns of theorems and of lines.
+_LAST = ("right fixed weak", "line")
 
 
 def _line(node: Node, more: str, guide: str, width: int, style: Style) -> Table:
@@ -107,16 +137,6 @@ def _cited(node: Node, in_column: bool) -> str:
     return short if in_column == (len(short) <= _SHORT or bool(node.name)) else ""
 
 
-def _cost(shown: _Shown, style: Style) -> Text:
-    """Returns the cell with the bound of a line."""
-    bound = None if shown.more else shown.node.bound
-    if bound is None:
-        return Text()
-    if shown.node.kind == "reading":
-        return literal(parameter_text("epsilon", bound.value, bound.exact), style, "strong")
-    return literal(short_text(bound), style)
-
-
 def _guides(depths: Sequence[int]) -> list[str]:
     """Returns the tree guides (`├─ `, `└─ `, `│ `) before each line; only the last levels."""
     guides: list[str] = []
@@ -133,12 +153,12 @@ def _guides(depths: Sequence[int]) -> list[str]:
     return guides[::-1]
 
 
-def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
+def merge_equal_nodes(nodes: Sequence[Node]) -> list[TreeLine]:
     """Returns the rows with equal neighbouring subtrees merged: one is shown, and their number.
 
     Subtrees are equal if only names and positions differ. Of equal single lines a few are shown.
     """
-    shown: list[_Shown] = []
+    shown: list[TreeLine] = []
     ends = _ends(nodes)
     skip_to: dict[int, tuple[int, int]] = {}  # index -> (next index shown, merged lines)
     i = 0
@@ -155,10 +175,10 @@ def merge_equal_nodes(nodes: Sequence[Node]) -> list[_Shown]:
             end, more = skip_to.pop(i)
             first, last_told = nodes[i - size].number, nodes[i - 1].number
             as_ = f"{first}" if first == last_told else f"{first}-{last_told}"
-            shown.append(_Shown(nodes[i], f"{more} more, each as {as_}", end - i))
+            shown.append(TreeLine(nodes[i], f"{more} more, each as {as_}", end - i))
             i = end
             continue
-        shown.append(_Shown(nodes[i]))
+        shown.append(TreeLine(nodes[i]))
         i += 1
     return shown
 
@@ -188,10 +208,10 @@ def _comparison_of_node(node: Node) -> tuple[object, ...]:
     return (node.depth, node.kind, says, node.bound, node.theorem)
 
 
-def first_rows(shown: Sequence[_Shown]) -> list[_Shown]:
+def first_rows(shown: Sequence[TreeLine]) -> list[TreeLine]:
     """Returns the rows; of a long run of mechanisms below the same dataset only the first, and a
     row such as `97 more mechanisms; --full lists them`."""
-    found: list[_Shown] = []
+    found: list[TreeLine] = []
     i = 0
     while i < len(shown):
         node, end = shown[i].node, i + 1
@@ -206,7 +226,7 @@ def first_rows(shown: Sequence[_Shown]) -> list[_Shown]:
             found += shown[i : i + _FIRST]
             rest = shown[i + _FIRST].node
             left = sum(each.stands for each in shown[i + _FIRST : end])
-            found.append(_Shown(rest, f"{left} more mechanisms; --full lists them"))
+            found.append(TreeLine(rest, f"{left} more mechanisms; --full lists them"))
         else:
             found += shown[i:end]
         i = end

@@ -54,7 +54,9 @@ def attacked(report: Report, style: Style) -> Iterator[Section]:
     """Yields a table of an attacker's gain from each baseline, and sentences on its meaning."""
     if report.risk is not None:
         parts = [*_gains(report.risk, report, style)]
-        yield Section("What an attacker gains", parts, style, "at most, whoever it is")
+        yield Section(
+            "What an attacker gains", parts, style, "at most, whoever it is", anchor="risk"
+        )
 
 
 def _gains(risk: Risk, report: Report, style: Style) -> Iterator[Part]:

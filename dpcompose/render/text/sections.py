@@ -43,8 +43,8 @@ def advice(report: Report, style: Style) -> Iterator[Section]:
     _, at, where = report.advice[0].number.partition(" at ")
     says = f"{at.strip()} {where}, if it is true: say so" if at else "if it is true: say so"
     rows = [row for each in report.advice for row in _advice_rows(each, style)]
-    table = TextTable(rows, style, ("fixed number", "right fixed good", "fold", "right fixed weak"))
-    yield Section("What would make it less", [table], style, says)
+    table = TextTable(rows, style, ("fixed number", "right fixed good", "fold", "line"))
+    yield Section("What would make it less", [table], style, says, anchor="advice")
 
 
 def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
@@ -85,6 +85,8 @@ def less(each: Advice) -> str:
 _MOST_COMPARED = 3
 _VISIBLE = Fraction(1, 10**5)  # a smaller relative gap does not show in six digits
 
+_HEADS = ("used", "route or theorem", "bound", "larger by")
+
 _Row = tuple[Text, Text, Text, Text]
 
 
@@ -94,12 +96,14 @@ def compared(report: Report, style: Style) -> Iterator[Section]:
     usable = usable_rows(report, style)
     unusable = _unusable(report, style) if style.detail == "full" else []
     tables = (
-        TextTable(usable, style, ("fixed", "rest", "third right", "right fixed"), gap=1),
+        TextTable(
+            usable, style, ("fixed", "rest", "third right", "right fixed"), gap=1, labels=_HEADS
+        ),
         TextTable(unusable, style, ("fixed bad", "part", "rest"), gap=1),
     )
     shown = [each for each in tables if each.rows]
     if shown:
-        yield Section("Compared", shown, style)
+        yield Section("Compared", shown, style, anchor="compared")
 
 
 def usable_rows(report: Report, style: Style) -> list[_Row]:
@@ -177,7 +181,7 @@ def against_adversary(report: Report, style: Style) -> Iterator[Section]:
     if report.adversary is not None:
         parts = [*_of_adversary(report, report.adversary, style)]
         name = "Against an adversary with two hypotheses"
-        yield Section(name, parts, style, "weaker than the bound above")
+        yield Section(name, parts, style, "weaker than the bound above", anchor="adversary")
 
 
 def _of_adversary(report: Report, found: AgainstAdversary, style: Style) -> Iterator[Part]:
@@ -231,7 +235,9 @@ def assumed(found: Sequence[Assumption], style: Style) -> Iterator[Section]:
     rows = together(told, style.detail != "full")
     if style.detail != "full":
         rows = ((line, _LISTED.sub(_fewer, says)) for line, says in rows)
-    yield Section("Assumed, not checked", [by_line(rows, style)], style, "you vouch for these")
+    says = "you vouch for these"
+    table = by_line(rows, style)
+    yield Section("Assumed, not checked", [table], style, says, anchor="assumed")
 
 
 #: Matches a list of four names or more in a sentence.
@@ -282,7 +288,7 @@ def together(found: Sequence[Assumption], shortly: bool) -> Iterator[tuple[str, 
 
 def by_line(rows: Iterable[Sequence[str | Text]], style: Style) -> TextTable:
     """Returns a table of sentences, each after the source line that it is about."""
-    return TextTable([*rows], style, ("right fixed weak", "rest"), gap=1)
+    return TextTable([*rows], style, ("line", "rest"), gap=1)
 
 
 def ignored(report: Report, style: Style) -> Iterator[Section]:
@@ -295,7 +301,7 @@ def ignored(report: Report, style: Style) -> Iterator[Section]:
             )
             for each in report.ignored
         ]
-        yield Section("Ignored", [by_line(rows, style)], style)
+        yield Section("Ignored", [by_line(rows, style)], style, anchor="ignored")
 
 
 #: The numbers that a recheck does not cover, by the field of a report.
@@ -349,4 +355,5 @@ def sentences(report: Report, style: Style) -> Iterator[Section]:
         if rests:
             text.append_text(literal(f" [{'; '.join(rests)}]", style, "weak"))
         rows.append((f"{each.number}.", text))
-    yield Section("In sentences", [by_line(rows, style)], style)
+    table = TextTable(rows, style, ("right fixed weak", "rest"), gap=1)
+    yield Section("In sentences", [table], style, anchor="sentences")

@@ -67,7 +67,7 @@ def parts(report: Report, style: Style) -> Iterator[Part]:
     yield from attacked(report, style)
     if report.tree:
         says = "how the worst change travels, and what it costs"
-        yield Section("Why", [proof(report.tree, style)], style, says)
+        yield Section("Why", [proof(report.tree, style)], style, says, anchor="why")
     if style.plot:
         from dpcompose.render.text.plot import plots
 
@@ -84,5 +84,5 @@ def parts(report: Report, style: Style) -> Iterator[Part]:
     yield from rechecked(report, style)
     yield from assumed(report.assumptions, style)
     if report.findings:
-        yield Section("Findings", [findings_of(report, style)], style)
+        yield Section("Findings", [findings_of(report, style)], style, anchor="findings")
     yield from ignored(report, style)

@@ -9,20 +9,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.errors import Level, Span
 from dpcompose.faults import plural
 from dpcompose.render.layout import Style
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
+    chance_text,
     excess_text,
     found_text,
     left_text,
     parameter_text,
     short_text,
 )
-from dpcompose.report import At, FilterRecord, Report, Verdict, relation_words
+from dpcompose.report import (
+    At,
+    FilterRecord,
+    Report,
+    Verdict,
+    number_of_budget,
+    relation_words,
+)
 
 
 def outcome(report: Report, checking: bool) -> str:
@@ -90,18 +97,6 @@ def requested_number(report: Report) -> At | None:
     """Returns the number at the budget's δ, else the first number at a chosen δ or ε; None without
     any."""
     return number_of_budget(report.verdict, (*report.at_delta, *report.at_epsilon))
-
-
-def number_of_budget(verdict: Verdict | None, numbers: Iterable[At]) -> At | None:
-    """Returns the number at the δ of the budget that a verdict is on, else the first finite one of
-    `numbers`; None without any."""
-    found = [each for each in numbers if each.value is not None]
-    if verdict is not None and not verdict.of_adversary:
-        if verdict.at is not None:
-            return verdict.at
-        own = dict(verdict.limit.parameters).get("delta")
-        found.sort(key=lambda each: each.wanted != "delta" or each.given != own)
-    return found[0] if found else None
 
 
 def in_few_words(report: Report) -> str:
@@ -218,7 +213,7 @@ def spending(record: FilterRecord) -> str:
     if record.cost is None:
         return "; ".join(parts)
     delta, spent, _ = record.cost
-    at = f"δ = {chance(decimal_up(delta, 6))}"
+    at = f"δ = {chance_text(delta)}"
     return f"{parameter_text('epsilon', spent, False)} at {at} spent ({'; '.join(parts)})"
 
 

@@ -74,6 +74,11 @@ def _chance(text: str) -> str:
     return sign + chance(text.removeprefix(sign))
 
 
+def chance_text(value: Fraction) -> str:
+    """Returns a δ, or another number, as a decimal rounded up, a small one such as `1e-6`."""
+    return chance(decimal_up(value, _DIGITS))
+
+
 def parameter_text(name: str, value: Fraction, exact: bool = True) -> str:
     """Returns a parameter with its value: `ε = 17/10 (1.7)`, or `ε ≤ 0.707107` where the value is
     rounded up, so not `exact`."""

@@ -10,8 +10,7 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import Kind, State, all_leaves
-from dpcompose.core.loss.algebras import Scalars
-from dpcompose.core.loss.cost import Coster
+from dpcompose.core.loss.cost import least_amount
 from dpcompose.core.loss.pattern_algebra import Patterns
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.placed import Placed
@@ -270,12 +269,11 @@ def _other_columns(touched: ChangeCharge) -> bool:
 
 def _covered(touched: ChangeCharge) -> bool:
     """Returns whether finitely many steps of the statements cover the change, at any loss."""
-    without = Scalars(Notion.PURE)
     placed: list[Placed] = []
     for each in touched.placed:
         bare = Guarantee(Notion.PURE, each.statement.guarantee.value)
         placed.append(each._replace(statement=each.statement._replace(guarantee=bare)))
-    return bool(Coster(without).cost_of(1, tuple(placed), touched.state) != without.none)
+    return not isinstance(least_amount(placed, touched.state, Notion.PURE), float)
 
 
 def _delta_reaches_one(touched: ChangeCharge) -> bool:

@@ -19,7 +19,6 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
 from dpcompose.core.loss.algebra import Loss
-from dpcompose.core.loss.cost import Coster
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.placed import Placed
@@ -347,11 +346,11 @@ def _looser(solution: Solution, felt: ChangeCharge) -> Iterator[Finding]:
     """
     if not 1 < len(felt.placed) <= 20:
         return
-    coster = Coster(solution.algebra)
+    algebra = solution.algebra
 
     def cost(placed: tuple[Placed, ...]) -> Loss:
         """Returns the loss of the mechanism for the change, by the statements `placed` alone."""
-        return coster.cost_of(felt.mechanism.count, placed, felt.state)
+        return algebra.times(algebra.charge(placed, felt.state), felt.mechanism.count)
 
     for each in felt.placed:
         if not each.statement.up or each.statement.implied:

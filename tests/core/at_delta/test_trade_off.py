@@ -185,6 +185,7 @@ def test_hits_lie_between_false_alarms_and_what_a_further_release_gives(
 
 
 @pytest.mark.slow
+@settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 99))
 def test_more_loss_is_more_risk(one_size: int, other: int, percent: int) -> None:
     small, large = sorted((one_size, other))

@@ -6,7 +6,6 @@ block, in ε by the number of rows and in ρ by its square.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -14,7 +13,7 @@ from itertools import combinations, combinations_with_replacement, product
 from random import Random
 
 import pytest
-from scipy.optimize import linprog
+from reference.events import Step, largest_gain
 from tables import tables
 from volume import thinned
 from walks import driven, problem_of, top_of
@@ -243,29 +242,6 @@ def test_many_rows_in_several_blocks_of_a_whole_spec(
 # --- samples -------------------------------------------------------------------------------------
 
 
-class Chances:
-    """A linear program: the chance of an event on each of some tables, and what bounds them."""
-
-    def __init__(self, tables: int) -> None:
-        self.tables = tables
-        self.sides: list[list[float]] = []
-        self.right: list[float] = []
-
-    def close(self, a: int, b: int, epsilon: Fraction, delta: Fraction) -> None:
-        """Two tables that a statement of (ε, δ) speaks of: of the event and of its complement."""
-        for one, other in ((a, b), (b, a)):
-            for sign, free in ((1.0, 0.0), (-1.0, math.exp(epsilon) - 1)):
-                row = [0.0] * self.tables
-                row[one], row[other] = sign, -sign * math.exp(epsilon)
-                self.sides.append(row)
-                self.right.append(float(delta) + free)
-
-    def most(self, first: Sequence[float], second: Sequence[float], epsilon: float) -> float:
-        """The largest P(E) - e^ε·Q(E)."""
-        weights = [-(p - math.exp(epsilon) * q) for p, q in zip(first, second, strict=True)]
-        return -float(linprog(weights, self.sides, self.right, bounds=(0, 1)).fun)
-
-
 def guarantees(rng: Random) -> Iterator[tuple[Fraction, Fraction]]:
     while True:
         yield F(rng.randint(5, 120), 100), F(rng.randint(1, 40), 1000)
@@ -277,24 +253,23 @@ def test_mixtures_of_what_is_drawn_against_linear_programs() -> None:
     for _ in range(40):
         more, fewer = rng.randint(1, 3), rng.randint(0, 2)
         said = [pair for pair, _ in zip(guarantees(rng), range(more + fewer), strict=False)]
-        program = Chances(1 + len(said))
+        steps: list[Step] = []
         chances: list[list[tuple[Fraction, Loss]]] = []
-        laws: list[list[float]] = []
+        laws: list[dict[int, float]] = []
         for side in (range(1, more + 1), range(more + 1, more + fewer + 1)):
             shares = [F(rng.randint(1, 5)) for _ in range(len(side) + 1)]
             shares = [each / sum(shares) for each in shares]
-            law = [0.0] * program.tables
-            law[0] = float(shares[0])
+            law = {0: float(shares[0])}
             found: list[tuple[Fraction, Loss]] = [(shares[0], ((F(0), F(0)),))]
             for table, share in zip(side, shares[1:], strict=True):
-                program.close(0, table, *said[table - 1])
+                steps.append((0, table, *said[table - 1]))
                 law[table] = float(share)
                 found.append((share, (said[table - 1],)))
             chances.append(found)
             laws.append(law)
         for one, other in ((0, 1), (1, 0)):
             ((epsilon, delta),) = amplification.mixed(Pairs(), chances[one], chances[other])
-            true = program.most(laws[one], laws[other], float(epsilon))
+            true = largest_gain(laws[one], laws[other], steps, epsilon)
             assert true <= delta + F(1, 10**7)
             nearest = max(nearest, true / float(delta))
     assert nearest > 0.999
@@ -306,22 +281,15 @@ def test_a_row_replaced_below_a_sample_against_linear_programs() -> None:
     for _ in range(40):
         rate = F(rng.randint(1, 9), 10)
         (u, d), (b, e) = (pair for pair, _ in zip(guarantees(rng), range(2), strict=False))
-        program = Chances(3)
-        program.close(0, 1, u, d)
-        program.close(0, 2, u, d)
-        program.close(1, 2, b, e)
+        steps: list[Step] = [(0, 1, u, d), (0, 2, u, d)]
         q = float(rate)
-        laws = [1 - q, q, 0.0], [1 - q, 0.0, q]
+        old, new, none = {0: 1 - q, 1: q}, {0: 1 - q, 2: q}, {0: 1.0}
         for epsilon, delta in amplification.weighed(((u, d),), ((b, e),), rate):
-            true = program.most(*laws, float(epsilon))
+            true = largest_gain(old, new, [*steps, (1, 2, b, e)], epsilon)
             assert true <= delta + F(1, 10**7)
-        for n, (side, laws_of) in enumerate(
-            (("removed", (laws[0], (1.0, 0.0, 0.0))), ("added", ((1.0, 0.0, 0.0), laws[0])))
-        ):
+        for n, (side, laws) in enumerate((("removed", (old, none)), ("added", (none, old)))):
             ((epsilon, delta),) = Pairs().amplified(((u, d),), rate, False, side)
-            alone = Chances(3)
-            alone.close(0, 1, u, d)
-            true = alone.most(*laws_of, float(epsilon))
+            true = largest_gain(*laws, steps, epsilon)
             assert true <= delta + F(1, 10**7)
             nearest[n] = max(nearest[n], true / float(delta))
     assert min(nearest) > 0.999

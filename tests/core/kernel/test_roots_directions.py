@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -44,6 +45,7 @@ def bound(text: str) -> float:
     return float(value)
 
 
+@cache
 def losses(root: Root, added: bool) -> np.ndarray:
     """P-masses of the loss of one step on multiples of STEP, rounded to the nearest; by scipy."""
     rate, sigma, _ = root

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import pytest
-from scipy.optimize import linprog
+from reference.events import largest_gain
 from walks import driven, problem_of
 
 import dpcompose
@@ -42,7 +42,6 @@ F = Fraction
 Part = tuple[int, ...]
 #: A relation, ε and δ.
 Said = tuple[str, float, float]
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def solved(
@@ -111,23 +110,12 @@ def truth(
     """The largest P(E) - e^ε·Q(E), for all ways of sharing out the users."""
     parts = list(product(range(cap + 1), repeat=users))
     step = steps(said, make)
-    sides, right = [], []
-    for (i, a), (j, b) in product(enumerate(parts), repeat=2):
-        for _, rise, delta in step(a, b):
-            row = [0.0] * len(parts)
-            row[i], row[j] = 1.0, -math.exp(rise)
-            sides.append(row)
-            right.append(delta)
-            # The complement of the event.
-            sides.append([-x for x in row])
-            right.append(delta + math.exp(rise) - 1)
+    known = [(a, b, e, d) for a, b in combinations(parts, 2) for _, e, d in step(a, b)]
     worst = 0.0
     for first in range(users + 1):
-        p = [chance(part, range(first), cap, rate) for part in parts]
-        q = [chance(part, range(first, users), cap, rate) for part in parts]
-        gain = [-(a - math.exp(epsilon) * b) for a, b in zip(p, q, strict=True)]
-        found = linprog(gain, sides, right, bounds=(0, 1), options=EXACT)
-        worst = max(worst, -float(found.fun))
+        p = {part: chance(part, range(first), cap, rate) for part in parts}
+        q = {part: chance(part, range(first, users), cap, rate) for part in parts}
+        worst = max(worst, largest_gain(p, q, known, epsilon))
     return worst
 
 

@@ -9,18 +9,17 @@ from itertools import permutations
 from random import Random
 
 import pytest
-from scipy.optimize import linprog
+from reference.events import Step, largest_gain
 from volume import seeds
 
 from dpcompose.core.loss.algebras import (
-    MOST_PAIRS,
     Pairs,
     Scalars,
     Survival,
     algebra_of,
-    walk_pairs,
 )
 from dpcompose.core.loss.amplification import mixed
+from dpcompose.core.loss.pair_cost import MOST_PAIRS, frontier, walk_pairs
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 
@@ -42,11 +41,11 @@ def test_losses_in_one_number() -> None:
 
 def test_only_undominated_pairs_are_kept() -> None:
     pairs = [(F(2), F(1, 10)), (F(1), F(1, 10)), (F(1), F(2, 10)), (F(3), NONE), (F(4), NONE)]
-    assert PAIRS.frontier(pairs) == ((F(1), F(1, 10)), (F(3), NONE))
+    assert frontier(pairs) == ((F(1), F(1, 10)), (F(3), NONE))
     # The better δ of an ε is no better than that of a smaller ε.
     again = [(F(1), F(1, 10)), (F(2), F(2, 10)), (F(2), F(1, 10))]
-    assert PAIRS.frontier(again) == ((F(1), F(1, 10)),)
-    many = PAIRS.frontier((F(n), F(1, n)) for n in range(1, 100))
+    assert frontier(again) == ((F(1), F(1, 10)),)
+    many = frontier((F(n), F(1, n)) for n in range(1, 100))
     assert len(many) == MOST_PAIRS and many[0] == (F(1), F(1)) and many[-1] == (F(99), F(1, 99))
 
 
@@ -175,14 +174,14 @@ def test_a_replaced_row_against_linear_programs(seed: int) -> None:
         u, told = F(rng.randint(0, 40), 10), rng.choice([NONE, F(1, 10**6), F(1, 100), F(1, 10)])
         b, other = u * F(rng.randint(0, 30), 10), rng.choice([NONE, F(1, 10**6), F(1, 100)])
         once, both = ((u, told),), ((b, other),)
-        stated = [(0, 1, u, told), (0, 2, u, told)]
+        stated: list[Step] = [(0, 1, u, told), (0, 2, u, told)]
         for epsilon, delta in PAIRS.exchanged(once, PAIRS.chain([(once, 2)]), q, 1) or ():
-            assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
+            assert _worst(epsilon, q, stated) <= float(delta) + 1e-8
         stated.append((1, 2, b, other))
         found = PAIRS.exchanged(once, both, q, 1)
         assert found
         for epsilon, delta in found:
-            assert _worst(math.exp(epsilon), float(q), stated) <= float(delta) + 1e-8
+            assert _worst(epsilon, q, stated) <= float(delta) + 1e-8
         # No more than two steps of the amplified loss, and than a row in both samples or none.
         steps = PAIRS.chain([(PAIRS.amplified(once, q), 2)])
         for e, d in (*steps, *PAIRS.coupled([(q, both)])):
@@ -190,20 +189,10 @@ def test_a_replaced_row_against_linear_programs(seed: int) -> None:
             assert any(x <= e * slack and y <= d * slack for x, y in found)
 
 
-def _worst(grown: float, q: float, stated: list[tuple[int, int, F, F]]) -> float:
-    """The largest P - grown·Q of one event, for all mechanisms that keep to (ε, δ) both ways."""
-    sides, right = [], []
-    for i, j, epsilon, delta in [*stated, *((j, i, e, d) for i, j, e, d in stated)]:
-        rise = math.exp(epsilon)
-        row = [0.0, 0.0, 0.0]
-        row[i], row[j] = 1.0, -rise
-        sides += [row, [-each for each in row]]
-        right += [float(delta), rise - 1 + float(delta)]
-    gain = [(1 - grown) * (1 - q), q, -grown * q]
-    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog([-x for x in gain], sides, right, bounds=[(0, 1)] * 3, options=exact)
-    assert found.status == 0
-    return -float(found.fun)
+def _worst(epsilon: F, rate: F, stated: list[Step]) -> float:
+    """The δ at an ε of a row replaced below a sample; without either row is table 0."""
+    q = float(rate)
+    return largest_gain({0: 1 - q, 1: q}, {0: 1 - q, 2: q}, stated, epsilon)
 
 
 def test_copies_of_a_pair_add_up_their_delta() -> None:

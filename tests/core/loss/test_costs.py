@@ -21,13 +21,14 @@ from dpcompose.core.change.units import (
     state_of,
     wrap,
 )
+from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.loss.compositions import in_notion, total, total_pair, worst_total
-from dpcompose.core.loss.cost import Coster, len_levels, rejoined, units_at
+from dpcompose.core.loss.cost import len_levels, needed, rejoined, units_at
 from dpcompose.core.loss.dominance import as_pure, covering, least_size, packs
-from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses
-from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order, pair_cost
+from dpcompose.core.loss.loss_bounds import NO_LOSS, known_losses, over_several_steps
+from dpcompose.core.loss.pair_cost import Way, all_ways, along, in_any_order
 from dpcompose.core.loss.pattern import MechanismLossOptions, one
 from dpcompose.core.loss.pattern_algebra import Patterns, either
 from dpcompose.core.loss.walk import (
@@ -36,7 +37,6 @@ from dpcompose.core.loss.walk import (
     Effort,
     How,
     best_of,
-    by_units,
     fit,
     worst_of,
 )
@@ -73,17 +73,18 @@ def test_a_curve_over_steps_counts_all_steps_of_a_change() -> None:
         "notion: approx, epsilon: 1/2, delta: 1/100, relation: unbounded",
     )
     mixture = state_of([(leaf_item(PAIR), 1), (leaf_item(SINGLE), 3)])
-    found = [Coster(Patterns())._over_steps(stated, each) for each in (mixture, of(SINGLE, 5))]
-    assert found[0] is not None and found[0] == found[1]
-    fewer = Coster(Patterns())._over_steps(stated, of(SINGLE, 3))
-    assert fewer is not None and fewer != found[0]
+    found = [over_several_steps(stated, each) for each in (mixture, of(SINGLE, 5))]
+    assert found[0] is not None and found[0] == found[1] and found[0][1] == 5
+    curve, fewer = (Patterns()._least_curve(found[0][0], steps) for steps in (5, 3))
+    assert curve is not None and fewer is not None and fewer != curve
+    assert over_several_steps(stated, of(SINGLE, 3)) == (found[0][0], 3)
 
 
 def test_a_renyi_curve_over_two_steps_by_the_weak_triangle_inequality() -> None:
     stated = placed("notion: rdp, points: [[4, 1/10], [8, 1/5]]")
     (curve,) = [
         each.part.points
-        for each in known_losses(Coster(Patterns()), stated, of(SINGLE, 2))
+        for each in known_losses(stated, of(SINGLE, 2))
         if isinstance(each.part, Renyi)
     ]
     # Of order 2: 1.5·D_4 + D_3, where D_3 ≤ D_4. Of order 4: 3.5/3·D_8 + D_7, and 6·D_7 lies below
@@ -99,7 +100,7 @@ def test_the_points_of_a_profile_over_three_steps() -> None:
     stated = placed("notion: profile, points: [[1, 1/1000], [2, 1/10000]]")
     curve, *single = [
         each.part.points
-        for each in known_losses(Coster(Patterns()), stated, of(SINGLE, 3))
+        for each in known_losses(stated, of(SINGLE, 3))
         if isinstance(each.part, Points)
     ]
     for (epsilon, delta), once, least in zip(curve, (1, 2), (F(1, 1000), F(1, 10000)), strict=True):
@@ -114,38 +115,36 @@ def test_the_points_of_a_profile_over_three_steps() -> None:
 
 def test_losses_grow_with_the_steps_of_a_statement() -> None:
     pure = placed("notion: pure, epsilon: 1/2")
-    coster = Coster(PURE)
-    assert coster.cost_of(1, pure, of(SINGLE)) == F(1, 2)
-    assert coster.cost_of(3, pure, of(SINGLE)) == F(3, 2)
-    assert coster.cost_of(1, pure, of(PAIR)) == 1  # one row out and one in
-    assert coster.cost_of(1, pure, of(SINGLE, 4)) == 2
+    assert PURE.charge(pure, of(SINGLE)) == F(1, 2)
+    assert PURE.times(PURE.charge(pure, of(SINGLE)), 3) == F(3, 2)
+    assert PURE.charge(pure, of(PAIR)) == 1  # one row out and one in
+    assert PURE.charge(pure, of(SINGLE, 4)) == 2
     # ρ grows with the square of the distance, and ε = 1/2 is ρ = ε·tanh(ε/2).
-    assert Coster(ZCDP).cost_of(1, placed("notion: zcdp, rho: 1/8"), of(SINGLE, 3)) == F(9, 8)
-    rho = Coster(ZCDP).cost_of(1, pure, of(SINGLE))
+    assert ZCDP.charge(placed("notion: zcdp, rho: 1/8"), of(SINGLE, 3)) == F(9, 8)
+    rho = ZCDP.charge(pure, of(SINGLE))
     assert float(rho) == pytest.approx(0.5 * math.tanh(0.25), abs=1e-15)
 
 
 def test_of_several_statements_the_least_counts() -> None:
     both = placed("notion: pure, epsilon: 3, relation: bounded", "notion: pure, epsilon: 2")
-    coster = Coster(PURE)
-    assert coster.cost_of(1, both, of(PAIR)) == 3  # one step of the first, two of the second
-    assert coster.cost_of(1, both, of(SINGLE)) == 2
+    assert PURE.charge(both, of(PAIR)) == 3  # one step of the first, two of the second
+    assert PURE.charge(both, of(SINGLE)) == 2
     # A row removed and one added are a replaced one.
     swapped = state_of([(leaf_item(SINGLE), 1), (leaf_item(NEW), 1)])
     assert rejoined(swapped) == of(PAIR) and rejoined(of(SINGLE, 2)) is None
-    assert coster.cost_of(1, both, swapped) == 3
+    assert PURE.charge(both, swapped) == 3
 
 
 def test_a_statement_that_covers_nothing_gives_no_bound() -> None:
     stated = placed("notion: pure, epsilon: 1, relation: bounded", protect="bounded")
-    assert Coster(PURE).cost_of(1, stated, of(SINGLE)) == math.inf
-    assert Coster(Pairs()).cost_of(1, stated, of(SINGLE)) == ()
+    assert PURE.charge(stated, of(SINGLE)) == math.inf
+    assert Pairs().charge(stated, of(SINGLE)) == ()
 
 
 def test_everything_at_once_costs_a_free_lunch() -> None:
     stated = placed("notion: pure, epsilon: 5, relation: free-lunch", "notion: pure, epsilon: 2")
-    assert Coster(PURE).cost_of(1, stated, of(SINGLE, 2)) == 4
-    assert Coster(PURE).cost_of(1, stated, of(SINGLE, 9)) == 5
+    assert PURE.charge(stated, of(SINGLE, 2)) == 4
+    assert PURE.charge(stated, of(SINGLE, 9)) == 5
 
 
 def test_units_are_counted_level_by_level() -> None:
@@ -162,14 +161,17 @@ def test_units_are_counted_level_by_level() -> None:
 def test_pairs_along_a_path_by_their_formula() -> None:
     """Two steps of (ε, δ) are (2ε, δ(1 + e^ε))."""
     stated = placed("notion: approx, epsilon: 1, delta: 1/100")
-    ((epsilon, delta),) = Coster(Pairs()).cost_of(1, stated, of(SINGLE, 2))
+    ((epsilon, delta),) = Pairs().charge(stated, of(SINGLE, 2))
     assert epsilon == 2 and float(delta) == pytest.approx((1 + math.e) / 100, abs=1e-12)
-    ways = all_ways(stated, of(SINGLE, 2), Coster(Pairs()).needed)
+    ways = all_ways(stated, of(SINGLE, 2))
     assert [way.levels for way in ways] == [{0: [((F(1), F(1, 100)), 2)]}]
     assert along(ways[0]) == (epsilon, delta)
     assert in_any_order(ways[0]) == [((F(1), F(1, 100)), 2)]
-    assert pair_cost(Pairs(), [], ways) == ((epsilon, delta),)
-    assert pair_cost(Pairs(), [(F(1), F(0))], ways) == ((F(1), F(0)),)
+    at_once = placed(
+        "notion: approx, epsilon: 1, delta: 1/100",
+        "notion: approx, epsilon: 1, delta: 0, relation: free-lunch",
+    )
+    assert Pairs().charge(at_once, of(SINGLE, 2)) == ((F(1), F(0)),)
 
 
 def test_paths_in_which_the_order_matters() -> None:
@@ -189,7 +191,7 @@ def test_two_statements_share_the_units_of_a_change() -> None:
         "notion: approx, epsilon: 1, delta: 0", "notion: approx, epsilon: 1/2, delta: 1/100"
     )
     first, second = (F(1), F(0)), (F(1, 2), F(1, 100))
-    ways = all_ways(stated, of(SINGLE, 2), Coster(Pairs()).needed)
+    ways = all_ways(stated, of(SINGLE, 2))
     assert [way.levels for way in ways] == [
         {0: [(second, 2)]},
         {0: [(first, 2)]},
@@ -199,9 +201,8 @@ def test_two_statements_share_the_units_of_a_change() -> None:
 
 def test_only_rows_that_come_and_go_alone_change_in_any_order() -> None:
     stated = placed("notion: pure, epsilon: 1")
-    needed = Coster(Pairs()).needed
     for leaf, free in ((SINGLE, True), (PAIR, True), (SINGLE._replace(displaced=True), False)):
-        (way,) = all_ways(stated, of(leaf, 2), needed)
+        (way,) = all_ways(stated, of(leaf, 2))
         assert way.free == {0: free} and way.all_free is free
 
 
@@ -217,13 +218,11 @@ def test_the_order_matters_between_tables_of_two_levels() -> None:
 
 def test_all_that_is_known_of_a_loss() -> None:
     stated = placed("notion: pure, epsilon: 1", "notion: approx, epsilon: 1/2, delta: 1/10")
-    found = known_losses(Coster(Patterns()), stated, of(SINGLE))
+    found = known_losses(stated, of(SINGLE))
     assert (
         curve_of(Response(F(1))) in found and curve_of(Response(F(1, 2)), F(0), F(9, 10)) in found
     )
-    assert known_losses(Coster(Patterns()), placed("notion: pure, epsilon: 0"), of(SINGLE)) == [
-        NO_LOSS
-    ]
+    assert known_losses(placed("notion: pure, epsilon: 0"), of(SINGLE)) == [NO_LOSS]
     (curve,) = [each.part for each in found if isinstance(each.part, Points)]
     assert curve.points == ((F(1, 2), F(1, 10)), (F(1), F(0)))
     assert of_several_kinds([curve_of(Response(F(1))), curve_of(None, F(1))])
@@ -299,17 +298,23 @@ def test_effort_ends() -> None:
 
 
 def test_units_one_by_one_in_any_order() -> None:
-    top = top_of(problem_of("people: {}", "name: a, reads: people, notion: pure, epsilon: 1"))
+    top = top_of(
+        problem_of(
+            "people: {}\nb: {from: people, map: {kind: row}}",
+            "name: a, reads: b, notion: pure, epsilon: 1",
+        )
+    )
+    rules = AlongMap(ZCDP, top, top.derived[0])
 
     def search(state: State) -> Walk:
         loss = yield (top, state)
         return Choice(loss, (), how=How("here"))
 
     mixed = state_of([(leaf_item(SINGLE), 2), (leaf_item(PAIR), 1)])
-    found, asked = driven(by_units(ZCDP, top, mixed, search), lambda *_: F(1))
+    found, asked = driven(rules.units(mixed, search), lambda *_: F(1))
     assert found.loss == 9 and found.bounded and len(asked) == 2  # (1 + 1 + 1)²
     with pytest.raises(Refused, match="no path"):
-        driven(by_units(ZCDP, top, of(SINGLE), search), lambda *_: F(1))
+        driven(rules.units(of(SINGLE), search), lambda *_: F(1))
     assert fit(of(SINGLE), top, top, False) == of(SINGLE)
     assert Answer(F(1), (), ()).loss == 1
 
@@ -329,9 +334,8 @@ def test_one_statement_is_told_at_once_as_what_is_known_of_it(
 ) -> None:
     top = top_of(problem_of("r: {}", f"name: m, reads: r, notion: pure, {says}", protect))
     [(_, placed)] = top.mechanisms
-    coster = Coster(Patterns())
-    known = known_losses(coster, placed, state)
-    found = coster.pattern(placed, state)
+    known = known_losses(placed, state)
+    found = Patterns().charge(placed, state)
     if known == [NO_LOSS]:
         assert found == Patterns().zero
         return
@@ -343,23 +347,22 @@ def test_one_statement_is_told_at_once_as_what_is_known_of_it(
 
 
 def test_steps_are_known_by_the_columns_that_a_relation_keeps() -> None:
-    coster = Coster(PURE)
     [plain] = placed("notion: pure, epsilon: 1, relation: bounded", protect="bounded")
     relation = Relation(RelationKind.BOUNDED, frozenset({"c"}))
     keeping = plain._replace(statement=plain.statement._replace(relation=relation))
     for _ in range(2):
-        assert coster.needed(plain, leaf_item(PAIR)) == [(1, 1)]
-        assert coster.needed(keeping, leaf_item(PAIR)) == [(None, 1)]
+        assert needed(plain, leaf_item(PAIR)) == [(1, 1)]
+        assert needed(keeping, leaf_item(PAIR)) == [(None, 1)]
 
 
 def test_equal_units_count_by_their_number_in_a_curve_over_steps() -> None:
     """(1, 0) and (0.2, 0.1) of one row, for three: no less than what both say of three steps."""
     stated = placed("notion: pure, epsilon: 1", "notion: approx, epsilon: 0.2, delta: 0.1")
-    curves = Coster(Patterns(curves=True))
-    one, three = (curves.pattern(stated, of(SINGLE, n), True) for n in (1, 3))
+    curves = Patterns(curves=True)
+    one, three = (curves.charge(stated, of(SINGLE, n)) for n in (1, 3))
     told = [
         choose(each, Point(delta=F(1, 100))).value or F(0)
-        for each in (one, three, curves.pattern(stated[:1], of(SINGLE, 3), True))
+        for each in (one, three, curves.charge(stated[:1], of(SINGLE, 3)))
     ]
     assert told[0] * 2 < told[1] <= told[2]
 
@@ -368,4 +371,4 @@ def test_rows_that_are_left_when_others_are_joined_count() -> None:
     some = state_of([(leaf_item(SINGLE), 3), (leaf_item(NEW), 1)])
     assert rejoined(some) == state_of([(leaf_item(PAIR), 1), (leaf_item(SINGLE), 2)])
     both = placed("notion: pure, epsilon: 3, relation: bounded", "notion: pure, epsilon: 2")
-    assert Coster(PURE).cost_of(1, both, some) == 7
+    assert PURE.charge(both, some) == 7

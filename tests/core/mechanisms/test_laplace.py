@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from asked import bound, report, spec
 from mpmath import mp
 from reference import orders
 
@@ -47,40 +48,28 @@ def test_extreme_shifts() -> None:
     assert Laplace(Fraction(1)).rho(Fraction(0)) == Laplace(Fraction(1)).mu(Fraction(0)) == 0
 
 
-SPEC = """
-dpcompose: 1
-protect: {relation}
-datasets: {{people: {{}}}}
-mechanisms:
-  - {{name: count, reads: people, mechanism: laplace, scale: 1, sensitivity: 1}}
-  - {{name: sum, reads: people, {other}}}
-budget: {{{budget}}}
-"""
-
-
-def bound_of(relation: str, other: str, budget: str) -> float:
-    spec = SPEC.format(relation=relation, other=other, budget=budget)
-    report = dpcompose.analyze(spec)
-    assert report.bound is not None and not report.bound.exact
-    return float(report.bound.value)
+def with_another(other: str, budget: str, protect: str = "unbounded") -> str:
+    """Laplace noise of scale 1 beside another mechanism, in the notion of a budget."""
+    noise = "mechanism: laplace, scale: 1, sensitivity: 1"
+    return spec(noise, other, protect=protect, more=f"budget: {{{budget}}}")
 
 
 def test_a_budget_in_rho_is_met() -> None:
-    asked = ("unbounded", "notion: zcdp, rho: 0.1", "rho: 0.5")
-    assert bound_of(*asked) == pytest.approx(0.1 + 0.36787944117144233, abs=1e-12)
-    assert dpcompose.check(SPEC.format(relation=asked[0], other=asked[1], budget=asked[2]))
+    text = with_another("notion: zcdp, rho: 0.1", "rho: 0.5")
+    assert float(bound(text)) == pytest.approx(0.1 + 0.36787944117144233, abs=1e-12)
+    assert dpcompose.check(text) and not report(text).bound.exact  # type: ignore[union-attr]
 
 
 def test_shifts_add_up_along_a_path() -> None:
     # Two steps of ρ = 0.1 are 0.4; a shift of 2 is 1 + e^-2, less than 4/e.
     two = "{relation: unbounded, distance: 2}"
-    found = bound_of(two, "notion: zcdp, rho: 0.1", "rho: 2")
-    assert found == pytest.approx(0.4 + 1.1353352832366127, abs=1e-12)
+    found = bound(with_another("notion: zcdp, rho: 0.1", "rho: 2", two))
+    assert float(found) == pytest.approx(0.4 + 1.1353352832366127, abs=1e-12)
 
 
 def test_mu_is_the_own_one() -> None:
-    found = bound_of("unbounded", "notion: gdp, mu: 1", "mu: 1.44")
-    assert found == pytest.approx((1 + 1.0300617**2) ** 0.5, abs=1e-5)
+    found = bound(with_another("notion: gdp, mu: 1", "mu: 1.44"))
+    assert float(found) == pytest.approx((1 + 1.0300617**2) ** 0.5, abs=1e-5)
 
 
 @pytest.mark.parametrize("shift", SHIFTS)

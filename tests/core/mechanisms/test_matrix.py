@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 import pytest
+from asked import bound, numbers, spec
 
-import dpcompose
 from dpcompose.core.mechanisms import matrix
 from dpcompose.core.mechanisms.matrix import Matrix, Tree, squares_in_tree
 
@@ -112,13 +112,6 @@ def test_columns_of_separate_bands_add_their_squares() -> None:
     assert all(each.mu_squared(F(1)) == 4 for each in overlapping)
 
 
-def spec(more: str, protect: str = "unbounded") -> str:
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
-        f"  - {{name: a, reads: rows, {more}}}\nreport: {{delta: 1e-6}}\n"
-    )
-
-
 @pytest.mark.parametrize("protect", ["unbounded", "bounded", "{relation: unbounded, distance: 3}"])
 def test_it_is_gaussian_noise_of_the_sensitivity_in_all(protect: str) -> None:
     for more, plain in (
@@ -129,9 +122,9 @@ def test_it_is_gaussian_noise_of_the_sensitivity_in_all(protect: str) -> None:
         ("mechanism: matrix, column_norm: 1, participations: 3, sigma: 5", "sensitivity: 3"),
     ):
         stated = plain if plain.startswith("sens") else "sensitivity: {l2_squared: 14}"
-        found = dpcompose.analyze(spec(more, protect))
-        other = dpcompose.analyze(spec(f"mechanism: gaussian, sigma: 5, {stated}", protect))
-        assert found.status == other.status == "ok"
-        assert found.bound is not None and other.bound is not None
-        assert found.bound.value == other.bound.value
-        assert found.at_delta[0].value == other.at_delta[0].value
+        found, other = (
+            spec(each, protect=protect, more="report: {delta: 1e-6}")
+            for each in (more, f"mechanism: gaussian, sigma: 5, {stated}")
+        )
+        assert bound(found) == bound(other)
+        assert numbers(found) == numbers(other)

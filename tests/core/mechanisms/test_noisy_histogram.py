@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from asked import spec
 from volume import thinned
 
 import dpcompose
@@ -19,18 +20,12 @@ Law = dict[tuple[int, ...], float]
 DELTAS = ("1/3", "1/10", "1/100", "1/1000", "1e-5")
 
 
-def spec(more: str, protect: str = "unbounded", keys: str = "", datasets: str = "") -> str:
-    reads = "s" if datasets else "rows"
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}{datasets}}}\nmechanisms:\n"
-        f"  - {{name: a, reads: {reads}, {more}}}\n"
-        f"report: {{delta: [{', '.join(DELTAS)}]}}\n{keys}"
-    )
+AT = f"report: {{delta: [{', '.join(DELTAS)}]}}"
 
 
-def epsilons(text: str) -> list[float]:
+def epsilons(more: str, protect: str = "unbounded") -> list[float]:
     """ε at each of DELTAS; infinite where there is none."""
-    found = dpcompose.analyze(text)
+    found = dpcompose.analyze(spec(more, protect=protect, more=AT))
     assert found.status in {"ok", "no-guarantee"}
     values = [math.inf if each.value is None else float(each.value) for each in found.at_delta]
     return values or [math.inf] * len(DELTAS)
@@ -85,7 +80,7 @@ def test_a_histogram_against_the_law_of_its_keys(
     most = max(adds)
     more = f"noise: geometric, scale: 1, threshold: {threshold}, max_keys: 2, max_per_key: {most}"
     relation = "{relation: unbounded, distance: 2}" if units == 2 else "unbounded"
-    found = epsilons(spec(f"mechanism: noisy-histogram, {more}", relation))
+    found = epsilons(f"mechanism: noisy-histogram, {more}", relation)
     moved = tuple(count + units * add for count, add in zip(counts, adds, strict=True))
     laws = merged(
         *(together([law_of_key(each, 1.0, threshold) for each in some]) for some in (counts, moved))
@@ -98,7 +93,7 @@ def test_a_histogram_against_the_law_of_its_keys(
 def test_one_key_attains_what_is_certified() -> None:
     """The new key is the worst at ε = 0, as δ₁; noise is where a δ is far above that."""
     more = "mechanism: noisy-histogram, noise: geometric, scale: 2, threshold: 9"
-    found = epsilons(spec(f"{more}, max_keys: 1, max_per_key: 1"))
+    found = epsilons(f"{more}, max_keys: 1, max_per_key: 1")
     laws = merged(law_of_key(30, 2.0, 9), law_of_key(31, 2.0, 9))
     for delta, bound in list(zip(DELTAS, found, strict=True))[1:3]:
         assert stick(*laws, bound - 1e-2) >= float(F(delta)) - 2 * F(1, 100)
@@ -143,7 +138,7 @@ def test_key_selection_against_its_law(keys: int) -> None:
         kept.append(
             min(math.exp(epsilon) * last + delta, 1 - math.exp(-epsilon) * (1 - last - delta), 1)
         )
-    found = epsilons(spec(f"mechanism: key-selection, epsilon: 0.5, delta: 0.01, max_keys: {keys}"))
+    found = epsilons(f"mechanism: key-selection, epsilon: 0.5, delta: 0.01, max_keys: {keys}")
     for counts in itertools.product((0, 1, 4, 9), repeat=keys):
         laws = merged(
             *(
@@ -172,9 +167,9 @@ def test_the_optimal_chances_are_those_of_the_contract() -> None:
 def test_a_sample_of_rows_has_its_share_of_delta() -> None:
     """A row in no sample is in no key: the chance of a new key falls by the rate."""
     more = "mechanism: noisy-histogram, scale: 4, threshold: 40, max_keys: 2, max_per_key: 1"
-    sampled = ", s: {from: rows, map: {kind: sample, poisson: 1/10}}"
-    found = dpcompose.analyze(spec(more, datasets=sampled))
-    whole = dpcompose.analyze(spec(more))
+    sampled = "s: {from: rows, map: {kind: sample, poisson: 1/10}}"
+    found = dpcompose.analyze(spec(more, datasets=sampled, more=AT))
+    whole = dpcompose.analyze(spec(more, more=AT))
     assert found.bound is not None and whole.bound is not None
     assert found.bound.delta is not None and whole.bound.delta is not None
     assert float(found.bound.delta) == pytest.approx(float(whole.bound.delta) / 10, rel=1e-9)
@@ -188,7 +183,7 @@ STATED = "mechanism: noisy-histogram, max_keys: 1, max_per_key: 1"
 
 def test_rows_replaced_are_two_steps() -> None:
     more = f"{STATED}, scale: 2, threshold: 30"
-    replaced = epsilons(spec(f"{more}, relation: unbounded", "bounded"))
-    two = epsilons(spec(more, "{relation: unbounded, distance: 2}"))
+    replaced = epsilons(f"{more}, relation: unbounded", "bounded")
+    two = epsilons(more, "{relation: unbounded, distance: 2}")
     assert replaced == pytest.approx(two)
-    assert all(each > one for each, one in zip(replaced[1:], epsilons(spec(more))[1:], strict=True))
+    assert all(each > one for each, one in zip(replaced[1:], epsilons(more)[1:], strict=True))

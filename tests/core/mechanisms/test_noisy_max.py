@@ -8,9 +8,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from asked import bound, numbers, report, spec
 from volume import thinned
 
-import dpcompose
 from dpcompose.core.mechanisms.noisy_max import NoisyMax, PermuteAndFlip, TopK
 
 F = Fraction
@@ -116,18 +116,13 @@ def stick(one: Law, other: Law, epsilon: float) -> float:
 DELTAS = ("1/3", "1/5", "1/20", "1/1000")
 
 
-def spec(more: str, protect: str = "unbounded", keys: str = "") -> str:
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
-        f"  - {{name: a, reads: rows, {more}}}\nreport: {{delta: [{', '.join(DELTAS)}]}}\n{keys}"
-    )
+AT = f"report: {{delta: [{', '.join(DELTAS)}]}}"
 
 
-def epsilons(more: str, protect: str = "unbounded") -> list[float]:
-    """ε at each of DELTAS."""
-    found = dpcompose.analyze(spec(more, protect))
-    assert found.status == "ok"
-    return [float(each.value) for each in found.at_delta if each.value is not None]
+def no_bound_is_below(laws: tuple[Law, Law], mechanism: str) -> None:
+    """What is certified at each of DELTAS holds of the laws."""
+    for delta, found in zip(DELTAS, numbers(spec(mechanism, more=AT)), strict=True):
+        assert stick(*laws, float(found)) <= float(F(delta)) + 1e-9
 
 
 #: Scores of neighbours one step apart: in any direction, or all in one.
@@ -152,9 +147,7 @@ def test_noisy_max_against_the_law_of_its_names(
     assert sum(laws[0].values()) == pytest.approx(1, abs=1e-9)
     stated = f"noise: {noise}, epsilon: {epsilon}, monotone: {str(monotone).lower()}"
     for mechanism in ("noisy-max", "top-k, k: 1"):
-        found = epsilons(f"mechanism: {mechanism}, {stated}")
-        for delta, bound in zip(DELTAS, found, strict=True):
-            assert stick(*laws, bound) <= float(F(delta)) + 1e-9
+        no_bound_is_below(laws, f"mechanism: {mechanism}, {stated}")
     loss = max(abs(math.log(laws[0][each] / laws[1][each])) for each in laws[0])
     assert loss <= float(epsilon) + 1e-9
 
@@ -167,9 +160,8 @@ def test_permute_and_flip_against_the_law_of_its_names(
     laws = permuted_and_flipped(one, rate), permuted_and_flipped(other, rate)
     same = largest(one, "exponential", rate)
     assert laws[0] == pytest.approx(same, abs=1e-9)
-    stated = f"mechanism: permute-and-flip, epsilon: 1, monotone: {str(monotone).lower()}"
-    for delta, bound in zip(DELTAS, epsilons(stated), strict=True):
-        assert stick(*laws, bound) <= float(F(delta)) + 1e-9
+    stated = f"epsilon: 1, monotone: {str(monotone).lower()}"
+    no_bound_is_below(laws, f"mechanism: permute-and-flip, {stated}")
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gumbel", "geometric"])
@@ -183,13 +175,12 @@ def test_peeling_against_the_law_of_its_names(
         return largest(scores, noise, rate)
 
     laws = peeled(one, 2, each), peeled(other, 2, each)
-    stated = f"mechanism: top-k, k: 2, noise: {noise}, epsilon: 1, peeling: true"
-    found = epsilons(f"{stated}, monotone: {str(monotone).lower()}")
-    for delta, bound in zip(DELTAS, found, strict=True):
-        assert stick(*laws, bound) <= float(F(delta)) + 1e-9
+    stated = f"noise: {noise}, epsilon: 1, monotone: {str(monotone).lower()}"
+    peeling = f"mechanism: top-k, k: 2, {stated}, peeling: true"
+    no_bound_is_below(laws, peeling)
     if noise == "gumbel":
-        once = stated.replace("true", "false")
-        assert epsilons(f"{once}, monotone: {str(monotone).lower()}") == found
+        once = spec(peeling.replace("peeling: true", "peeling: false"), more=AT)
+        assert numbers(once) == numbers(spec(peeling, more=AT))
 
 
 def test_geometric_noise_added_once_needs_all_of_k_epsilon() -> None:
@@ -220,32 +211,27 @@ def test_values_of_the_contract() -> None:
     assert PermuteAndFlip(F(1)).rho(F(1)) == NoisyMax(F(1)).rho(F(1))
     assert float(TopK(F(1), "gumbel", k=5).rho(F(1))) == pytest.approx(0.616507807411, rel=1e-11)
     assert TopK(F(1), "gumbel", k=5).epsilon(F(1)) == 5
-    text = spec("mechanism: noisy-max, epsilon: 1").replace("1/3", "0.221199216929")
-    at = dpcompose.analyze(text).at_delta[0].value
-    assert at is not None and float(at) == pytest.approx(0.5, rel=1e-9)
+    at = spec("mechanism: noisy-max, epsilon: 1", more="report: {delta: 0.221199216929}")
+    assert float(numbers(at)[0]) == pytest.approx(0.5, rel=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
-@pytest.mark.parametrize("keys", ["", "budget: {rho: 9}\n", "budget: {mu: 9}\n"])
+@pytest.mark.parametrize("keys", ["", "\nbudget: {rho: 9}", "\nbudget: {mu: 9}"])
 @pytest.mark.parametrize("distance", [1, 3])
 def test_a_group_costs_as_noise_for_its_distance(mechanism: str, keys: str, distance: int) -> None:
     """Scores of a group of t rows move t times as far, which noise of t·ε gives as well."""
     far = f"{{relation: unbounded, distance: {distance}}}"
-    one = dpcompose.analyze(spec(f"mechanism: {mechanism}, epsilon: 1/2", far, keys))
-    same = spec(f"mechanism: {mechanism}, epsilon: {F(distance, 2)}", keys=keys)
-    other = dpcompose.analyze(same)
-    assert one.bound is not None and other.bound is not None
-    assert float(one.bound.value) == pytest.approx(float(other.bound.value), rel=1e-9)
-    for here, there in zip(one.at_delta, other.at_delta, strict=True):
-        assert here.value is not None and there.value is not None
-        assert float(here.value) == pytest.approx(float(there.value), rel=1e-6)
+    one = spec(f"mechanism: {mechanism}, epsilon: 1/2", protect=far, more=AT + keys)
+    other = spec(f"mechanism: {mechanism}, epsilon: {F(distance, 2)}", more=AT + keys)
+    assert bound(one) == pytest.approx(bound(other), rel=1e-9)
+    assert numbers(one) == pytest.approx(numbers(other), rel=1e-6)
 
 
 @pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
 @pytest.mark.parametrize(("monotone", "epsilon"), [("false", "3/4"), ("true", "3/8")])
 def test_a_scale_and_a_sensitivity_say_epsilon(mechanism: str, monotone: str, epsilon: str) -> None:
     more = f"mechanism: {mechanism}, monotone: {monotone}"
-    found = dpcompose.analyze(spec(f"{more}, scale: 4, sensitivity: 3/2"))
-    other = dpcompose.analyze(spec(f"{more}, epsilon: {epsilon}"))
-    assert found.status == "ok" and found.bound == other.bound
-    assert [each.value for each in found.at_delta] == [each.value for each in other.at_delta]
+    found = spec(f"{more}, scale: 4, sensitivity: 3/2", more=AT)
+    other = spec(f"{more}, epsilon: {epsilon}", more=AT)
+    assert report(found).bound == report(other).bound
+    assert numbers(found) == numbers(other)

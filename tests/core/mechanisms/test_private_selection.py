@@ -6,9 +6,13 @@ import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from statistics import NormalDist
 
+import numpy as np
 import pytest
+from asked import bound, numbers, report, spec
+from reference.finite_laws import worse
+from scipy.optimize import brentq
+from scipy.stats import norm
 from volume import thinned
 
 import dpcompose
@@ -18,17 +22,16 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve
 from dpcompose.planning import scaling
+from dpcompose.report import Bound
 from dpcompose.source import load
 
 F = Fraction
 _DELTA = F(1, 10**6)
 
 
-def spec(of: str, runs: str, protect: str = "unbounded", more: str = "") -> str:
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
-        f"  - {{name: a, reads: rows, mechanism: select, of: {of}, runs: {runs}}}\n{more}"
-    )
+def best_of(of: str, runs: str, protect: str = "unbounded", more: str = "") -> str:
+    """The best of some runs of a mechanism."""
+    return spec(f"mechanism: select, of: {of}, runs: {runs}", protect=protect, more=more)
 
 
 def selected(law: str, mean: float | Fraction, shape: Fraction, *of: Guarantee) -> Selected:
@@ -79,13 +82,14 @@ def test_the_best_of_gaussian_mechanisms(
     ],
 )
 def test_the_best_of_pure_runs(runs: str, epsilon: float) -> None:
-    found = dpcompose.analyze(spec("{notion: pure, epsilon: 1}", runs))
-    assert found.bound is not None
-    assert float(found.bound.value) == pytest.approx(epsilon, abs=1e-9)
+    found = bound(best_of("{notion: pure, epsilon: 1}", runs))
+    assert float(found) == pytest.approx(epsilon, abs=1e-9)
 
 
 def test_an_approximate_run() -> None:
-    found = dpcompose.analyze(spec("{notion: approx, epsilon: 1, delta: 1e-6}", "{geometric: 10}"))
+    found = dpcompose.analyze(
+        best_of("{notion: approx, epsilon: 1, delta: 1e-6}", "{geometric: 10}")
+    )
     assert found.bound is not None and found.bound.delta == F(1, 10**5)
     assert float(found.bound.value) == pytest.approx(2.59134613229, abs=1e-9)
 
@@ -95,11 +99,9 @@ def test_two_steps_are_less_than_twice_one() -> None:
     e = math.e
     x, y = 1 / (e * (1 + e)), e / (1 + e)
     cost = 2 * math.log((0.1 + 0.9 * y) / (0.1 + 0.9 * x))
-    found = dpcompose.analyze(
-        spec("{notion: pure, epsilon: 1}", "{geometric: 10}", "{relation: unbounded, distance: 2}")
-    )
-    assert found.bound is not None
-    assert float(found.bound.value) == pytest.approx(2 + cost, abs=1e-7)
+    two = "{relation: unbounded, distance: 2}"
+    found = bound(best_of("{notion: pure, epsilon: 1}", "{geometric: 10}", two))
+    assert float(found) == pytest.approx(2 + cost, abs=1e-7)
 
 
 # --- exact laws -----------------------------------------------------------------------------------
@@ -189,13 +191,15 @@ def _curve_of_profile(
     "name",
     thinned([*LAWS], 4),
 )
-def test_no_bound_is_below_exact_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_bound_is_below_exact_laws(
+    name: str, long: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Truth: the law of the best output, by the generating function; a run is known by its
     profile."""
     monkeypatch.setattr(private_selection, "_POINTS", 40)
     phi, make = LAWS[name]
     rng = random.Random(name)
-    for _ in range(3):
+    for _ in range(3 if long else 1):
         one, other, levels = _laws(rng)
         points = _curve_of_profile(one, other)
         curve = make(Guarantee(Notion.PROFILE, F(0), points=points)).loss(F(1))
@@ -253,20 +257,9 @@ def test_renyi_divergences_of_a_poisson_number_of_runs(mean: str) -> None:
 
 def _lost_by_the_largest_value(mu: float, mean: int, delta: float) -> float:
     """The ε at δ of the largest of a Poisson number of normal values, by its density."""
-    normal, cells = NormalDist(), 9000
-    places = [18 * (i + 0.5) / cells - 9 for i in range(cells)]
-    laws = [
-        [
-            normal.pdf(x - c) * math.exp(-mean * normal.cdf(c - x)) * mean * 18 / cells
-            for x in places
-        ]
-        for c in (0, mu)
-    ]
-    low, high = 0.0, 20.0
-    while high - low > 1e-7:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _profile(laws[0], laws[1], middle) > delta else (low, middle)
-    return low
+    x, width = np.linspace(-9, 9, 9001, retstep=True)
+    one, other = (norm.pdf(x - c) * np.exp(-mean * norm.cdf(c - x)) * mean * width for c in (0, mu))
+    return float(brentq(lambda epsilon: worse(one, other, epsilon) - delta, 0, 20, xtol=1e-7))
 
 
 @pytest.mark.parametrize(
@@ -318,10 +311,10 @@ def test_randomized_response_attains_it() -> None:
 
 
 @pytest.mark.slow
-def test_a_search_until_a_threshold() -> None:
+def test_a_search_until_a_threshold(long: bool) -> None:
     """Exactly: the first output in a set, or nothing with chance γ after each failure."""
     rng = random.Random(5)
-    for stop in (0.5, 0.1):
+    for stop in (0.1, 0.5)[: 2 if long else 1]:
         one, other, levels = _laws(rng)
         points = _curve_of_profile(one, other)
         good = [each > 1 for each in levels]
@@ -368,44 +361,41 @@ def test_more_runs_cost_more_and_one_costs_as_one() -> None:
     "runs", ["{geometric: 10}", "{poisson: 100}", "{binomial: {trials: 9, mean: 5}}"]
 )
 def test_extreme_losses_have_a_number(of: str, runs: str) -> None:
-    found = dpcompose.analyze(spec(f"{{notion: {of}}}", runs))
-    assert found.status == "ok" and found.bound is not None and found.bound.value >= 50000
+    found = bound(best_of(f"{{notion: {of}}}", runs))
+    assert found >= 50000
     if of.startswith("pure") and "geometric" in runs:
-        assert float(found.bound.value) == pytest.approx(50000 + 2 * math.log(10), rel=1e-9)
+        assert float(found) == pytest.approx(50000 + 2 * math.log(10), rel=1e-9)
 
 
 @pytest.mark.parametrize("runs", ["{geometric: 10}", "{poisson: 10}"])
 def test_a_loss_beyond_all_doubles_has_none(runs: str) -> None:
-    found = dpcompose.analyze(spec("{notion: gdp, mu: 1e200}", runs))
+    found = dpcompose.analyze(best_of("{notion: gdp, mu: 1e200}", runs))
     assert found.status == "no-guarantee"
 
 
 def test_a_fixed_number_is_composition() -> None:
-    fixed = dpcompose.analyze(spec("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{fixed: 9}"))
-    assert fixed.bound is not None
-    assert (fixed.bound.notion.value, fixed.bound.value) == ("gdp", F(1))
+    fixed = report(best_of("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{fixed: 9}"))
+    assert fixed.bound == Bound(Notion.GDP, F(1))
 
 
-SAMPLED = "{people: {}, rows: {from: people, map: {kind: sample, poisson: 1/10%s}}}"
+TABLE = "  rows: {}\n"
+SAMPLED = "  people: {}\n  rows: {from: people, map: {kind: sample, poisson: 1/10%s}}\n"
 
 
 def test_a_fixed_number_of_runs_reads_one_draw_of_a_sample() -> None:
-    text = spec("{notion: pure, epsilon: 1}", "{fixed: 2}")
-    afresh = dpcompose.analyze(text.replace("{rows: {}}", SAMPLED % ""))
+    text = best_of("{notion: pure, epsilon: 1}", "{fixed: 2}")
+    afresh = dpcompose.analyze(text.replace(TABLE, SAMPLED % ""))
     (fault,) = [each for each in afresh.findings if each.level == "error"]
     assert fault.code == "DPC156" and "one draw of `rows`" in fault.message
-    once = dpcompose.analyze(text.replace("{rows: {}}", SAMPLED % ", draws: one"))
-    assert once.bound is not None
-    assert float(once.bound.value) == pytest.approx(math.log1p(0.1 * math.expm1(2)), abs=1e-9)
+    once = bound(text.replace(TABLE, SAMPLED % ", draws: one"))
+    assert float(once) == pytest.approx(math.log1p(0.1 * math.expm1(2)), abs=1e-9)
 
 
 def test_a_negative_shape_costs_less_than_a_logarithmic_law() -> None:
     bounds = []
     for shape in ("-0.9", "-1/2", "0", "1/2"):
         runs = f"{{negative_binomial: {{shape: {shape}, mean: 10}}}}"
-        found = dpcompose.analyze(spec("{notion: pure, epsilon: 1}", runs))
-        assert found.bound is not None
-        bounds.append(float(found.bound.value))
+        bounds.append(float(bound(best_of("{notion: pure, epsilon: 1}", runs))))
     assert bounds == sorted(bounds)
     # The mean at η = -1/2 is (1-γ)/(2γ(γ^-½-1)) = (γ^-½+1)/2 = 10, and c = ½·ln(…).
     gamma = 19**-2
@@ -415,18 +405,18 @@ def test_a_negative_shape_costs_less_than_a_logarithmic_law() -> None:
 
 def test_a_selection_of_approximate_runs_two_steps_apart() -> None:
     # β of (1, 1e-6) twice is all but that of ε = 1 twice: 4.7772659793 in the contract.
-    text = spec("{notion: approx, epsilon: 1, delta: 1e-9}", "{geometric: 10}")
-    text = text.replace("protect: unbounded", "protect: {relation: unbounded, distance: 2}")
-    found = dpcompose.analyze(text + "report: {delta: 1e-6}\n")
-    assert found.at_delta[0].value is not None
-    assert 4.7772659793 <= float(found.at_delta[0].value) <= 4.7774659793
+    one, two = "{notion: approx, epsilon: 1, delta: 1e-9}", "{relation: unbounded, distance: 2}"
+    [found] = numbers(best_of(one, "{geometric: 10}", two, "report: {delta: 1e-6}"))
+    assert 4.7772659793 <= float(found) <= 4.7774659793
 
 
 def test_a_profile_that_ends_with_a_chance_is_stated_at_it() -> None:
     ends = dpcompose.analyze(
-        spec("{notion: profile, points: [[1, 1e-3], [0, 0.3]]}", "{geometric: 3}")
+        best_of("{notion: profile, points: [[1, 1e-3], [0, 0.3]]}", "{geometric: 3}")
     )
-    approx = dpcompose.analyze(spec("{notion: approx, epsilon: 1, delta: 1e-3}", "{geometric: 3}"))
+    approx = dpcompose.analyze(
+        best_of("{notion: approx, epsilon: 1, delta: 1e-3}", "{geometric: 3}")
+    )
     assert ends.bound is not None and approx.bound is not None
     assert approx.bound.delta == F(3, 1000) and ends.bound.delta is not None
     assert F(3, 1000) < ends.bound.delta < F(3001, 10**6)
@@ -435,30 +425,20 @@ def test_a_profile_that_ends_with_a_chance_is_stated_at_it() -> None:
 
 @pytest.mark.slow
 def test_together_costs_no_less_than_either() -> None:
-    alone = [
-        dpcompose.analyze(spec(f"[{run}]", "{geometric: 4}", more="report: {delta: 1e-6}\n"))
-        for run in (
-            "{notion: pure, epsilon: 1/2}",
-            "{mechanism: gaussian, sigma: 3, sensitivity: 1}",
-            "{notion: pure, epsilon: 1/2}, {mechanism: gaussian, sigma: 3, sensitivity: 1}",
-        )
-    ]
-    one, other, both = (each.at_delta[0].value for each in alone)
-    assert one is not None and other is not None and both is not None
+    pure, noise = "{notion: pure, epsilon: 1/2}", "{mechanism: gaussian, sigma: 3, sensitivity: 1}"
+    one, other, both = (
+        numbers(best_of(f"[{run}]", "{geometric: 4}", more="report: {delta: 1e-6}"))[0]
+        for run in (pure, noise, f"{pure}, {noise}")
+    )
     assert max(one, other) < both < one + other * 2
 
 
 def test_a_sample_amplifies_a_selection() -> None:
-    text = spec("{notion: pure, epsilon: 1}", "{geometric: 10}").replace(
-        "{rows: {}}", "{people: {}, rows: {from: people, map: {kind: sample, poisson: 1/10}}}"
-    )
-    found = dpcompose.analyze(text)
-    assert found.bound is not None
-    assert float(found.bound.value) == pytest.approx(
-        math.log1p(0.1 * math.expm1(2.59134407832)), abs=1e-6
-    )
+    text = best_of("{notion: pure, epsilon: 1}", "{geometric: 10}").replace(TABLE, SAMPLED % "")
+    amplified = math.log1p(0.1 * math.expm1(2.59134407832))
+    assert float(bound(text)) == pytest.approx(amplified, abs=1e-6)
 
 
 def test_parameters_of_runs_are_scaled() -> None:
-    text = spec("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{geometric: 4}")
-    assert "sigma: 6" in scaling.scaled(load(text, "a.yaml"), {"a": F(1, 2)})
+    text = best_of("{mechanism: gaussian, sigma: 3, sensitivity: 1}", "{geometric: 4}")
+    assert "sigma: 6" in scaling.scaled(load(text, "a.yaml"), {"m0": F(1, 2)})

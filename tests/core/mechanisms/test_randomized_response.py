@@ -7,15 +7,16 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
+from asked import bound, report, spec
 from mpmath import mp
 from reference import orders
+from reference.finite_laws import worse
 
-import dpcompose
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
-from dpcompose.report import Report
 
 F0 = Fraction(0)
 CASES = [(2, "1"), (3, "1"), (4, "1"), (10, "1"), (50, "1.5"), (1000, "0.01"), (10**6, "3")]
@@ -52,20 +53,11 @@ def test_rows_answer_by_themselves() -> None:
     assert mu_of(noise, 9) == 3 * one.mu()
 
 
-def answered(more: str) -> Report:
-    return dpcompose.analyze(
-        "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
-        f"  - {{name: a, reads: rows, mechanism: randomized-response, {more}}}\n"
-    )
-
-
 @pytest.mark.parametrize(("p", "q"), [("3/4", "1/2"), ("1/4", "3/5"), ("0.9", "0.1")])
 @pytest.mark.parametrize("answers", [1, 2, 3])
 def test_two_answers_with_chances_of_their_own(p: str, q: str, answers: int) -> None:
     """Against all outcomes; one answer is exact."""
-    noise = FORMS["randomized-response"].made(
-        {"epsilon": F0, "lie": F0, "k": 2, "p": Fraction(p), "q": Fraction(q)}
-    )
+    noise = two_answers(p, q)
     one, other = (
         [
             math.prod(chance if bit else 1 - chance for bit in bits)
@@ -74,14 +66,11 @@ def test_two_answers_with_chances_of_their_own(p: str, q: str, answers: int) -> 
         for chance in (float(Fraction(p)), float(Fraction(q)))
     )
     for at in (0, Fraction(1, 5), Fraction(1, 2), Fraction(1)):
-        truth = max(
-            sum(max(0.0, x - math.exp(at) * y) for x, y in zip(a, b, strict=True))
-            for a, b in ((one, other), (other, one))
-        )
-        bound = float(noise.loss(Fraction(1)).repeat(answers).delta(epsilon=at).upper)
-        assert truth <= bound * (1 + 1e-9) + 1e-12
+        truth = worse(np.array(one), np.array(other), float(at))
+        found = float(noise.loss(Fraction(1)).repeat(answers).delta(epsilon=at).upper)
+        assert truth <= found * (1 + 1e-9) + 1e-12
         if answers == 1:
-            assert bound == pytest.approx(truth, abs=1e-9)
+            assert found == pytest.approx(truth, abs=1e-9)
     epsilon = max(abs(math.log(x / y)) for x, y in zip(one, other, strict=True)) / answers
     assert float(noise.epsilon(Fraction(1)) or 0) == pytest.approx(epsilon, rel=1e-12)
 
@@ -147,19 +136,15 @@ def test_chances_at_the_edges_have_a_rho_and_a_mu(p: str, q: str) -> None:
 @pytest.mark.parametrize("budget", ["rho: 0.14557", "mu: 0.6745"])
 def test_a_budget_in_another_notion_counts_both_chances(budget: str) -> None:
     """By the pure ε alone ρ would be 0.2310 and μ 0.8615."""
-    report = dpcompose.analyze(
-        "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
-        "  - {name: a, reads: rows, mechanism: randomized-response, k: 2, p: 3/4, q: 1/2}\n"
-        f"budget: {{{budget}}}\n"
-    )
-    assert report.verdict is not None and report.verdict.ok
-    assert report.verdict.slack is not None and report.verdict.slack < Fraction(1, 10**4)
+    one = "mechanism: randomized-response, k: 2, p: 3/4, q: 1/2"
+    verdict = report(spec(one, protect="bounded", more=f"budget: {{{budget}}}")).verdict
+    assert verdict is not None and verdict.ok
+    assert verdict.slack is not None and verdict.slack < Fraction(1, 10**4)
 
 
 @pytest.mark.parametrize(("k", "lie"), [(2, "1/2"), (4, "1/5"), (10, "1/100"), (3, "1")])
 def test_a_chance_to_lie_gives_the_odds(k: int, lie: str) -> None:
-    found = answered(f"k: {k}, lie: {lie}")
+    found = bound(spec(f"mechanism: randomized-response, k: {k}, lie: {lie}", protect="bounded"))
     uniform = float(Fraction(lie)) / k
     odds = (1 - float(Fraction(lie)) + uniform) / uniform
-    assert found.bound is not None
-    assert float(found.bound.value) == pytest.approx(math.log(odds), rel=1e-12)
+    assert float(found) == pytest.approx(math.log(odds), rel=1e-12)

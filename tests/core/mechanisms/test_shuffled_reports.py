@@ -9,8 +9,8 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from asked import bound, numbers, spec
 
-import dpcompose
 from dpcompose.core.mechanisms.shuffled_reports import ShuffledReports
 
 F = Fraction
@@ -19,14 +19,10 @@ ONE = F(1)
 Law = dict[tuple[int, ...], float]
 
 
-def spec(
-    mechanism: str, protect: str = "bounded", shuffle: str = "reports: 1000", more: str = ""
-) -> str:
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {{}}\n"
-        f"  s: {{from: rows, map: {{kind: shuffle, {shuffle}}}}}\n"
-        f"mechanisms:\n  - {{name: a, reads: s, {mechanism}}}\n{more}"
-    )
+def shuffled_spec(mechanism: str, more: str = "") -> str:
+    """A mechanism on a thousand shuffled reports."""
+    datasets = "s: {from: rows, map: {kind: shuffle, reports: 1000}}"
+    return spec(mechanism, protect="bounded", datasets=datasets, more=more)
 
 
 def delta(n: int, each: str, at: str, by_response: bool = False) -> float:
@@ -153,13 +149,8 @@ def test_more_reports_cost_less_and_none_more_than_one_alone() -> None:
     for by_response in (False, True):
         costs = [delta(n, "1", "1/10", by_response) for n in (1, 2, 10, 100, 1000)]
         assert costs == sorted(costs, reverse=True)
-        response = dpcompose.analyze(
-            "dpcompose: 1\nprotect: bounded\ndatasets: {rows: {}}\nmechanisms:\n"
-            "  - {name: a, reads: rows, notion: pure, epsilon: 1, relation: bounded}\n"
-            "report: {epsilon: 1/10}\n"
-        ).at_epsilon[0]
-        assert response.value is not None
-        assert costs[0] <= float(response.value) * (1 + 1e-8)
+        alone = spec("notion: pure, epsilon: 1", protect="bounded", more="report: {epsilon: 1/10}")
+        assert costs[0] <= float(numbers(alone)[0]) * (1 + 1e-8)
     assert all(delta(50, "1", at, True) <= delta(50, "1", at) for at in ("0", "1/10", "1/2"))
 
 
@@ -184,29 +175,24 @@ def test_many_reports_and_extreme_losses() -> None:
 
 
 def test_a_spec_with_shuffled_reports() -> None:
-    deltas = "report: {delta: 1e-6}\n"
-    alone = dpcompose.analyze(spec("mechanism: randomized-response, epsilon: 1, k: 9", more=deltas))
-    assert alone.bound is not None and alone.bound.value == 1
-    assert alone.at_delta[0].value is not None
-    assert float(alone.at_delta[0].value) == pytest.approx(0.148670616355, rel=1e-4)
-    local = dpcompose.analyze(
-        spec("notion: pure, epsilon: 1, local: true, relation: bounded, count: 4", more=deltas)
-    )
-    assert local.bound is not None and local.bound.value == 4
-    assert local.at_delta[0].value is not None
-    assert 0.182 * 1.5 < float(local.at_delta[0].value) < 0.182 * 4
+    at = "report: {delta: 1e-6}"
+    alone = shuffled_spec("mechanism: randomized-response, epsilon: 1, k: 9", at)
+    assert bound(alone) == 1
+    assert float(numbers(alone)[0]) == pytest.approx(0.148670616355, rel=1e-4)
+    stated = "notion: pure, epsilon: 1, local: true, relation: bounded, count: 4"
+    local = shuffled_spec(stated, at)
+    assert bound(local) == 4
+    assert 0.182 * 1.5 < float(numbers(local)[0]) < 0.182 * 4
 
 
 def test_a_sample_of_fixed_size_is_shuffled() -> None:
-    text = (
-        "dpcompose: 1\nprotect: bounded\ndatasets:\n"
-        "  rows: {domain: fixed-size-table, size: 9000}\n"
-        "  some: {from: rows, map: {kind: sample, size: 1000, of: 9000}}\n"
-        "  s: {from: some, map: {kind: shuffle, reports: 1000}}\nmechanisms:\n"
-        "  - {name: a, reads: s, mechanism: randomized-response, epsilon: 1}\n"
-        "report: {delta: 1e-6}\n"
+    text = spec(
+        "mechanism: randomized-response, epsilon: 1",
+        protect="bounded",
+        root="{domain: fixed-size-table, size: 9000}",
+        datasets="""some: {from: rows, map: {kind: sample, size: 1000, of: 9000}}
+        s: {from: some, map: {kind: shuffle, reports: 1000}}""",
+        more="report: {delta: 1e-6}",
     )
-    found = dpcompose.analyze(text)
-    assert found.bound is not None
-    assert float(found.bound.value) == pytest.approx(math.log1p(math.expm1(1) / 9), rel=1e-9)
-    assert found.at_delta[0].value is not None and float(found.at_delta[0].value) < 0.15 / 5
+    assert float(bound(text)) == pytest.approx(math.log1p(math.expm1(1) / 9), rel=1e-9)
+    assert float(numbers(text)[0]) < 0.15 / 5

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from asked import bound, spec
 from mpmath import mp
 from reference import orders
 
-import dpcompose
 from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.backends.lattice.masses import profile
@@ -79,21 +79,7 @@ def test_more_noise_loses_less_and_a_larger_shift_more() -> None:
     assert Skellam(Fraction(1)).rho(Fraction(0)) == 0
 
 
-SPEC = """
-dpcompose: 1
-protect: {protect}
-datasets: {{people: {{}}}}
-mechanisms:
-  - {{name: sum, reads: people, mechanism: skellam, variance: {variance}, sensitivity: {moved}}}
-"""
-
-
-def spec(variance: str = "100", moved: str = "1", protect: str = "unbounded") -> str:
-    return SPEC.format(variance=variance, moved=moved, protect=protect)
-
-
 def test_sensitivities_add_up_along_a_path() -> None:
-    far = dpcompose.analyze(spec(protect="{relation: unbounded, distance: 4}"))
-    once = dpcompose.analyze(spec(moved="4"))
-    assert far.bound is not None and once.bound is not None
-    assert far.bound.value == once.bound.value == skellam_rho(4, Fraction(100))
+    sums = "mechanism: skellam, variance: 100, sensitivity: "
+    far = spec(f"{sums}1", protect="{relation: unbounded, distance: 4}")
+    assert bound(far) == bound(spec(f"{sums}4")) == skellam_rho(4, Fraction(100))

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from asked import bound, numbers, report, spec
 
-import dpcompose
 from dpcompose.core.mechanisms.sparse_vector import SparseVector
 
 F = Fraction
@@ -73,13 +73,6 @@ def test_half_of_the_noise_is_not_enough_where_queries_move_both_ways() -> None:
     assert max(abs(math.log(one[told] / other[told])) for told in one) > 2.19
 
 
-def spec(more: str, protect: str = "unbounded", keys: str = "", released: str = "") -> str:
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{rows: {{}}}}\nmechanisms:\n"
-        f"  - {{name: a, reads: rows, {more}}}\n{released}{keys}"
-    )
-
-
 STATED = "mechanism: sparse-vector, threshold_epsilon: 3/5, answer_epsilon: 4/5, positives: 3"
 
 
@@ -94,19 +87,16 @@ STATED = "mechanism: sparse-vector, threshold_epsilon: 3/5, answer_epsilon: 4/5,
 )
 @pytest.mark.parametrize("budget", ["epsilon: 9", "rho: 9", "mu: 9", "epsilon: 9, delta: 1e-3"])
 def test_it_costs_what_pure_dp_costs(protect: str, more: str, budget: str) -> None:
-    keys = f"budget: {{{budget}}}\nreport: {{delta: [1e-3, 1e-6]}}\n"
+    keys = f"budget: {{{budget}}}\nreport: {{delta: [1e-3, 1e-6]}}"
     relation = ", relation: unbounded" if "relation" in more else ""
-    found = dpcompose.analyze(spec(f"{STATED}, {more}", protect, keys))
-    plain = dpcompose.analyze(spec(f"notion: pure, epsilon: 7/5{relation}", protect, keys))
-    assert found.status == plain.status == "ok"
-    assert found.bound is not None and plain.bound is not None
-    assert found.bound.value == pytest.approx(plain.bound.value, rel=1e-9)
-    for one, other in zip(found.at_delta, plain.at_delta, strict=True):
-        assert one.value is not None and other.value is not None
-        assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
+    found, plain = (
+        spec(each, protect=protect, more=keys)
+        for each in (f"{STATED}, {more}", f"notion: pure, epsilon: 7/5{relation}")
+    )
+    assert bound(found) == pytest.approx(bound(plain), rel=1e-9)
+    assert numbers(found) == pytest.approx(numbers(plain), rel=1e-6)
 
 
 def test_values_of_the_answers_above_are_added() -> None:
-    found = dpcompose.analyze(spec(f"{STATED}, value_epsilon: 1/10"))
-    assert found.bound is not None and found.bound.value == F(3, 2)
-    assert found.theorem == "V.3"
+    text = spec(f"{STATED}, value_epsilon: 1/10")
+    assert bound(text) == F(3, 2) and report(text).theorem == "V.3"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -23,6 +24,7 @@ READERS = {
 PROTECTED = ["unbounded", "bounded", "{relation: unbounded, distance: 3}"]
 
 
+@cache
 def report(reader: str, protect: str, rate: str | None, draws: str = "one") -> Report:
     """What reads a sample, or without a rate the table itself."""
     reads, sample = "people", ""
@@ -60,7 +62,7 @@ def test_a_sample_of_rate_1_is_no_sample(reader: str, protect: str, draws: str) 
 @pytest.mark.slow
 @pytest.mark.parametrize("protect", PROTECTED)
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("rate", ["0.5", "0.99", "0.999999"])
+@pytest.mark.parametrize("rate", ["0.5", pytest.param("0.99", marks=pytest.mark.long), "0.999999"])
 def test_no_rate_loses_more_than_no_sample(reader: str, protect: str, rate: str) -> None:
     if reader == "above":
         return  # what is stated above is not for two that share a sample

@@ -105,8 +105,9 @@ def test_costs_are_kept_by_how_a_mechanism_is_seen() -> None:
 
 def test_costs_with_curves_are_kept_beside_those_without() -> None:
     solver = Solver(in_blocks(VALUE))
-    plain, curved = (solver._accountant(Patterns(curves=each)).costs for each in (False, True))
-    assert plain is not curved and solver._accountant(Patterns()).costs is plain
+    found = [solver._solve(Patterns(curves=each)) for each in (False, True, False)]
+    plain, curved, again = (each.accountant.costs for each in found)
+    assert plain is not curved and again is plain
 
 
 def test_where_effort_ends_several_rows_are_a_path() -> None:

@@ -67,5 +67,8 @@ FORM = Form(
             "For each kind of row the blocks that it is in; `other: []` for rows of none.",
         ),
     ),
-    elsewhere=(("blocks", "the blocks are those of `kinds`"),),
+    elsewhere=(
+        ("blocks", "the blocks are those of `kinds`"),
+        ("other", "rows of no block are a kind as well: `kinds: {…, other: []}`"),
+    ),
 )

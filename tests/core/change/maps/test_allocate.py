@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from asked import bound, numbers, spec
+from reference.finite_laws import worse
 from scipy.special import ndtr
 from scipy.stats import norm
 
@@ -22,32 +24,21 @@ F = Fraction
 GAUSSIAN = "mechanism: gaussian, sigma: 1, sensitivity: 1"
 
 
-def spec(
+def bins(
     mechanism: str = GAUSSIAN,
     keys: str = "steps: 2",
     protect: str = "zero-out",
     root: str = "{}",
-    more: str = "",
     report: str = "{epsilon: [1/2, 1]}",
 ) -> str:
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {root}\n"
-        f"  bins: {{from: rows, map: {{kind: allocate, {keys}}}}}\n"
-        f"mechanisms:\n  - {{name: a, reads: bins, {mechanism}}}\n{more}report: {report}\n"
-    )
+    """A mechanism on balls in bins."""
+    made = f"bins: {{from: rows, map: {{kind: allocate, {keys}}}}}"
+    more = f"report: {report}"
+    return spec(*mechanism.split("; "), protect=protect, root=root, datasets=made, more=more)
 
 
-def deltas(text: str) -> list[float]:
-    found = [each.value for each in dpcompose.analyze(text).at_epsilon]
-    return [float(each) for each in found if each is not None]
-
-
-def epsilon(text: str) -> float:
-    report = dpcompose.analyze(text)
-    assert report.status == "ok", report.findings
-    (found,) = report.at_delta
-    assert found.value is not None
-    return float(found.value)
+def values(text: str) -> list[float]:
+    return [float(each) for each in numbers(text)]
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -56,7 +47,7 @@ def epsilon(text: str) -> float:
 @pytest.mark.parametrize("protect", ["zero-out", "unbounded"])
 def test_two_steps_of_the_contract(protect: str) -> None:
     for found, truth in zip(
-        deltas(spec(protect=protect)), (0.149177523136, 0.0592065010859), strict=True
+        values(bins(protect=protect)), (0.149177523136, 0.0592065010859), strict=True
     ):
         assert truth <= found <= truth * (1 + 1e-4)
 
@@ -64,8 +55,8 @@ def test_two_steps_of_the_contract(protect: str) -> None:
 def test_epochs_and_all_that_reads_a_step() -> None:
     at = "{delta: 1e-6}"
     fresh, same = (
-        epsilon(spec(keys=f"steps: 50, epochs: 4, bins: {bins}", report=at))
-        for bins in ("fresh", "same")
+        values(bins(keys=f"steps: 50, epochs: 4, bins: {each}", report=at))[0]
+        for each in ("fresh", "same")
     )
     once = curves.gaussian(sigma=1).allocate(50)
     assert fresh == pytest.approx(float(once.repeat(4).epsilon(delta="1e-6") or 0), rel=1e-9)
@@ -73,20 +64,17 @@ def test_epochs_and_all_that_reads_a_step() -> None:
     assert same == pytest.approx(float(kept or 0), rel=1e-9)
     assert fresh < same < float(curves.gaussian(sigma="1/2").epsilon(delta="1e-6") or 0)
     # Two sums of the same step are one of μ² = 1 + 1/4, composed before a row's step is drawn.
-    more = "  - {name: b, reads: bins, mechanism: gaussian, sigma: 2, sensitivity: 1}\n"
-    both = epsilon(spec(keys="steps: 50, epochs: 4", report=at, more=more))
+    two = f"{GAUSSIAN}; {GAUSSIAN.replace('sigma: 1', 'sigma: 2')}"
+    [both] = values(bins(two, "steps: 50, epochs: 4", report=at))
     joint = curves.gdp(1).compose(curves.gdp("1/2")).allocate(50).repeat(4)
     assert both == pytest.approx(float(joint.epsilon(delta="1e-6") or 0), rel=1e-9)
 
 
 def test_other_mechanisms_are_as_if_the_step_were_known() -> None:
     for mechanism in ("notion: pure, epsilon: 1", "mechanism: laplace, scale: 1, sensitivity: 1"):
-        bound = dpcompose.analyze(spec(mechanism, "steps: 100, epochs: 3")).bound
-        assert bound is not None and bound.value == 3
-    bound = dpcompose.analyze(spec("notion: zcdp, rho: 1/2", "steps: 100, epochs: 3")).bound
-    assert bound is not None and bound.value == F(3, 2)
-    bound = dpcompose.analyze(spec(keys="steps: 100, epochs: 4")).bound
-    assert bound is not None and bound.value == 2  # μ
+        assert bound(bins(mechanism, "steps: 100, epochs: 3")) == 3
+    assert bound(bins("notion: zcdp, rho: 1/2", "steps: 100, epochs: 3")) == F(3, 2)
+    assert bound(bins(keys="steps: 100, epochs: 4")) == 2  # μ
 
 
 def test_two_rows_and_a_row_replaced() -> None:
@@ -104,11 +92,10 @@ def test_two_rows_and_a_row_replaced() -> None:
         return found
 
     def truth(p: np.ndarray, q: np.ndarray, at: float) -> float:
-        ways = (np.maximum(x - math.exp(at) * y, 0).sum() for x, y in ((p, q), (q, p)))
-        return float(max(ways)) / 50**2
+        return worse(p, q, at) / 50**2
 
-    two = deltas(spec(protect="{relation: zero-out, distance: 2}"))
-    replaced = deltas(spec(protect="bounded", root="{domain: fixed-size-table}",
+    two = values(bins(protect="{relation: zero-out, distance: 2}"))
+    replaced = values(bins(protect="bounded", root="{domain: fixed-size-table}",
                            mechanism="mechanism: gaussian, sigma: 1, "
                            "sensitivity: {unbounded: 1, bounded: 2}"))  # fmt: skip
     for n, at in enumerate((0.5, 1.0)):
@@ -119,18 +106,17 @@ def test_two_rows_and_a_row_replaced() -> None:
 
 
 def test_a_user_with_a_few_rows_is_a_path() -> None:
-    text = spec(protect="user", root="{unit: person}").replace(
+    text = bins(protect="user", root="{unit: person}").replace(
         "  bins: {from: rows",
         "  few: {from: rows, map: {kind: cap, rows: 2, keep: first}}\n  bins: {from: few",
     )
-    pair = deltas(spec(protect="{relation: unbounded, distance: 2}"))
-    assert deltas(text) == pytest.approx(pair, rel=1e-2)
+    pair = values(bins(protect="{relation: unbounded, distance: 2}"))
+    assert values(text) == pytest.approx(pair, rel=1e-2)
     # Each of the two rows may be in a step of its own, and is two steps of a whole user there.
     one = text.replace(GAUSSIAN, "notion: pure, epsilon: 1, relation: RELATION")
     for relation, value in (("unbounded", 2), ("user", 4)):
-        bound = dpcompose.analyze(one.replace("RELATION", relation)).bound
-        assert bound is not None and bound.value == value
-    unknown = spec("notion: pure, epsilon: 1", protect="user", root="{unit: person}")
+        assert bound(one.replace("RELATION", relation)) == value
+    unknown = bins("notion: pure, epsilon: 1", protect="user", root="{unit: person}")
     assert dpcompose.analyze(unknown).status == "no-guarantee"
     anything = unknown.replace("epsilon: 1", "epsilon: 1, relation: free-lunch")
     assert dpcompose.analyze(anything).status == "no-guarantee"
@@ -140,14 +126,14 @@ def test_a_user_with_a_few_rows_is_a_path() -> None:
 @pytest.mark.parametrize("relation", ["free-lunch", "bounded"])
 def test_a_change_of_all_steps_has_no_bound(kind: str, relation: str) -> None:
     """A guarantee of one step or batch for any change of it says nothing of all of them."""
-    text = spec(f"notion: pure, epsilon: 1, relation: {relation}", protect="bounded")
+    text = bins(f"notion: pure, epsilon: 1, relation: {relation}", protect="bounded")
     text = text.replace("allocate, steps: 2", kind)
     opaque = text.replace("bins: {from: rows", "o: {from: rows, map: opaque}\n  bins: {from: o")
     report = dpcompose.analyze(opaque)
     assert report.status == "no-guarantee" and report.bound is None
     if relation == "free-lunch":
         assert "The worst change may reach all" in report.reasons[0]
-        come = spec(f"notion: pure, epsilon: 1, relation: {relation}", protect="unbounded")
+        come = bins(f"notion: pure, epsilon: 1, relation: {relation}", protect="unbounded")
         if "batches" in kind:
             moved = come.replace("allocate, steps: 2", kind)
             assert dpcompose.analyze(moved).status == "no-guarantee"
@@ -178,13 +164,12 @@ def test_no_bound_is_below_bins_of_coins(steps: int, epochs: int) -> None:
         return found
 
     at = ("0", "1/4", "1/2", "1")
-    text = spec("notion: pure, epsilon: 1", f"steps: {steps}, epochs: {epochs}",
+    text = bins("notion: pure, epsilon: 1", f"steps: {steps}, epochs: {epochs}",
                 report=f"{{epsilon: [{', '.join(at)}]}}")  # fmt: skip
     first, second = law(3), law(2)
-    for given, bound in zip(at, deltas(text), strict=True):
-        limit = math.exp(float(F(given)))
-        for p, q in ((first, second), (second, first)):
-            assert sum(max(0.0, p[key] - limit * q[key]) for key in p) <= bound + 1e-12
+    for given, delta in zip(at, values(text), strict=True):
+        p, q = (np.array([law[key] for key in first]) for law in (first, second))
+        assert worse(p, q, float(F(given))) <= delta + 1e-12
 
 
 # --- words and errors -----------------------------------------------------------------------------
@@ -197,13 +182,13 @@ def test_words() -> None:
     assert made.describe() == "rows in one of 5 steps of 2 epochs"
     ((said, at),) = made.declares("b", Readers(("a",), 2))
     assert "in one of 5 steps of `b`" in said and at == ("steps",)
-    report = dpcompose.analyze(spec(keys="steps: 5, epochs: 3"))
+    report = dpcompose.analyze(bins(keys="steps: 5, epochs: 3"))
     assert not {each.code for each in report.findings} & {"DPC206", "DPC210", "DPC217"}
 
 
 @pytest.mark.parametrize(
     "text",
-    [spec(keys="steps: 5, epochs: 3"), spec("notion: pure, epsilon: 1", "steps: 5, epochs: 3")],
+    [bins(keys="steps: 5, epochs: 3"), bins("notion: pure, epsilon: 1", "steps: 5, epochs: 3")],
 )
 def test_the_checker_says_that_it_does_not_know(text: str) -> None:
     report = dpcompose.analyze(text, "a.yaml", certificate=True, recheck=True)
