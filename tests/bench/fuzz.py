@@ -63,21 +63,21 @@ class Draw:
         deltas = sorted((size(1e-12, 0.5) % 1 for _ in points), reverse=True)
         return choice(
             [
-                lambda: f"gaussian({size(0.3, 50)})",
-                lambda: f"laplace({size(0.2, 50)})",
-                lambda: f"pure({size(0.005, 3)})",
-                lambda: f"geometric({size(0.3, 50)}, {choice([1, 2, 7])})",
-                lambda: f"discrete_gaussian({size(0.4, 20)}, {choice([1, 2, 3])})",
-                lambda: f"skellam({size(1, 200) + 0.3}, {choice([1, 2, 3])})",
-                lambda: f"exponential({size(0.01, 3)})",
-                lambda: f"randomized_response({size(0.01, 4)}, {choice([2, 3, 100])})",
-                lambda: f"approx({size(0.005, 3)}, {min(size(1e-9, 1e-3), 0.5)})",
-                lambda: f"zcdp({size(1e-4, 2)})",
-                lambda: f"gdp({size(0.01, 3)})",
-                lambda: f"rdp({[(1 + each, each / 9) for each in points]})",
-                lambda: f"profile({list(zip(points, deltas, strict=True))})",
+                f"gaussian({size(0.3, 50)})",
+                f"laplace({size(0.2, 50)})",
+                f"pure({size(0.005, 3)})",
+                f"geometric({size(0.3, 50)}, {choice([1, 2, 7])})",
+                f"discrete_gaussian({size(0.4, 20)}, {choice([1, 2, 3])})",
+                f"skellam({size(1, 200) + 0.3}, {choice([1, 2, 3])})",
+                f"exponential({size(0.01, 3)})",
+                f"randomized_response({size(0.01, 4)}, {choice([2, 3, 100])})",
+                f"approx({size(0.005, 3)}, {min(size(1e-9, 1e-3), 0.5)})",
+                f"zcdp({size(1e-4, 2)})",
+                f"gdp({size(0.01, 3)})",
+                f"rdp({[(1 + each, each / 9) for each in points]})",
+                f"profile({list(zip(points, deltas, strict=True))})",
             ]
-        )()
+        )
 
     def curve(self, depth: int = 0) -> str:
         choice = self.choice
