@@ -184,7 +184,8 @@ class LossBound:
         for i, epsilon in enumerate(losses):
             above = self.losses > epsilon
             terms = -np.expm1(epsilon - self.losses[above]) * self.chances[above]
-            found[i] = float(terms.sum()) * (1 + 64 * EPS) + self.infinite
+            # Products that leave the range of doubles are less than the last term.
+            found[i] = terms.sum() * (1 + 64 * EPS) + self.infinite + LEAST * bool(len(terms))
         return np.minimum(found * (1 + EPS), 1.0)
 
 
