@@ -28,7 +28,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -206,8 +205,6 @@ def base_grid(base: Curve, wanted: float) -> Fraction:
 _DEVIATIONS, _PER_DEVIATION = 10, 4
 #: And so many t inside of (0, 1).
 _SHARES = 15
-#: All of these are tried at the first places of the curve, then at every so many-th.
-_APART = 16
 
 
 @lru_cache(maxsize=128)  # one question is answered on several grids
@@ -282,8 +279,7 @@ class _Exchanged:
         return max(ends, default=2 * self.once.top)
 
     def at(self, losses: Floats) -> Floats:
-        """Returns the bound at each ε ≥ 0 of `losses`, ascending. All s and t are tried at some of
-        the ε, and between two of these what was best there."""
+        """Returns the least bound by any of some s and t at each ε ≥ 0 of `losses`."""
         q = min(float_up(self.rate), 1.0)
         odds = math.log(float(1 - self.rate) / q) if self.rate < 1 else -MOST_LOG
         with np.errstate(divide="ignore"):
@@ -298,44 +294,20 @@ class _Exchanged:
         rests = once.at(crossings)
         rests[rests > 0] = np.maximum(rests[rests > 0], 1e-300)
 
-        def crossing(index: Any, some: Floats, below: Floats) -> Any:
-            u, rest = crossings[index], rests[index]
-            slack = (16 + 8 * (some + u)) * EPS
-            bound = once.at(np.logaddexp(below, some - u) - slack)
-            return bound + np.exp(np.minimum(some - u, 700.0)) * rest * (1 + slack)
-
-        best = np.minimum(once.at(away), _least_of(crossing, len(crossings), losses, away))
+        bounds = [once.at(away)]
+        for u, rest in zip(crossings, rests, strict=True):
+            slack = (16 + 8 * (losses + u)) * EPS
+            nearer = once.at(np.logaddexp(away, losses - u) - slack)
+            bounds.append(nearer + np.exp(np.minimum(losses - u, 700.0)) * rest * (1 + slack))
         if both is not None:
-
-            def divided(index: Any, some: Floats, below: Floats) -> Any:
-                t = (index + 1) / (_SHARES + 1)
-                mixed = both.at(some - np.log1p(-t))
-                return t * once.at(below - np.log(t)) + (1 - t) * mixed
-
-            best = np.minimum(best, both.at(losses))
-            best = np.minimum(best, _least_of(divided, _SHARES, losses, away))
+            bounds.append(both.at(losses))
+            for i in range(1, _SHARES + 1):
+                t = i / (_SHARES + 1)
+                mixed = both.at(losses - math.log1p(-t))
+                bounds.append(t * once.at(away - math.log(t)) + (1 - t) * mixed)
+        best = np.minimum.reduce(bounds)
         result: Floats = q * best * (1 + 32 * EPS)
         return result
-
-
-def _least_of(
-    bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
-) -> Floats:
-    """Returns at each loss the least of some bounds, as far as it is looked for.
-
-    `bound`: gives the bound with an index below `tries`, at losses and the values `away` that
-    belong to them.
-    """
-    near = min(FEW, len(losses))
-    some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
-    table = [bound(index, losses[some], away[some]) for index in range(tries)]
-    if near < len(losses):
-        chosen = np.argmin(table, axis=0)
-        after = np.searchsorted(some, np.arange(len(losses)))
-        first, last = chosen[np.maximum(after - 1, 0)], chosen[after]
-        table = [bound(index, losses, away) for index in (first, (first + last) // 2, last)]
-    least: Floats = np.minimum.reduce(table)
-    return least
 
 
 def _crossings(once: Power, deviation: float) -> Floats:
