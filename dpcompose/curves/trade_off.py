@@ -24,14 +24,10 @@ from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.backends.renyi.renyi_tests import most_advantage, most_hits
 from dpcompose.curves.backends.renyi.valley import valley
 from dpcompose.curves.curve import Curve
-from dpcompose.curves.rounding.doubles import shorten
+from dpcompose.curves.rounding.doubles import LEAST, shorten
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO, exp_up, float_up
 
-#: Smaller rates of false alarms are read as this one, which has more hits.
-_LEAST_RATE = Fraction(1, 10**250)
-#: No logarithm of a likelihood ratio below this is looked at: f is then at most e to the power.
-_LOWEST = -60.0
-#: Profiles that differ by less than this share are not told apart.
+#: A profile that is greater than the others by no more than this share starts no further search.
 _SAME = Fraction(1, 10**8)
 
 
@@ -70,11 +66,11 @@ Profile = Callable[[Fraction, int], Fraction]
 class TradeOff:
     """The trade-off curve of tests (false alarms against hits), from certified privacy profiles.
 
-    `profiles`: one for each change that may be the worst. `others`: what is known of the only
-    change besides. `corners`: ε's at which profiles are known to bend, where the best ε may lie
-    exactly. `directed`: whether the profiles differ in the two orders. `one_order`: the same with
-    directed profiles, where these say more. What was asked for is kept, and which of the profiles
-    were the greatest anywhere.
+    `profiles`: one for each change that may be the worst. `others`: Rényi divergences of the only
+    change, where these are known. `corners`: ε's at which profiles are known to bend, where the
+    best ε may lie exactly. `directed`: whether the profiles differ in the two orders.
+    `one_order`: the same with directed profiles, where these give more. Answers are
+    cached, and `_greatest` has the profiles that were the greatest at some ε.
     """
 
     profiles: tuple[Profile, ...]
@@ -114,9 +110,9 @@ class TradeOff:
 
     def power(self, rate: Fraction) -> Fraction:
         """Returns the highest hit rate at a `rate` of false alarms, 0 < rate < 1: 1 - f(rate),
-        rounded up."""
+        rounded up; of a rate below LEAST, that of LEAST, which is no lower."""
         if rate not in self._powers:
-            self._powers[rate] = self._power(max(rate, _LEAST_RATE))
+            self._powers[rate] = self._power(max(rate, Fraction(LEAST)))
         return self._powers[rate]
 
     def success(self, baseline: Fraction) -> Fraction:
@@ -133,12 +129,12 @@ class TradeOff:
             self._include(ZERO)
             y = self._best(rate)
             most = min(most, self.at(Fraction(abs(y)), rate, 1 if y >= 0 else -1))
-            # Where another profile is greater at the ε that was found, it is looked at as well.
+            # If another profile is greater at that ε, the search starts again with it.
             if not self._include(Fraction(abs(y))):
                 break
         corners = (self.at(each, rate, side) for each in self.corners for side in (1, -1))
         found = min((most, *corners))
-        # So many bits are as good as what they are computed from.
+        # The inputs have no more bits than these.
         return max(rate, min(ONE, rate + self.advantage, shorten(found, up=True)))
 
     def _best(self, rate: Fraction) -> float:
@@ -161,8 +157,8 @@ class TradeOff:
         mu = 2 * normal.inv_cdf((1 + share) / 2) if share > 0 else 0.0
         start = -mu * normal.inv_cdf(min(false_alarms, 1 - 1e-12)) - mu * mu / 2
         unit, highest = max(mu / 2, 1e-6), max(0.0, -math.log(rate)) + 1e-9
-        start = min(max(start, _LOWEST), highest)
-        valley(lambda x: bound(x * unit), start / unit, _LOWEST / unit, highest / unit)
+        start = min(max(start, -MAX_EXPONENT), highest)
+        valley(lambda x: bound(x * unit), start / unit, -MAX_EXPONENT / unit, highest / unit)
         return min(known, key=known.__getitem__)
 
     def _include(self, epsilon: Fraction) -> bool:

@@ -96,7 +96,7 @@ ENGINES = (
     ),
     Engine(
         "several guarantees of one mechanism as one curve",
-        (("core.loss.cost", "of_several_kinds", no),),
+        (("core.loss.pattern_algebra", "of_several_kinds", no),),
         spec(
             "reads: t, guarantees: [{notion: pure, epsilon: 1}, {notion: gdp, mu: 0.5}]; "
             "reads: t, notion: pure, epsilon: 0.5"
@@ -105,7 +105,7 @@ ENGINES = (
     ),
     Engine(
         "several guarantees of one mechanism, all of them at each of several steps",
-        (("core.loss.cost", "over_steps", nothing),),
+        (("core.loss.pattern_algebra", "over_steps", nothing),),
         spec(
             "reads: t, guarantees: [{notion: pure, epsilon: 1}, {notion: gdp, mu: 0.5}]",
             "{relation: unbounded, distance: 3}",

@@ -21,7 +21,7 @@ from dpcompose.core.change.partitions.whereabouts import (
 from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import LossMultiset, UndominatedLosses, size, together
 from dpcompose.core.loss.pattern_algebra import Patterns
-from dpcompose.core.loss.pattern_options import is_one_loss
+from dpcompose.core.loss.pattern_options import from_above, is_one_loss
 
 #: The most ways of changing the blocks that are listed,
 MOST_WAYS = 3_000
@@ -65,12 +65,10 @@ def worst_patterns(
     """
     if isinstance(where, Fixed):
         return algebra.worst_case(both)
+    if isinstance(where, InSets):
+        return _sets(algebra, where.fed, pair, once, both, new)
     if any(not loss for loss in once) or (pair and any(not loss for loss in both)):
         return algebra.none
-    if isinstance(where, InSets):
-        if new is not None and len(where.fed) ** 2 > MOST_DIRECTED:
-            once, new = list(map(_either_way, once, new)), None
-        return _sets(algebra, where.fed, pair, once, both, new)
     most = where.most_blocks
     if not pair:
         return algebra.undominated(_patterns_of_added(algebra, once, sizes, most))
@@ -114,7 +112,9 @@ def _patterns_of_added(
     if most >= sum(sizes) or _is_ordered(losses, order):
         return _compose_first(algebra, losses, sizes, order, most)
     listed = _patterns_of_ways(algebra, [BlockUse(losses, (1,))], sizes, (most,))
-    return [_Covers(algebra, losses, sizes, most).of(most)] if listed is None else listed
+    if listed is not None:
+        return listed
+    return [_any_blocks(algebra.behind([(losses[i], sizes[i]) for i in order], most), most)]
 
 
 def _patterns_of_ways(
@@ -217,35 +217,21 @@ def _compose_first(
     return algebra.add(parts)
 
 
-class _Covers:
-    """Patterns that together dominate the losses of every choice of a number of blocks.
+def _any_blocks(behind: Sequence[tuple[LossMultiset, int]], most: int) -> LossMultiset:
+    """Returns a pattern that dominates the losses of every choice of `most` blocks.
 
-    In a fixed order of all blocks, the i-th block chosen is one of those that come i-th or later.
+    `behind`: for each of all blocks in some order, with counts, a pattern that dominates its losses
+    and those of all later ones (`Patterns.behind`): of the blocks chosen, the i-th is one of those
+    that come i-th or later.
     """
-
-    def __init__(
-        self,
-        algebra: Patterns,
-        losses: Sequence[UndominatedLosses],
-        sizes: Sequence[int],
-        most: int,
-        order: Sequence[int] | None = None,
-    ) -> None:
-        order = order or _by_size(losses)
-        self.behind = algebra.behind([(losses[i], sizes[i]) for i in order], most)
-
-    def of(self, most: int) -> LossMultiset:
-        """Returns the pattern that dominates every choice of `most` blocks, a row entering or
-        leaving each."""
-        taken: list[LossMultiset] = []
-        for pattern, many in self.behind:
-            used = min(most, many)
-            if not used:
-                break
-            taken.append(pattern.times(used))
-            most -= used
-        joint = together(taken)
-        return LossMultiset(joint.atoms, True, False, joint.trace)
+    taken: list[LossMultiset] = []
+    for pattern, many in behind:
+        used = min(most, many)
+        if not used:
+            break
+        taken.append(pattern.times(used))
+        most -= used
+    return from_above(together(taken))
 
 
 def covering_all(losses: Sequence[UndominatedLosses]) -> LossMultiset:
@@ -295,21 +281,21 @@ def _patterns_by_intervals(
     Parameters: see `_patterns_of_replaced`.
     """
     order = _by_size(both)
-    doubles = _Covers(algebra, both, sizes, most, order)
-    singles = _Covers(algebra, once, sizes, 2 * most, order)
-    alike = all(is_one_loss(pattern) for pattern, _ in (*doubles.behind, *singles.behind))
+    doubles = algebra.behind([(both[i], sizes[i]) for i in order], most)
+    singles = algebra.behind([(once[i], sizes[i]) for i in order], 2 * most)
+    alike = all(is_one_loss(pattern) for pattern, _ in (*doubles, *singles))
     if alike and all(
         dominates(double, single.times(2))
-        for (double, _), (single, _) in zip(doubles.behind, singles.behind, strict=False)
+        for (double, _), (single, _) in zip(doubles, singles, strict=False)
     ):
         # Two blocks changed once lose no more than the earlier of them changed twice.
-        yield doubles.of(most)
+        yield _any_blocks(doubles, most)
         return
     step = -(-(most + 1) // (MOST_INTERVALS if alike else FEW_INTERVALS))
     for fewest in range(0, most + 1, step):
-        parts = [doubles.of(min(most, fewest + step - 1)), singles.of(2 * (most - fewest))]
-        joint = together(parts)
-        yield LossMultiset(joint.atoms, True, False, joint.trace)
+        both_rows = _any_blocks(doubles, min(most, fewest + step - 1))
+        one_row = _any_blocks(singles, 2 * (most - fewest))
+        yield from_above(together([both_rows, one_row]))
 
 
 def _either_way(left: UndominatedLosses, entered: UndominatedLosses) -> UndominatedLosses:
@@ -334,10 +320,16 @@ def _sets(
     """
     if not pair:
         return algebra.worst_case(algebra.add(once[i] for i in fed) for fed in kinds)
-    entered = once if new is None else new
     sets = list(dict.fromkeys(map(frozenset, kinds)))
     width = max((len(fed) for fed in sets), default=1)
-    if len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS:
+    many = len(sets) * (len(sets) + 1) // 2 * max(1, width) > 8 * MOST_WAYS
+    directed = new is not None and len(sets) ** 2 > MOST_DIRECTED
+    if (many or directed) and not all((*once, *both, *(new or ()))):
+        return algebra.none
+    if new is not None and directed:
+        once, new = list(map(_either_way, once, new)), None
+    entered = once if new is None else new
+    if many:
         ends = [(covering_all([a, b]),) for a, b in zip(once, both, strict=True)]
         first = algebra.worst_case(algebra.add(ends[i] for i in sorted(fed)) for fed in sets)
         second = algebra.worst_case(algebra.add(entered[i] for i in sorted(fed)) for fed in sets)

@@ -1,4 +1,5 @@
-"""Shuffled reports: how many others send a report like one's own, and what that hides."""
+"""The privacy profile of shuffled reports, by the number of clones: reports of others that look
+like one's own (Feldman, McMillan and Talwar 2021)."""
 
 from __future__ import annotations
 
@@ -7,26 +8,25 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcompose.curves.backends.lattice.tuning import MOST_LOG, MOST_POINTS
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-#: Chances are known in doubles to this share: some thousand products and a sum of a million terms.
+#: The relative error of a chance in doubles, after some thousand products and a sum of a million
+#: terms.
 _MARGIN = 1e-9
-#: The chance of all numbers that lie outside of the ranges that are summed, by Chernoff's bound.
+#: The numbers of clones, and of tokens, that are not summed have at most this chance together
+#: (Chernoff's bound).
 OUTSIDE = Fraction(1, 10**20)
-#: The ε of a report at which shuffling is of use: above, one in 1e13 reports is a clone's.
-_LEAST_EPSILON = Fraction(1, 10**9)
-_MOST_EPSILON = 30
-#: Numbers of clones that differ by less than this share are taken as the smallest of them.
+#: Numbers of clones within this share above the smallest of them are treated as the smallest, which
+#: is worse.
 _ALIKE = 1e-4
-#: About how many points a profile has up to the ε of the least δ that matters, and this δ.
+#: The profile has about so many points up to the ε at which δ is as small as `OUTSIDE`.
 _POINTS = 512
-_LEAST_DELTA = 1e-15
-#: The most such steps up to the ε of a report alone.
-_MOST_STEPS = 1 << 16
 
 
 def profile_of_clones(
@@ -41,7 +41,8 @@ def profile_of_clones(
     """
     import numpy as np
 
-    if not _LEAST_EPSILON < each <= _MOST_EPSILON:
+    # Less than the margin hides nothing, and more has no clones.
+    if not _MARGIN < each <= MOST_LOG:
         return
     epsilon = float(each)
     chance, rest = math.exp(-epsilon), -math.expm1(-epsilon)
@@ -61,12 +62,12 @@ def profile_of_clones(
     low, high = 0.0, epsilon
     while high - low > high / _POINTS:
         middle = (low + high) / 2
-        low, high = (low, middle) if delta(middle) < _LEAST_DELTA else (middle, high)
+        low, high = (low, middle) if delta(middle) < OUTSIDE else (middle, high)
     steps = math.ceil(_POINTS * each / Fraction(high))
     for i in range(min(steps, _POINTS + 1)):
         at = each * i / steps
         yield at, Fraction(delta(float(at)))
-    if steps <= _MOST_STEPS:  # else the grid of all points would be too long
+    if steps <= MOST_POINTS:  # else a grid on which all points lie would be too long
         yield each, Fraction(0)
 
 
@@ -105,9 +106,9 @@ def _numbers_of_clones(reports: int, chance: float, rest: float) -> Iterator[tup
 def _atoms(epsilon: float, reports: int, chance: float, rest: float) -> tuple[Floats, Floats]:
     """Returns the chances of all outcomes in both tables, by falling likelihood ratio.
 
-    `chance`: that a report is a clone, `rest`: 1 - `chance`. Outcomes are the number of clones C
-    and how many of the C + 1 tokens are of the first kind. Of those with a ratio below 1 nothing is
-    needed: the pair is symmetric.
+    `chance`: that a report is a clone, `rest`: 1 - `chance`. An outcome is the number of clones C
+    and how many of the C + 1 tokens are of the first kind. Outcomes with a ratio below 1 are left
+    out, as the pair is symmetric.
     """
     import numpy as np
 

@@ -109,6 +109,7 @@ def _cumulant(eta: float) -> Callable[[float], float]:
 
 
 def bounded_range_rho(eta: Fraction) -> Fraction:
+    """Returns the least ρ known for which all mechanisms of range `eta` are ρ-zCDP, rounded up."""
     from mpmath import mp
 
     with mp.workdps(60 + 2 * max(0, -digits_of(eta))):
@@ -121,4 +122,5 @@ def bounded_range_rho(eta: Fraction) -> Fraction:
 
 
 def bounded_range_mu(eta: Fraction) -> Fraction:
+    """Returns a μ for which all mechanisms of range `eta` are μ-GDP, rounded up."""
     return gaussian_mean_up(eta / 2)

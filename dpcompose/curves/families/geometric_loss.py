@@ -14,7 +14,6 @@ from dpcompose.curves.backends.renyi.cumulants import (
     Cumulant,
     gap,
     not_below,
-    of_response,
     softplus,
 )
 from dpcompose.curves.curve import MechanismLoss
@@ -36,11 +35,7 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.vertical_line.transforms import ResponseTransforms
 
 
-#: Noise moved by this much, or by this many scales, counts as a response.
-_FARTHEST = 10**12
-
-
-#: In how many blocks the values of the noise are summed.
+#: The values of the noise are summed in at most so many blocks of neighbours.
 _BLOCKS = 400
 
 
@@ -76,9 +71,6 @@ class GeometricLoss(MechanismLoss):
         return on_lattice(self.shift - 2 * places, 1 / self.scale, p, step)
 
     def cumulant(self) -> Cumulant:
-        known = self.shift < _FARTHEST and self.shift < _FARTHEST * self.scale
-        if not known:
-            return Cumulant(of_response(2, not_below(self.greatest())))
         return Cumulant(_cumulant(self.shift, not_below(1 / self.scale)))
 
     def greatest(self) -> Fraction:
@@ -140,6 +132,8 @@ def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
 
 
 def geometric_rho(shift: int, scale: Fraction) -> Fraction:
+    """Returns the least ρ known for which geometric noise is ρ-zCDP, rounded up: its mean loss, or
+    that of a pure ε."""
     from mpmath import mp
 
     pure = shift / scale * tanh_up(shift / scale / 2)
@@ -154,6 +148,7 @@ def geometric_rho(shift: int, scale: Fraction) -> Fraction:
 
 
 def geometric_mu(shift: int, scale: Fraction) -> Fraction:
+    """Returns the least μ known for which geometric noise is μ-GDP, rounded up."""
     halves = ((shift + 1) // 2, shift + 1 - (shift + 1) // 2)
     found = gaussian_mean_up(shift / scale)
     if not shift or scale * 500 < 1 or halves[1] / scale > MAX_EXPONENT:

@@ -127,6 +127,7 @@ def _excess(x: float) -> float:
 
 
 def laplace_rho(shift: Fraction) -> Fraction:
+    """Returns the ρ of Laplace noise of scale 1, a - 1 + e^-a with a = `shift`, rounded up."""
     from mpmath import mp
 
     with mp.workdps(60 + max(0, -digits_of(shift))):
@@ -136,6 +137,7 @@ def laplace_rho(shift: Fraction) -> Fraction:
 
 
 def laplace_mu(shift: Fraction) -> Fraction:
+    """Returns the least μ known for which Laplace noise of scale 1 is μ-GDP, rounded up."""
     half = shift / 2
     # ln 2 is below 7/10.
     far = half > MAX_EXPONENT

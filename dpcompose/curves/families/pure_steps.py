@@ -10,14 +10,15 @@ from fractions import Fraction
 from dpcompose.curves.curve import Curve, Part, Response
 from dpcompose.curves.families.geometric_loss import GeometricLoss
 from dpcompose.curves.order import rank
+from dpcompose.curves.rounding.doubles import LEAST
+from dpcompose.curves.rounding.exact import MAX_EXPONENT
 from dpcompose.curves.rounding.words import count_text, number
 
-#: So many different paths are composed as they are: each takes a law of its own.
+#: A composition of more different paths counts each as a response: each path takes a loss
+#: distribution of its own.
 MOST_PATHS = 32
-#: A path of more steps, or with steps of a larger ε, counts as one step of the sum,
-MOST_STEPS, MOST_EPSILON = 10**5, 100
-#: and one on which about so small a part of its ε is gained: a grid may round as much up.
-_LEAST_GAIN = Fraction(1, 10**4)
+#: A path of more steps counts as one step of the sum.
+MOST_STEPS = 10**5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,10 @@ class PureSteps(GeometricLoss):
 
 
 def equal_steps(epsilon: Fraction, steps: int) -> Part:
-    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε >
-    0."""
-    gained = (steps - 1) * epsilon
-    if gained <= _LEAST_GAIN or steps > MOST_STEPS or epsilon > MOST_EPSILON:
+    """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε > 0;
+    for an ε or a number of steps beyond all use that of a (`steps`·ε)-DP mechanism, which is
+    larger."""
+    if not 1 < steps <= MOST_STEPS or not LEAST < epsilon <= MAX_EXPONENT:
         return Response(epsilon * steps)
     return PureSteps(steps, 1 / epsilon)
 

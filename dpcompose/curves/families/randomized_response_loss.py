@@ -13,7 +13,7 @@ from dpcompose.curves.backends.lattice.sizes import WIDEST, double_of
 from dpcompose.curves.backends.renyi.cumulants import Cumulant, not_below, of_response
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import MechanismLoss
-from dpcompose.curves.rounding.doubles import MARGIN, WORKING_DIGITS
+from dpcompose.curves.rounding.doubles import LEAST, MARGIN, WORKING_DIGITS
 from dpcompose.curves.rounding.exact import (
     MAX_EXPONENT,
     ZERO,
@@ -29,11 +29,6 @@ from dpcompose.curves.rounding.words import number
 
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Masses
-
-
-#: Chances, their complements and differences below this are not told from 0, and the largest D_α/α
-#: is found as closely as this.
-_LEAST, _CLOSE = Fraction(1, 10**20), 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +82,22 @@ def _largest(k: int, epsilon: Fraction) -> Fraction:
 
 
 def kary_rho(k: int, epsilon: Fraction) -> Fraction:
+    """Returns the least ρ known for which randomized response over `k` values is ρ-zCDP, rounded
+    up."""
     x = epsilon
     pure = x * tanh_up(x / 2)
     if k == 2 or x > MAX_EXPONENT:
         return pure
-    if (k - 2) ** 2 <= 4 * (1 + x + x**2 / 2 + x**3 / 6):
+    if (k - 2) ** 2 <= 4 * (1 + x + x**2 / 2 + x**3 / 6):  # a lower bound of 4·e^x
+        # Of few values D_α/α is largest as α → 1, where it is the mean loss.
         odds = exp_up(x)
         return min(pure, x * (odds - 1) / (odds + k - 1))
     return min(pure, _largest(k, x))
 
 
 def kary_mu(k: int, epsilon: Fraction) -> Fraction:
+    """Returns the least μ known for which randomized response over `k` values is μ-GDP, rounded
+    up."""
     found = gaussian_mean_up(epsilon)
     if k == 2 or epsilon > MAX_EXPONENT or not epsilon:
         return found
@@ -116,15 +116,15 @@ def two_answers_rho(high: Fraction, low: Fraction) -> Fraction:
     one table and `low` for the other; rounded up."""
     most = max(log_inverse_up(low / high), log_inverse_up((1 - high) / (1 - low)))
     pure = most * tanh_up(most / 2)
-    if min(low, 1 - high, high - low) < _LEAST:
-        return pure
+    if min(low, 1 - high, high - low) < LEAST:
+        return pure  # its square leaves the range of doubles
     orders = _cumulant(high, low), _cumulant(low, high)
 
     def greater(s: float) -> float:
         # Convex and 0 at s = 0, as either is.
         return max(each(s) for each in orders)
 
-    return min(pure, largest_ratio(greater, lambda ratio: float_up(most) / ratio, _CLOSE))
+    return min(pure, largest_ratio(greater, lambda ratio: float_up(most) / ratio))
 
 
 def _cumulant(one: Fraction, other: Fraction) -> Callable[[float], float]:

@@ -20,7 +20,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.curves.backends.lattice.sizes import double_of
-from dpcompose.curves.backends.renyi.cumulants import Cumulant
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
+from dpcompose.curves.backends.renyi.cumulants import ROUNDING, Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
 from dpcompose.curves.rounding.doubles import BITS, EPS
@@ -33,16 +34,9 @@ if TYPE_CHECKING:
 
 #: Less noise than this is refused.
 LEAST_VARIANCE = Fraction(1, 10**6)
-#: More than this counts as this, of which it is a post-processing.
+#: Noise of a larger variance is bounded by noise of this variance: it is the sum of that and of
+#: independent Skellam noise.
 _MUCH = Fraction(10**6)
-
-
-#: A larger shift is taken as a path of single steps.
-_FARTHEST = 1 << 16
-
-
-#: A sum of exponentials in doubles is off by this at most, relatively.
-_ROOM = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,8 @@ class SkellamLoss(MechanismLoss):
         from dpcompose.curves.backends.lattice.closed_laws import divergence
         from dpcompose.curves.backends.lattice.masses import scatter
 
-        if self.shift > _FARTHEST:
+        # A very large shift is bounded by its zCDP, as a path of single steps.
+        if self.shift > MOST_POINTS:
             return divergence((), self.rho(), step)
         law = _law(self.shift, self.variance)
         # What lies beyond, below and above, gives all away.
@@ -69,7 +64,7 @@ class SkellamLoss(MechanismLoss):
         return scatter(losses, p, step, 2 * law.beyond)
 
     def cumulant(self) -> Cumulant:
-        if self.shift > _FARTHEST:
+        if self.shift > MOST_POINTS:
             rho = float_up(self.rho())
             return Cumulant(lambda s: s * (1 + s) * rho)
         return Cumulant(_cumulant(self.shift, self.variance))
@@ -93,7 +88,7 @@ class SkellamLoss(MechanismLoss):
         return Concentrated(self.rho())
 
     def attained(self) -> bool:
-        return self.shift <= _FARTHEST and self.variance <= _MUCH
+        return self.shift <= MOST_POINTS and self.variance <= _MUCH
 
     def describe(self) -> str:
         return f"Skellam noise of variance {number(self.variance)} moved by {self.shift}"
@@ -208,7 +203,7 @@ def _tilted(s: float, shift: int, v: float) -> float:
             break
     tau = wanted / math.cosh(theta)
     gain = s * shift * (theta - math.tanh(theta)) + tau * shift + 2 * v * math.sinh(tau / 2) ** 2
-    return (gain + math.log1p(math.exp(-gain))) * (1 + _ROOM) + 1e-12 * s * shift * theta
+    return (gain + math.log1p(math.exp(-gain))) * (1 + ROUNDING) + 1e-12 * s * shift * theta
 
 
 def _last(shift: int, v: float, ratio: float) -> float:
@@ -226,11 +221,12 @@ def _last(shift: int, v: float, ratio: float) -> float:
 
 
 def skellam_rho(shift: int, variance: Fraction) -> Fraction:
+    """Returns the least ρ known for which Skellam noise is ρ-zCDP, rounded up."""
     if not shift:
         return ZERO
-    if shift > _FARTHEST:
-        return shift * shift * skellam_rho(1, variance)
-    return _largest(shift, variance)
+    # By a path of single steps too: of shifts far beyond the noise that is less than what is found.
+    path = shift * shift * _largest(1, variance)
+    return path if shift > MOST_POINTS else min(path, _largest(shift, variance))
 
 
 @lru_cache(maxsize=256)

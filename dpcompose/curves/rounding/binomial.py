@@ -10,15 +10,14 @@ from itertools import accumulate, pairwise
 
 from dpcompose.curves.rounding.exact import ONE, ZERO
 
-#: The chances of so many rows are exact; of more they are sums of doubles.
+#: Up to so many rows the chances are exact fractions; above they are sums of doubles.
 _EXACT = 1_000
-#: Where more rows than this are expected, their number is bounded by Chernoff's inequality.
+#: Above this expected number of drawn rows their number is bounded by Chernoff's inequality.
 _MOST_EXPECTED = 10_000
-#: Chances in doubles are within this share, and what is rarer than this is not computed.
+#: The relative error of a chance in doubles; and a chance below which no more terms are added, all
+#: of which are at most twenty times this.
 _ROOM, _RARE = 2.0**-31, 1e-80
-#: A number that is not reached, or not left behind, with more than this chance is not told apart.
-_HARDLY = Fraction(1, 10**60)
-#: Up to so many rows each number is told apart, then ever fewer.
+#: Up to so many drawn rows every number has its own curve, above that one in every few.
 _EACH = 32
 
 
@@ -80,10 +79,11 @@ def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
     """
     every = list(_numbers(rows))
     below = list(accumulate(chances(rows, rate, every)))[1:]
+    hardly = Fraction(100 * _RARE)
     first = 0
     if all_at_once:
-        first = next(i for i, chance in enumerate(below) if chance > _HARDLY)
-    last = next(i for i, chance in enumerate(below) if 1 - chance < _HARDLY)
+        first = next(i for i, chance in enumerate(below) if chance > hardly)
+    last = next(i for i, chance in enumerate(below) if 1 - chance < hardly)
     found = every[first : last + 1]
     return found if found[-1] == rows else [*found, rows]
 

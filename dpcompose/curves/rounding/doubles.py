@@ -9,19 +9,20 @@ from typing import Any
 #: The unit in the last place, which is the relative error of one correctly rounded operation, and
 #: twice that.
 UNIT, EPS = 2.0**-53, 2.0**-52
-#: What an evaluation in some 40 digits of mpmath may be off by, relatively, and those digits.
+#: The relative error that is allowed for an evaluation in mpmath with so many digits.
 MARGIN, WORKING_DIGITS = Fraction(1, 10**30), 40
-#: What one formula may be off by in 60 digits.
+#: The same for a single formula in 60 digits.
 FORMULA_MARGIN = Fraction(1, 10**40)
-#: Significant digits on which machines agree; what floating-point sums give is rounded up to them.
+#: Results of floating-point sums are rounded up to so many significant digits, so that all machines
+#: give the same.
 DIGITS = 11
-#: Numbers like 1e-300 or 1e300 leave the range of doubles; a way to a bound then gives nothing.
+#: What is raised where numbers leave the range of doubles; the route then has no bound.
 BEYOND_DOUBLES = (ArithmeticError, ValueError)
-#: Results carry this many significant bits at most.
+#: Results are rounded to this many significant bits.
 BITS = 160
 #: Parameters of losses below this are raised to it, so that no product of two underflows.
 LEAST = 1e-100
-#: Numbers below 2 to this power are not told apart: as fractions they would fill the memory.
+#: Numbers below 2 to this power are rounded to it or to 0: as fractions they would fill the memory.
 _FAINT = -30_000
 
 

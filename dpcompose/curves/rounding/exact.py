@@ -18,7 +18,7 @@ from typing import Any
 from dpcompose.curves.rounding.doubles import BITS
 
 ZERO, ONE = Fraction(0), Fraction(1)
-#: 50 correct digits, then one part in 10**45 up: more than the rounding of a few operations.
+#: Operations in 50 digits, and the factor that then covers the rounding of a few of them.
 _CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _UP = Fraction(10**45 + 1, 10**45)
 #: Rounds up to 50 significant digits.
@@ -27,8 +27,8 @@ UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
 MAX_BITS = 8192
 #: Above this exponent a factor e^x is no longer written out: no δ survives it.
 MAX_EXPONENT = 10_000
-#: An ε above which the tail of the normal law is its first term, to 14 digits, and doubles and
-#: decimal exponents end soon.
+#: Above this ε the tail of the normal law is replaced by the first term of its expansion, which has
+#: 14 digits there; exponents of doubles and decimals end soon after.
 FURTHEST = 10**15
 
 

@@ -152,11 +152,11 @@ def test_what_has_no_result_says_nothing_of_it(text: str, tmp_path: Path) -> Non
 
 WRONG = """\
 import sys
-import dpcompose.core.search.solver as answer
-real = answer._quantities
-def less(*given):
-    return (each._replace(amount=each.amount * 9 / 10) for each in real(*given))
-answer._quantities = less
+from dpcompose.core.search.solver import Solution
+real = Solution.quantities.func
+def less(solution):
+    return tuple(each._replace(amount=each.amount * 9 / 10) for each in real(solution))
+Solution.quantities.func = less
 from dpcompose.__main__ import main
 main()
 """

@@ -76,6 +76,9 @@ def test_more_noise_loses_less_and_a_larger_shift_more() -> None:
     moved = [skellam_rho(s, Fraction(9)) for s in (1, 2, 5, 40, 10**6)]
     assert moved == sorted(moved)
     assert skellam_rho(10**6, Fraction(9)) == 10**12 * moved[0]
+    # Far beyond the noise a path of single steps is the better bound.
+    far = skellam_rho(5000, Fraction(10**6))
+    assert Fraction(5000**2, 2 * 10**6) < far <= 5000**2 * one[2]
     assert Skellam(Fraction(1)).rho(Fraction(0)) == 0
 
 

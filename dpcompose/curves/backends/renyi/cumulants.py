@@ -19,7 +19,7 @@ from dpcompose.curves.rounding.exact import float_up
 
 #: Every K below is within this of the truth, relatively: some hundred rounding errors.
 ROUNDING = 1e-13
-#: Up to which order the sum for a sampled Gaussian is taken.
+#: The divergence of a sampled Gaussian is computed at the whole orders up to this.
 _HIGHEST_ORDER = 512
 
 
@@ -33,7 +33,7 @@ class Cumulant(NamedTuple):
     whole: bool = False
 
 
-#: Of what is all in `quadratic`.
+#: K of a part whose divergence is ρ·α alone, which `quadratic` gives.
 NOTHING = Cumulant(lambda s: 0.0)
 
 

@@ -19,9 +19,9 @@ from dpcompose.curves.backends.renyi.cumulants import ROUNDING
 from dpcompose.curves.rounding.doubles import DIGITS
 from dpcompose.curves.rounding.exact import decimal_up, note_rounding
 
-#: The least order less 1 that is looked at, and how far apart orders are at first.
+#: The least s = α-1 that is evaluated, and the ratio of neighbouring s at first.
 _FIRST, _RATIO = 1e-9, 2.0**0.25
-#: How often intervals are halved at most.
+#: At most so many intervals are halved.
 _MOST = 20_000
 
 

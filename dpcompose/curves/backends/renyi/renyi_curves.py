@@ -8,14 +8,13 @@ valid bound: the best is searched in doubles, and only its evaluation is rounded
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
-from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL, rounded
+from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL, merged
 from dpcompose.curves.backends.renyi.cumulants import (
     NOTHING,
     ROUNDING,
@@ -27,10 +26,8 @@ from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
 from dpcompose.curves.rounding.doubles import MARGIN
 from dpcompose.curves.rounding.exact import capped, exp_up, float_up, tanh_up
 
-#: ln(1+s) has thirty digits for each s = α-1 that is looked at, the least of which is some 10^-57.
+#: Enough digits that ln(1+s) has thirty at the least s = α-1 that is evaluated, some 10^-57.
 _CONTEXT = Context(prec=90, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: Significant bits of the parameters of very many parts.
-_BITS = 9
 
 
 class _OrderSum(NamedTuple):
@@ -69,7 +66,8 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
     """Returns K of a composition as the sum over its parts; None if the divergence of some part has
     no bound."""
     rho, rest = composition.gaussian / 2, []
-    for part, count in _fewer(composition.parts):
+    every = composition.parts
+    for part, count in every if len(every) <= MOST_IN_ALL else merged(every):
         known = cumulant(part)
         if known is None:
             return None
@@ -80,17 +78,6 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
         return _OrderSum(rho, tuple(rest), float_up(rho))
     except OverflowError:
         return None
-
-
-def _fewer(every: Sequence[tuple[parts.Part, int]]) -> Iterable[tuple[parts.Part, int]]:
-    """Returns the parts; where there are very many, parts that dominate them, of few bits, so that
-    many are equal."""
-    if len(every) <= MOST_IN_ALL:
-        return every
-    coarse: Counter[parts.Part] = Counter()
-    for part, count in every:
-        coarse[rounded(part, _BITS)] += count
-    return coarse.items()
 
 
 def curve(composition: parts.Curve, alpha: Fraction | float) -> float:

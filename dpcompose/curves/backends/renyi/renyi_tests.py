@@ -12,15 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from dpcompose.curves.backends.renyi.cumulants import ROUNDING
 from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
+from dpcompose.curves.rounding.doubles import EPS
 
 #: R(λ), an upper bound of the divergences in both directions; infinite where none is known.
 RenyiCurve = Callable[[float], float]
-
-#: Greater chances are read as 1.
-_NEARLY_ALL = 1 - 1e-12
-#: What a divergence times λ - 1 in doubles may be off by, beside its own size.
-_MARGIN = 1e-11
 
 
 def most_hits(curve: RenyiCurve, rate: float) -> float:
@@ -59,7 +56,7 @@ def _advantage(order: float, most: float) -> float:
 def _first(excess: Callable[[float], float], least: float) -> float:
     """Returns a chance above `least` that is surely too large, since `excess` > 0 there; 1 where
     none is. By bisection of its logarithm."""
-    high = _NEARLY_ALL
+    high = 1 - EPS
     if least >= high or excess(high) <= 0:
         return 1.0
     low = least
@@ -86,4 +83,5 @@ def _excess(order: float, one: float, other: float, most: float) -> float:
         (order * q - less * p, order * not_q - less * not_p),
     )
     value = max(max(each) + math.log1p(math.exp(-abs(each[0] - each[1]))) for each in both)
-    return value - less * most * (1 + _MARGIN) - _MARGIN * (1 + order * -min(logs))
+    # Some ten roundings of numbers up to λ times the largest logarithm.
+    return value - less * most * (1 + ROUNDING) - ROUNDING * (1 + order * -min(logs))

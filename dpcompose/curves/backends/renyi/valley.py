@@ -1,11 +1,11 @@
-"""Where a function of one number with one valley is least, in doubles."""
+"""The search for the minimum of a function of one number that has one valley, in doubles."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-#: Orders α of Rényi divergences are looked at where ln(α-1) is within this on either side of 0.
+#: Orders α of Rényi divergences are searched for |ln(α-1)| up to this.
 LOG_ORDERS = 130.0
 
 

@@ -1,6 +1,7 @@
-"""ε at a δ, and δ at an ε, of compositions whose losses all have transforms, without a grid.
+"""ε at a δ, and δ at an ε, of compositions whose losses all have known moment generating functions.
 
-By sums over a vertical line (`line_sum`), one for each order of the tables.
+No loss is put on a grid: the numbers come from sums over a vertical line in the complex plane
+(`line_sum`), one for each order of the tables.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ from dpcompose.curves.backends.vertical_line.transforms import (
 )
 from dpcompose.curves.curve import Curve, MechanismLoss, Part, Response, Sampled
 from dpcompose.curves.rounding.doubles import float_of
-
-#: Parameters beyond this are left to others, and more copies of one loss.
-_GREATEST, _MOST_COPIES = 10**9, 10**15
+from dpcompose.curves.rounding.exact import FURTHEST, MAX_EXPONENT
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
@@ -53,6 +52,7 @@ def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
     """Returns the ε for one order of the tables; the parameters are those of `epsilon_on_line`."""
 
     def much(theta: float, here: LineMoments) -> float:
+        """Returns ln δ at the mean of the loss under the tilt `theta`, less `log_delta`."""
         return here.cumulant - theta * here.mean + flat(theta, here.variance) - log_delta
 
     theta, aimed = line.tilt(much), None
@@ -73,11 +73,13 @@ def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
 
 
 def _short_of(at: float, _: float, here: LineMoments) -> float:
+    """Returns by how much the mean of the tilted loss is below `at`."""
     return at - here.mean
 
 
 def _log_delta(line: VerticalLine, at: float) -> float | None:
-    """Returns ln δ at ε = `at` for one order of the tables; None where the sum cannot be had."""
+    """Returns ln δ at ε = `at` for one order of the tables; None where the sum would be too long or
+    too inaccurate."""
     theta = line.tilt(partial(_short_of, at))
     found = None if theta is None else line.near_tilt(theta, at)[0]
     value = None if found is None else found.log_delta(at)
@@ -85,8 +87,9 @@ def _log_delta(line: VerticalLine, at: float) -> float | None:
 
 
 def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
-    """Returns the transforms of all parts, once for each order of the tables that differs; none
-    where this method is of no use. `only`: the one order to take."""
+    """Returns the transforms of all parts, once for each order of the tables that differs; an empty
+    list where some part has no transform, or the sum could not be cut off. `only`: the one order to
+    take."""
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)
@@ -100,11 +103,11 @@ def line_of(asked: Curve, side: str) -> VerticalLine | None:
     """Returns the transforms of all parts for one order of the tables; None where some part has
     none."""
     kinds: dict[type[Transforms], list[tuple[Part, int]]] = {}
-    if asked.gaussian > _GREATEST:
+    if asked.gaussian > FURTHEST:
         return None
     for part, count in asked.parts:
         kind = _kind(part, side)
-        if kind is None or count > _MOST_COPIES:
+        if kind is None or count > FURTHEST:
             return None
         kinds.setdefault(kind, []).append((part, count))
     found = [kind([p for p, _ in some], [n for _, n in some]) for kind, some in kinds.items()]
@@ -115,16 +118,16 @@ def _kind(part: Part, side: str) -> type[Transforms] | None:
     """Returns the class of the transforms of `part` for an order of the tables; None where there is
     none."""
     match part:
-        case Response(epsilon) if epsilon < _GREATEST:
+        case Response(epsilon) if epsilon < MAX_EXPONENT:
             return ResponseTransforms
         case MechanismLoss():
             greatest = part.greatest()
-            known = greatest is None or greatest < _GREATEST
+            known = greatest is None or greatest < MAX_EXPONENT
             return part.transforms() if known else None
         case Sampled(rate, base, False, own) if (
             own != "both" and 0 < rate < 1 and base.no_failure == 1 and not base.parts
         ):
-            if 0 < base.gaussian < _GREATEST:
+            if 0 < base.gaussian < FURTHEST:
                 added = (own == "added") != (side == "added")
                 return AddedGaussians if added else SampledGaussians
     return None

@@ -20,22 +20,22 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
+from dpcompose.curves.backends.lattice.tuning import TOLERANCE
 from dpcompose.curves.backends.vertical_line.transforms import Transforms
-from dpcompose.curves.rounding.doubles import UNIT
+from dpcompose.curves.rounding.doubles import LEAST, UNIT
 
-#: What the neighbouring periods add, and what is left out beyond the last t, is about e^-NATS of δ.
+#: The sum adds to δ(ε) its values one period away, and leaves out all t beyond the last: each is
+#: about e^-_NATS of δ(ε).
 _NATS = 30.0
-#: No more values are computed for all places t; a place by itself takes as long as 64 of them.
+#: No more values than this are computed for one sum; a place t costs as much as 64 of them.
 _MOST_VALUES = 1 << 23
-#: A tilt smaller than that of the saddle point that is tried, as a share, and what it may lose.
+#: Besides the tilt of the saddle point this share of it is tried, which has a shorter period, if
+#: e^K(θ)-θε, the size of the terms, grows by at most a factor of e^_LOSS there.
 _SMALLER, _LOSS = 0.6, 8.0
-#: Bounds of what is left out are looked for at places that grow by this factor, so many of them.
+#: The last t of a sum is one of so many places, each greater than the one before by this factor.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
-#: The uncertainty of a δ that is given, as a share of it, at most.
-_CLOSE = 1e-7
-#: A place beyond all others.
-_FAR = 1e100
-#: Places, in standard deviations, by which moments are told.
+#: Derivatives of K are read off at a distance from θ that is this many standard deviations of the
+#: tilted loss, between the least and the most.
 _NEAR, _LEAST, _MOST = 1e-3, 1e-8, 1e-2
 
 
@@ -50,7 +50,8 @@ class LineMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineLogs:
-    """The values K(θ), within `lost`, and K(θ+it)-K(θ) at some t, each within `errors`."""
+    """K(θ) in `log_mass`, with an error of at most `lost`; and in `logs` K(θ+it)-K(θ) at several t,
+    with errors of at most `errors`."""
 
     log_mass: float
     lost: float
@@ -72,14 +73,16 @@ class LineSum:
     missing: float
 
     def log_delta(self, epsilon: float) -> LogDelta:
-        """Returns ln δ(ε), certified from above, from below too within _CLOSE, and its slope."""
+        """Returns ln δ(ε), certified from above, from below too within TOLERANCE, and its slope."""
         total, error, slope = self._sum_at(epsilon)
         scale = self.log_mass - self.theta * epsilon
         slack = self.log_error + 4 * UNIT * (abs(self.log_mass) + self.theta * abs(epsilon))
         upper = math.log(max(max(total, 0.0) + error, math.ulp(0.0))) + scale + slack
-        close = error + slack * total <= _CLOSE * total
+        close = error + slack * total <= TOLERANCE * total
         return LogDelta(
-            min(upper, 0.0), upper - _CLOSE if close else -math.inf, slope / total if total else 0.0
+            min(upper, 0.0),
+            upper - TOLERANCE if close else -math.inf,
+            slope / total if total else 0.0,
         )
 
     def _sum_at(self, epsilon: float) -> tuple[float, float, float]:
@@ -101,9 +104,9 @@ class VerticalLine:
 
     @cached_property
     def smooth(self) -> bool:
-        """Returns whether the sum without a tilt can be cut off somewhere; sums at other tilts then
-        can too."""
-        return float(self.log_decay(0.0, np.array([_FAR]))[0]) < -_NATS
+        """Returns whether the terms of the sum at θ = 0 fall to next to nothing somewhere, so that
+        it can be cut off; the sums at other θ then can too."""
+        return float(self.log_decay(0.0, np.array([1 / LEAST]))[0]) < -_NATS
 
     def log_decay(self, theta: float, places: Floats) -> Floats:
         """Returns ln of an upper bound of |e^(K(θ+iu)-K(θ))| for all u beyond each of `places`."""
@@ -144,7 +147,7 @@ class VerticalLine:
             found = kind.on_line(theta, t)
             if found is None:
                 return None
-            # Of what is added up, too.
+            # The roundings of the sum over the losses are in it.
             rounding = (8 + len(kind.counts)) * UNIT
             log_mass += float(kind.counts @ found.logs)
             lost += float(kind.counts @ (found.lost + rounding * np.abs(found.logs)))
@@ -161,40 +164,35 @@ class VerticalLine:
         return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
 
     def sum(self, theta: float, period: float, size: float) -> LineSum | None:
-        """Returns the sum with this `period` P, up to the t beyond which next to nothing is left of
-        e^`size`, about what δ comes to; None where that takes too many terms."""
+        """Returns the sum with this `period` P, up to a t beyond which the terms are next to
+        nothing beside e^`size`, roughly δ; None where that takes too many terms."""
         step = 2 * math.pi / period
         if not step:  # the period is beyond all numbers
             return None
-        found = _faint(self.log_decay, theta, step, size)
-        if found is None:
+        end = _faint(self.log_decay, theta, step, size)
+        if end is None:
             return None
-        last, beyond = found
+        last, beyond = end
         many = math.ceil(last / step)
-        # On a grid, too, every loss takes its time.
+        # The cost of one place t, in values of a closed form.
         work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
         if many * (work + 64) > _MOST_VALUES:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
-        told = self.on_line(theta, t)
-        return None if told is None else self.summed(theta, period, t, beyond, told)
-
-    def summed(
-        self, theta: float, period: float, t: Floats, beyond: float, told: LineLogs
-    ) -> LineSum:
-        """Returns the sum of the terms at `t`, of which `told` has the values; `beyond`: a bound of
-        all other terms."""
-        values = np.exp(told.logs)
-        wrong = np.abs(values) * np.expm1(np.minimum(told.errors, 700.0))
+        found = self.on_line(theta, t)
+        if found is None:
+            return None
+        values = np.exp(found.logs)
+        wrong = np.abs(values) * np.expm1(np.minimum(found.errors, 700.0))
         s = theta + 1j * t
         weights = (2 / period) / (s * (s + 1))
         weights[0] /= 2
         terms, wrong = values * weights, wrong * np.abs(weights)
-        return LineSum(theta, told.log_mass, told.lost, t, terms, wrong, beyond)
+        return LineSum(theta, found.log_mass, found.lost, t, terms, wrong, beyond)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
-        """Returns a θ at which the falling function `much` is about 0; a small one if `much` is
-        never above 0; None if none can be had."""
+        """Returns a θ at which `much`, a function that falls in θ, is about 0; a small θ if `much`
+        is nowhere above 0; None where the moments cannot be computed."""
         start = self.moments(1e-6) or self.moments(0.0)
         if start is None:
             return None
@@ -230,10 +228,11 @@ class VerticalLine:
         return low
 
     def near_tilt(self, theta: float, at: float | None = None) -> tuple[LineSum | None, float]:
-        """Returns the sum at a tilt close to `theta`, sharp for δ near the loss `at` (None: the
-        mean at that tilt), and that loss.
+        """Returns a sum that is accurate for δ at ε near `at`, and that ε; None for the sum where
+        it would take too many terms.
 
-        The tilt is the one of the shortest period that leaves enough of the digits there.
+        `at`: None stands for the mean of the loss at the tilt `theta`. Of a few tilts close to
+        `theta` the one with the shortest period is taken.
         """
         centre = self.moments(theta)
         if centre is None:
@@ -259,9 +258,12 @@ class VerticalLine:
         return self.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
-        """Returns a period P for which the sum at `at` is hardly more than δ(at): the δ at the
-        other places at + kP of the sum, at most 1 below and bounded by Chernoff above, add next to
-        nothing. Also whether the places below decide it."""
+        """Returns a period P for which the sum at `at` is hardly more than δ(at), and whether the
+        places below `at` decide it.
+
+        The sum has also the δ at all other at + kP, times e^(θkP): below `at` δ is at most 1, above
+        it is bounded by Chernoff's inequality.
+        """
         size = here.cumulant - theta * at + flat(theta, here.variance)
         below = (_NATS - size) / theta
         above = math.inf
@@ -278,10 +280,11 @@ class VerticalLine:
 def _faint(
     bound: Callable[[float, Floats], Floats], theta: float, step: float, size: float
 ) -> tuple[float, float] | None:
-    """Returns the first of some places, which grow by a factor from a multiple of `step` on, from
-    which on next to nothing is left of e^`size`, and how much is left there; None if there is none.
+    """Returns a place t beyond which all terms of the sum come to less than e^(`size` - _NATS), and
+    a bound of what they come to; None if there is none.
 
-    `bound`: gives ln of a bound at the tilt `theta` beyond each place.
+    `bound`: gives ln of a bound of the terms at the tilt `theta` beyond each place; `step`: the
+    distance of neighbouring places of the sum.
     """
     places = step * 16 * _GROWTH ** np.arange(_BOUNDS, dtype=np.float64)
     # Of the sum over 1/|s(s+1)| < 1/t².
@@ -293,6 +296,6 @@ def _faint(
 
 
 def flat(theta: float, variance: float) -> float:
-    """Returns ln δ by the saddle point approximation, less K(θ)-θε; `variance`: of the tilted
-    law."""
+    """Returns ln δ(ε) - (K(θ)-θε) by the saddle point approximation; `variance`: that of the tilted
+    loss."""
     return -math.log1p(math.sqrt(2 * math.pi * variance) * theta * (1 + theta))

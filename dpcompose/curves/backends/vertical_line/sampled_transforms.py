@@ -16,26 +16,26 @@ import numpy as np
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
+from dpcompose.curves.backends.lattice.tuning import FINE, LEAST, MOST_POINTS
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
     ROUNDINGS,
     OnLine,
     Transforms,
-    turned,
+    rotations,
 )
 from dpcompose.curves.rounding.doubles import UNIT
 from dpcompose.curves.rounding.exact import sqrt_up
 
-#: What a sum over nodes leaves out is at most e to minus this, for each loss.
+#: A sum over nodes leaves out at most e^-_NATS, for each loss.
 _NATS = 46.0
-#: No sum takes more nodes, no block of work more numbers; beyond this e^z is not computed.
-_MOST_NODES, _BLOCK, _MOST_Z, _MOST_LOG = 1 << 14, 1 << 18, 600.0, 600.0
-#: Cells of outcomes by which the density of a loss is bounded from below, and levels it is cut at.
+#: No e to more than this is computed, so that sums of such powers are doubles.
+_MOST_LOG = 600.0
+#: The density of a loss is bounded from below by a step function with so many steps, which is cut
+#: off at each of these shares of its maximum; the best bound of the transform is taken.
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
-#: Share by which bounds that need no digits are put to the sure side.
+#: Relative margin of bounds of which a few digits are enough.
 _SURE = 1e-6
-#: Of variances below this nothing is said.
-_MINUTE = 1e-140
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,10 +99,10 @@ class SampledGaussians(Transforms):
         each = (tilted * ((off + ROUNDINGS) * size + slip)).sum(axis=1) / whole
         each += lost * (tilted * size).sum(axis=1) / whole
         more = np.empty((len(self.q), len(t)), dtype=np.complex128)
-        chunk = max(1, _BLOCK // tilted.size)
+        chunk = max(1, MOST_POINTS // tilted.size)
         for start in range(0, len(t), chunk):
             angles = loss[:, None, :] * t[start : start + chunk, None]
-            up, down = turned(angles)
+            up, down = rotations(angles)
             turn = down if self.added else up
             more[:, start : start + chunk] = (turn * tilted[:, None, :]).sum(axis=2)
         more /= whole[:, None]
@@ -143,7 +143,7 @@ class SampledGaussians(Transforms):
             turn = np.minimum(variance * t * t, 1e30)
             square = 1 - turn + (fourth / np.maximum(variance**2, 1e-300) + 3) * turn * turn / 12
             root = np.minimum(np.sqrt(np.maximum(square, 0.0)) + _SURE * turn, 1.0)
-            root = np.where(variance > _MINUTE, root, 1.0)
+            root = np.where(variance**2 > LEAST, root, 1.0)
             near = np.maximum(root[:, :-1], root[:, 1:])
             best[:, :-1] = np.minimum(best[:, :-1], 1 - share + share * near)
         logs: Floats = np.log(np.maximum(best, 1e-300))
@@ -157,7 +157,7 @@ class SampledGaussians(Transforms):
             # y is at least 1-q.
             reach = math.sqrt(reach**2 - 2 * theta * math.log1p(-float(self.q.max())))
         top = reach + (0.0 if self.added else (1 + theta) * mu)
-        if not (1 + theta + top) * mu < _MOST_Z:
+        if not (1 + theta + top) * mu < _MOST_LOG:
             return None
         width = 0.0
         for part in range(1, 19):
@@ -169,7 +169,7 @@ class SampledGaussians(Transforms):
         # Of few bits, so that the places are exact.
         mantissa, exponent = math.frexp(width)
         width = math.ldexp(math.floor(mantissa * 1024), exponent - 10)
-        if (reach + top) / width > _MOST_NODES:
+        if (reach + top) / width > FINE:
             return None
         x = np.arange(-math.ceil(reach / width), math.ceil(top / width) + 1) * width
         mus = self.mu[:, None]

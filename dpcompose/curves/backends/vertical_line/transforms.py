@@ -19,8 +19,8 @@ from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.rounding.doubles import UNIT
 
-#: Errors of the closed forms below, and of pairwise sums and what becomes of their terms, are some
-#: thirty roundings; this many are allowed.
+#: Relative error that is allowed for the closed forms below and for pairwise sums: four times what
+#: their roundings, some thirty, come to.
 ROUNDINGS = 128 * UNIT
 
 
@@ -41,7 +41,7 @@ class Transforms(ABC):
     as a double."""
 
     counts: Floats
-    #: What one value takes, in those of a closed form.
+    #: The time that one value takes, in values of a closed form.
     work = 1
 
     @abstractmethod
@@ -73,7 +73,7 @@ class ResponseTransforms(Transforms):
             near = np.log1p((np.expm1(theta * e) + fade * np.expm1(-theta * e)) / (1 + fade))
         far = theta * e + np.log1p(low) - np.log1p(fade)
         angles = e[:, None] * t
-        up, down = turned(angles)
+        up, down = rotations(angles)
         more = (up + low[:, None] * down) / (1 + low)[:, None]
         return OnLine(
             np.where(theta * e < 1, near, far), ROUNDINGS * theta * e, more, ROUNDINGS * angles
@@ -101,7 +101,7 @@ class LaplaceTransforms(Transforms):
         # (1+s)/(1+2s) and s/(1+2s) are 1/2 more and less than 1/(2(1+2s)).
         half = 0.5 / (both + 2j * t)
         angles = a[:, None] * t
-        up, down = turned(angles)
+        up, down = rotations(angles)
         slide = -2j * t * half / both * -np.expm1(-both * a)[:, None]
         more = (0.5 + half) * up + (0.5 - half) * low[:, None] * down + slide
         return OnLine(
@@ -130,7 +130,7 @@ def shifts(losses: Sequence[parts.Part]) -> Floats:
     return np.array([not_below(line) for line in lines if line is not None])
 
 
-def turned(angles: Floats) -> tuple[Any, Any]:
+def rotations(angles: Floats) -> tuple[Any, Any]:
     """Returns e^(ix) - 1 and e^(-ix) - 1 for each angle x."""
     half = np.sin(angles / 2)
     up = -2 * half * half + 1j * np.sin(angles)
