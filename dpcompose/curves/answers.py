@@ -1,9 +1,9 @@
 """The least ε at δ, and the least δ at ε, of a composition: which backend is asked, and in which
 order.
 
-`BACKENDS` is the table. The first three compute the privacy profile itself, each within its own
-rounding: the first that can is as good as any after it, and costs less. The fourth bounds the
-profile by Rényi divergences, which may be all that is known; `routes` asks it as well.
+`BACKENDS` is the table. They compute the privacy profile itself, each within its own rounding: the
+first that can is as good as any after it, and costs less. `RENYI` bounds the profile by Rényi
+divergences, which may be all that is known; `routes` asks it as well.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
 from dpcompose.curves.backends.closed_forms.group_formula import (
+    MOST_STEPS,
     group_delta,
     group_epsilon,
-    is_plain,
 )
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
@@ -33,6 +33,7 @@ from dpcompose.curves.curve import (
     Curve,
     EvaluationEffort,
     Grouped,
+    Maximum,
     MechanismLoss,
     Part,
     Points,
@@ -54,6 +55,7 @@ from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.components import Ensemble
     from dpcompose.curves.backends.lattice.engine import Shared
+    from dpcompose.curves.backends.lattice.powers import ProfileBound
 
 #: A sum of losses below this is not composed: δ is at most half of it.
 _MINUTE = Fraction(1, 10**60)
@@ -153,7 +155,7 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
 def _first(question: CurveQuestion, ask: Callable[[Backend], Certified | None]) -> Certified | None:
     """Returns the number by the first backend that has the profile of the question's curve."""
     for backend in BACKENDS:
-        if backend is not RENYI and backend.can(question):
+        if backend.can(question):
             found = ask(backend)
             if found is not None:
                 return found
@@ -242,11 +244,11 @@ def _delta_by_formula(question: CurveQuestion, epsilon: Fraction) -> Certified |
             return equal_delta(loss, count, epsilon)
         case MechanismLoss():
             return part.least_delta(epsilon)
-        case Sampled() if question.effort.side in (None, part.side):
-            # What is known of the order ((1-q)Q+qP, Q) holds for both, and is exact for that one.
-            effort = _for_once(question.effort)
+        case Sampled():
+            effort, side = _for_once(question.effort), question.effort.side
+            other = not part.replace and part.side != "both" and side not in (None, part.side)
             return behind_sample.delta_behind(
-                part, epsilon, lambda base, at: _least_delta(base, at, effort)
+                part, epsilon, other, lambda base, at: _least_delta(base, at, effort)
             )
     return None
 
@@ -290,14 +292,76 @@ def _smaller(found: Certified, other: Certified | None) -> Certified:
     return found if other is None or found.upper <= other.upper else other
 
 
+# --- a part used once ----------------------------------------------------------------------------
+
+
+def _is_one_part(question: CurveQuestion) -> bool:
+    """Returns whether the curve is of one part that is used once; which of these have a profile of
+    their own is known with numpy only."""
+    return not isinstance(question.only, Sampled | None)
+
+
+def _epsilon_of_part(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    """Returns the least ε at δ of one part by its own profile, for both orders of the tables."""
+    only, effort = question.only, _for_once(question.effort)
+    if isinstance(only, Maximum):
+        every = [_least_epsilon(each, delta, effort) for each in only.options]
+        known = [each for each in every if each is not None]
+        return _greatest(known) if len(known) == len(every) else None
+    if isinstance(only, Grouped) and only.steps > MOST_STEPS:
+        return group_epsilon(only, delta, epsilon_at)
+    from dpcompose.curves.backends.lattice.powers import least_epsilon
+
+    below = math.nextafter(float_of(delta), 0.0)
+    found = [least_epsilon(bound, below) for bound in _bounds(question)]
+    known_epsilons = [each for each in found if each is not None]
+    if not found or len(known_epsilons) < len(found):
+        return None
+    return Certified(Fraction(max(known_epsilons)), exact=isinstance(only, Points | MechanismLoss))
+
+
+def _delta_of_part(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    """Returns the least δ at ε of one part by its own profile."""
+    only, effort = question.only, _for_once(question.effort)
+    if isinstance(only, Maximum):
+        return _greatest([_least_delta(each, epsilon, effort) for each in only.options])
+    if isinstance(only, Grouped) and only.steps > MOST_STEPS:
+        return group_delta(only, epsilon, delta_at)
+    import numpy as np
+
+    below = np.array([math.nextafter(float_of(epsilon), 0.0)])
+    found = [float(bound.at(below)[0]) for bound in _bounds(question)]
+    exact = isinstance(only, Points | MechanismLoss)
+    return Certified(Fraction(max(found)), exact=exact) if found else None
+
+
+def _bounds(question: CurveQuestion) -> list[ProfileBound]:
+    """Returns the profiles of the question's only part for the orders of the tables that are asked
+    for; none where it has none of its own."""
+    from dpcompose.curves.backends.lattice.grids import sides
+    from dpcompose.curves.backends.lattice.loss_distribution import bound_alone
+
+    assert question.only is not None
+    orders = sides(((question.only, 1),), question.effort.side)
+    found = [bound_alone(question.only, side) for side in orders]
+    return [bound for bound in found if bound is not None]
+
+
+def _greatest(found: list[Certified]) -> Certified:
+    """Returns the number with the greatest upper bound; a lower bound of it is the greatest of
+    all."""
+    lower = [each.lower for each in found if each.lower is not None]
+    most = max(found, key=lambda each: each.upper)
+    return most._replace(lower=max(lower, default=None))
+
+
 # --- the vertical line ---------------------------------------------------------------------------
 
 
 def _may_have_transforms(question: CurveQuestion) -> bool:
     """Returns whether some loss is no response; which losses have transforms is known with numpy
     only, which takes its time."""
-    _, others = _split(question.curve)
-    return bool(others) and not isinstance(question.only, Sampled | Grouped)
+    return bool(_split(question.curve)[1]) and _may_need_grid(question)
 
 
 def _epsilon_on_line(question: CurveQuestion, delta: Fraction) -> Certified | None:
@@ -337,67 +401,39 @@ def _exp(log: float, *, up: bool) -> Fraction:
 
 
 def _may_need_grid(question: CurveQuestion) -> bool:
-    """Returns whether closed forms do not say all: they do of one sample, for the order of the
-    tables that it has."""
-    only = question.only
-    return not isinstance(only, Sampled) or question.effort.side not in (None, only.side)
+    """Returns whether closed forms do not say all: they do of one sample."""
+    return not isinstance(question.only, Sampled)
 
 
 def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | None:
     """Returns the least ε at δ by loss distributions on a grid; of very many different parts, by
     fewer that dominate them."""
-    from dpcompose.curves.backends.lattice.engine import (
-        least_epsilon,
-        rough_ensemble,
-        tail_bound,
-    )
+    from dpcompose.curves.backends.lattice.engine import least_epsilon
     from dpcompose.curves.backends.lattice.grids import GridQuestion, epsilon_on_grid
     from dpcompose.curves.backends.lattice.loss_distribution import masses
 
-    by_formula = None
-    if isinstance(only := question.only, Grouped) and is_plain(only.base):
-        by_formula = group_epsilon(only, delta, epsilon_at)
     curve, rounded = _fewer(question.curve)
     responses, others = _split(curve)
-    log_delta = _log_below(delta)
+    log_delta, most = _log_below(delta), question.greatest_as_double
     if others:
         asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
-        found = epsilon_on_grid(asked, log_delta, question.greatest_as_double)
+        found = epsilon_on_grid(asked, log_delta, most)
     else:
         kept = _kept(responses, curve.gaussian, question.effort)
-        found = least_epsilon(
-            responses, (), curve.gaussian, log_delta, question.greatest_as_double, *kept
-        )
-        if found is None:
-            bounded = tail_bound(rough_ensemble(responses, (), curve.gaussian), log_delta)
-            return Certified(Fraction(bounded), None, False) if bounded < math.inf else None
+        found = least_epsilon(responses, (), curve.gaussian, log_delta, most, *kept)
     if found is None:
-        return by_formula
+        return None
     lower = None if found.lower is None or rounded else Fraction(found.lower)
     exact = found.grid is None and not rounded
-    return _smaller(Certified(Fraction(found.upper), lower, exact, found.grid), by_formula)
+    return Certified(Fraction(found.upper), lower, exact, found.grid)
 
 
 def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
     """Returns the least δ at ε by loss distributions on a grid, as `_epsilon_on_grid`."""
-    from dpcompose.curves.backends.lattice import several_rows
-    from dpcompose.curves.backends.lattice.engine import (
-        least_log_delta,
-        rough_ensemble,
-        tail_log_delta,
-    )
+    from dpcompose.curves.backends.lattice.engine import least_log_delta
     from dpcompose.curves.backends.lattice.grids import GridQuestion, log_delta_on_grid
-    from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
+    from dpcompose.curves.backends.lattice.loss_distribution import masses
 
-    if isinstance(only := question.only, Grouped):
-        far = only.steps > several_rows.MOST_STEPS
-        by_formula = group_delta(only, epsilon, delta_at) if far or is_plain(only.base) else None
-        if far:
-            return by_formula
-        # By the lines of its power function themselves.
-        below = math.nextafter(float_of(epsilon), 0.0)
-        delta = Fraction(several_rows.delta_of_steps(only, below, base_law))
-        return _smaller(Certified(delta, None, False), by_formula)
     curve, rounded = _fewer(question.curve)
     responses, others = _split(curve)
     if others:
@@ -406,9 +442,6 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     else:
         kept = _kept(responses, curve.gaussian, question.effort)
         found = least_log_delta(responses, (), curve.gaussian, epsilon, *kept)
-        if found is None:
-            log = tail_log_delta(rough_ensemble(responses, (), curve.gaussian), float_of(epsilon))
-            return Certified(_exp(log, up=True), None, False)
     if found is None:
         return None
     lower = None if found.lower is None or rounded else _exp(found.lower, up=False)
@@ -447,20 +480,19 @@ def _delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certifi
     return Certified(found, None, False) if found < 1 else None
 
 
-#: Some hundred evaluations of a formula for each part. From above only.
-RENYI = Backend(
-    "Rényi divergences",
-    lambda question: True,
-    _epsilon_by_divergences,
-    _delta_by_divergences,
-)
-#: In the order of what they cost.
+#: Those that have the profile itself, in the order of what they cost.
 BACKENDS = (
     # Some evaluations in forty digits. From both sides, but for samples.
     Backend("closed forms", _has_formula, _epsilon_by_formula, _delta_by_formula),
+    # Some evaluations of a sum or of lines. From above.
+    Backend("one part by itself", _is_one_part, _epsilon_of_part, _delta_of_part),
     # One sum of some thousand terms, however many losses there are. From above, within 1e-7.
     Backend("vertical line", _may_have_transforms, _epsilon_on_line, _delta_on_line),
     # A transform for each different loss. From above; from both sides where no loss was rounded.
     Backend("lattice", _may_need_grid, _epsilon_on_grid, _delta_on_grid),
-    RENYI,
+)
+#: The one that bounds the profile, which may be all that is known. Some hundred evaluations of a
+#: formula for each part. From above only.
+RENYI = Backend(
+    "Rényi divergences", lambda question: True, _epsilon_by_divergences, _delta_by_divergences
 )

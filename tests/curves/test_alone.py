@@ -13,8 +13,17 @@ from mpmath import mp, mpf
 from reference import curves, lattice
 from volume import seeds
 
+from dpcompose import curves as curve_door
 from dpcompose.curves.answers import delta_at, epsilon_at
-from dpcompose.curves.curve import Curve, Grouped, Part, Points, Response, Sampled
+from dpcompose.curves.curve import (
+    Curve,
+    EvaluationEffort,
+    Grouped,
+    Part,
+    Points,
+    Response,
+    Sampled,
+)
 from dpcompose.curves.families.laplace_loss import LaplaceLoss
 from dpcompose.curves.families.randomized_response_loss import KaryResponse
 
@@ -186,7 +195,8 @@ def test_one_far_group_distance(delta: str) -> None:
         assert grown(each) <= wanted
         assert grown(each * (1 - MILLIONTH)) > wanted
         back = lattice.exact(delta_at(once(Grouped(Curve((), square), steps)), F(1)).upper)
-        assert back <= min(mpf(1), grown(F(1) / steps)) * (1 + mpf(10) ** -20)
+        truth = min(mpf(1), grown(F(1) / steps))
+        assert truth <= back <= truth * (1 + mpf(10) ** -20)
 
 
 @pytest.mark.slow
@@ -251,3 +261,72 @@ def test_one_laplace(shift: Fraction, delta: str) -> None:
     with mp.workdps(80):
         truth = lattice.exact(shift) + 2 * mp.log1p(-lattice.exact(F(delta)))
         assert max(truth, 0) <= lattice.exact(found.upper) <= max(truth, 0) * (1 + mpf(10) ** -6)
+
+
+# --- a part that is used once --------------------------------------------------------------------
+
+FAMILIES = {
+    "gaussian": curve_door.gaussian(1),
+    "quiet": curve_door.gaussian(300_000),
+    "laplace": curve_door.laplace(2),
+    "geometric": curve_door.geometric(2),
+    "discrete gaussian": curve_door.discrete_gaussian(2),
+    "skellam": curve_door.skellam(12),
+    "bounded range": curve_door.exponential("0.5"),
+    "responses": curve_door.randomized_response(1, 5),
+    "stated": curve_door.approx(1, "1e-9"),
+    "points": curve_door.profile([(1, "1e-3"), (2, "1e-6")]),
+    "several": curve_door.maximum(curve_door.gaussian(2), curve_door.laplace(1)),
+    "epoch": curve_door.gaussian("1.1").allocate(20),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [1, 2, 3, 4])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_epsilon_does_not_grow_with_delta_nor_a_delta_with_epsilon(
+    family: str, steps: int
+) -> None:
+    """At any rate and distance, and never more than a rounding."""
+    for rate in ("1e-9", "1e-3", "0.2", "1"):
+        curve = FAMILIES[family] if rate == "1" else FAMILIES[family].sample(poisson=rate)
+        curve = curve.at_distance(steps)
+        epsilons = [curve.epsilon(delta=F(1, 10**n)) for n in range(1, 13, 2)]
+        for one, two in pairwise(epsilons):
+            assert two is None or one is not None
+            assert two is None or one is None or one.upper <= two.upper * (1 + F(1, 10**9))
+        deltas = [curve.delta(epsilon=F(n, 8) ** 3).upper for n in range(12)]
+        for before, after in pairwise(deltas):
+            assert after <= before * (1 + F(1, 10**9))
+
+
+@pytest.mark.parametrize("sigma", [1, 300_000])
+@pytest.mark.parametrize("rate", ["1e-6", "0.002"])
+def test_rare_rows_a_few_steps_apart(sigma: int, rate: str) -> None:
+    """Above the mixture of none, one or two rows drawn, and no more than twice one row; no draw at
+    all is nearly always the case, where losses are 0."""
+    found = curve_door.gaussian(sigma).sample(poisson=rate).at_distance(2)
+    with mp.workdps(40):
+        q = mpf(rate)
+        one, two = (mp.erf(mpf(n) / sigma / mp.sqrt(8)) for n in (1, 2))
+        truth = 2 * q * (1 - q) * one + q * q * two
+        at_zero = lattice.exact(found.delta(epsilon=0).upper)
+        assert truth <= at_zero <= 2 * q * one * (1 + mpf(10) ** -3) + mpf(10) ** -12
+
+
+@pytest.mark.parametrize("rate", [F(1, 10**9), F(1, 50), F(9, 10)])
+@pytest.mark.parametrize("side", ["removed", "added"])
+def test_one_sample_in_the_order_that_is_asked_for(rate: Fraction, side: str) -> None:
+    """Exactly the sum over the outcomes of that order."""
+    base = pure(F(3, 2), no_failure=1 - F(1, 1000))
+    with mp.workdps(60):
+        for asked in ("removed", "added"):
+            added = (side == "added") != (asked == "added")
+            truth = worst([sampled(outcomes(lattice.response(F(3, 2), F(1, 1000))), rate, added)])
+            for epsilon in (F(0), F(1, 100), F(1, 10), F(1)):
+                part = once(Sampled(rate, base, False, side))
+                found = delta_at(part, epsilon, EvaluationEffort(side=asked)).upper
+                above = lattice.exact(found) - truth(epsilon)
+                assert (
+                    0 <= above + mpf(10) ** -50 <= truth(epsilon) * mpf(10) ** -9 + mpf(10) ** -45
+                )

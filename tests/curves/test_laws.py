@@ -18,10 +18,9 @@ from dpcompose.curves.backends.lattice import closed_laws
 from dpcompose.curves.backends.lattice import profiles as curves
 from dpcompose.curves.backends.lattice.closed_laws import slope
 from dpcompose.curves.backends.lattice.law import Law, delta_of
-from dpcompose.curves.backends.lattice.loss_distribution import base_law
+from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import Masses, profile
 from dpcompose.curves.backends.lattice.sampled_gaussian import revealing
-from dpcompose.curves.backends.lattice.samples import exchanged
 from dpcompose.curves.curve import (
     Curve,
     PoissonReplaceOne,
@@ -135,7 +134,7 @@ def test_a_replaced_row_through_a_sample_by_enumeration() -> None:
     """
     rate = 0.25
     part = PoissonReplaceOne(F(1, 4), BASE, Curve(((Response(F(2)), 1),)))
-    law = exchanged(part, F(1, 200), base_law)
+    law = masses(part, F(1, 200))
     p = math.e / (1 + math.e)
     none = np.array([0.5, 0.5])
     for old in (np.array([x, 1 - x]) for x in (p, 0.6, 0.5)):

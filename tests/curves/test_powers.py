@@ -8,10 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcompose.curves.backends.lattice.loss_distribution import base_law
+from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.backends.lattice.powers import Power, mixed, path, symmetric
-from dpcompose.curves.backends.lattice.several_rows import sampled_rows
 from dpcompose.curves.curve import Curve, PoissonGroup, Response
 
 F = Fraction
@@ -73,7 +72,7 @@ def test_two_rows_through_a_sample_by_enumeration() -> None:
     """
     rate = F(1, 4)
     bases = tuple(Curve(((Response(F(n)), 1),)) for n in (1, 2))
-    law = sampled_rows(PoissonGroup(rate, bases, one_sided=True), F(1, 256), "removed", base_law)
+    law = masses(PoissonGroup(rate, bases, one_sided=True), F(1, 256))
     q = float(rate)
     for epsilon in EPSILONS:
         # Of all laws of two outcomes that keep to what is known of one row and of two.

@@ -13,9 +13,8 @@ from scipy.stats import hypergeom
 
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
-from dpcompose.curves.backends.lattice.loss_distribution import base_law, masses
+from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import profile
-from dpcompose.curves.backends.lattice.several_rows import replaced_rows
 from dpcompose.curves.curve import Curve, ReplacedRows, Response
 
 F = Fraction
@@ -79,7 +78,7 @@ def test_one_row_is_the_theorem_for_one_row() -> None:
         truth = 0.1 * (math.e - inner) / (1 + math.e)
         found = delta_at(Curve(((part, 1),)), F(epsilon)).upper
         assert truth <= float(found) <= truth * (1 + 1e-4)
-        law = replaced_rows(part, F(1, 4096), base_law)
+        law = masses(part, F(1, 4096))
         assert truth <= profile(law, epsilon) <= truth * (1 + 1e-2)
 
 

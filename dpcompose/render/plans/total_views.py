@@ -228,7 +228,8 @@ def _entries(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
     shares = _shares([each.bound for each in total.entries])
     rows: list[tuple[str | Text, ...]] = []
     for each, share in zip(total.entries[:_MOST], shares, strict=False):
-        place = f"{each.file}:{each.line}".removeprefix(each.mechanism.partition(": ")[0])
+        label, named, _ = each.mechanism.partition(": ")
+        place = f"{each.file}:{each.line}".removeprefix(label if named else "")
         rows.append((each.mechanism, short_text(each.bound), share_bar(share, _BAR, style), place))
     more = len(total.entries) - len(rows)
     return [*rows, (f"and {more} more", "", "", "")] if more else rows

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpcompose.curves.curve import Certified, Curve, Sampled
-from dpcompose.curves.rounding.doubles import MARGIN, down, mpf_of
+from dpcompose.curves.rounding.doubles import MARGIN, digits_of, down, exact_of, mpf_of
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ZERO, amplified_up
 
 #: ε or δ of a composition.
@@ -37,14 +37,41 @@ def epsilon_behind(part: Sampled, delta: Fraction, epsilon_at: EpsilonAt) -> Cer
     return inner._replace(upper=upper, lower=lower)
 
 
-def delta_behind(part: Sampled, epsilon: Fraction, delta_at: DeltaAt) -> Certified:
+def delta_behind(part: Sampled, epsilon: Fraction, other: bool, delta_at: DeltaAt) -> Certified:
     """Returns the least δ at ε of one composition behind a secret sample, by the formula of
-    `epsilon_behind`; `delta_at` gives the least δ of what is sampled, at an ε."""
+    `epsilon_behind`; `delta_at` gives the least δ of what is sampled, at an ε.
+
+    `other`: only of the order (P, (1-q)P+qQ), for which with a = e^ε and c = 1-a(1-q) the events
+    have P-a((1-q)P+qQ) = c·P-aq·Q, and so δ' = c·δ(ln(aq/c)); there is none where c ≤ 0.
+    """
     if not part.rate:
         return Certified(ZERO, ZERO)
-    inner = delta_at(part.base, _below(epsilon, part.rate))
+    if other and part.rate < 1:
+        share, at = _other_order(epsilon, part.rate)
+        if not share:
+            return Certified(ZERO, ZERO)
+    else:
+        share, at = part.rate, _below(epsilon, part.rate)
+    inner = delta_at(part.base, at)
     # The ε was rounded, so that nothing is known from below.
-    return inner._replace(upper=inner.upper * part.rate, lower=None)
+    return inner._replace(upper=inner.upper * share, lower=None)
+
+
+def _other_order(epsilon: Fraction, rate: Fraction) -> tuple[Fraction, Fraction]:
+    """Returns the c of `delta_behind`, rounded up, and ln(aq/c), rounded down; two zeros where c is
+    at most 0. A larger c is a larger δ, at its own ln(aq/c)."""
+    if epsilon > MAX_EXPONENT:
+        return ZERO, ZERO
+    from mpmath import mp
+
+    with mp.workdps(60 + max(0, -digits_of(rate))):
+        a, q = mp.exp(mpf_of(epsilon)), mpf_of(rate)
+        # 1-a(1-q), without its cancellation where both a-1 and q are small.
+        share = q * a - mp.expm1(mpf_of(epsilon))
+        share += (q * a + mp.expm1(mpf_of(epsilon))) * mp.mpf(10) ** -50
+        if share <= 0:
+            return ZERO, ZERO
+        return exact_of(share), max(ZERO, down(mp.log(a * q / share), Fraction(1, 10**40)))
 
 
 def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:

@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpcompose.curves.curve import Certified, Curve, Grouped, Response
+from dpcompose.curves.curve import Certified, Curve, Grouped
 from dpcompose.curves.rounding.doubles import shorten
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ZERO, geometric_up
 
+#: For more steps of a path this formula is taken; fewer are followed one by one.
+MOST_STEPS = 1024
 #: An ε is raised by this share so as to land on the sure side.
 _RAISED = Fraction(1, 10**9)
-
-
-def is_plain(base: Curve) -> bool:
-    """Returns whether the ε and δ of a composition are found without a grid."""
-    responses = all(isinstance(part, Response) for part, _ in base.parts)
-    return not base.parts or (responses and len(base.parts) == 1 and not base.gaussian)
 
 
 def group_epsilon(

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.powers import LossBound
 from dpcompose.curves.backends.lattice.profiles import greatest
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, NORMAL_TAIL
@@ -57,25 +58,35 @@ def allocated(part: Allocated, step: Fraction, side: str) -> Masses:
     `side`: "removed" for the table with the row against the one without it, "added" for the
     reverse.
     """
-    if not _LEAST_MU**2 <= part.gaussian <= _MOST_MU**2:
+    found = losses_of(part, side)
+    if found is None:
         return sampled_gaussian(part.gaussian, Fraction(1), step, False)
+    laws = [scatter(law.losses, law.chances, step, law.infinite) for law in found]
+    return laws[0] if len(laws) == 1 else greatest(*laws)
+
+
+def losses_of(part: Allocated, side: str) -> list[LossBound] | None:
+    """Returns the possible losses of one row in an epoch: of the order `side` of the tables, or for
+    `part.side` "both" of the two orders; None where μ is out of range."""
+    if not _LEAST_MU**2 <= part.gaussian <= _MOST_MU**2:
+        return None
     steps = min(part.steps, _MOST_STEPS)
     sums = _added_up(part.gaussian, steps)
     if part.side == "both":
-        return greatest(*(_of_loss(sums, steps, step, added) for added in (False, True)))
-    return _of_loss(sums, steps, step, (part.side == "added") != (side == "added"))
+        return [_of_loss(sums, steps, added) for added in (False, True)]
+    return [_of_loss(sums, steps, (part.side == "added") != (side == "added"))]
 
 
-def _of_loss(sums: _Ratios, steps: int, step: Fraction, added: bool) -> Masses:
-    """Returns the distribution of ln L under P or, where `added`, that of -ln L under Q; `sums`:
+def _of_loss(sums: _Ratios, steps: int, added: bool) -> LossBound:
+    """Returns the losses ln L with their chances under P or, where `added`, -ln L under Q; `sums`:
     the law of X_1+…+X_t, `steps`: t."""
     losses = np.log(sums.values[1:]) - math.log(steps)
     rise = 1 + steps * _OFF_CHANCE
     chances = sums.chances * rise
     if added:
-        return scatter(_OFF_VALUE - losses, chances[1:], step, float(chances[0]) + LEAST)
+        return LossBound(_OFF_VALUE - losses, chances[1:], float(chances[0]) + LEAST)
     told = sums.told / steps * rise + LEAST
-    return scatter(_OFF_VALUE + losses, chances[1:] * sums.values[1:] / steps, step, told)
+    return LossBound(_OFF_VALUE + losses, chances[1:] * sums.values[1:] / steps, told)
 
 
 @lru_cache(maxsize=16)  # a law is put on several grids, in both orders

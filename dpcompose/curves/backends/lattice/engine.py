@@ -21,7 +21,7 @@ from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
 from dpcompose.curves.backends.lattice.tuning import KEPT, LEAST, MAX_POINTS, NATS, TOLERANCE
-from dpcompose.curves.rounding.doubles import UNIT, float_of
+from dpcompose.curves.rounding.doubles import float_of
 from dpcompose.curves.rounding.exact import MAX_BITS
 
 
@@ -162,42 +162,6 @@ def dyadic(x: Fraction) -> Fraction:
         if power >= x:
             return power
         exponent += 1
-
-
-def tail_bound(rough: Ensemble, log_delta: float) -> float:
-    """Returns an ε with ln δ ≤ `log_delta` for any composition, by one formula and without a grid.
-
-    At every θ > 0, δ(ε) ≤ e^(K(θ)-θε)·θ^θ/(1+θ)^(1+θ) (Canonne, Kamath and Steinke 2020,
-    Proposition 12, with θ = α-1).
-    """
-    best = math.inf
-    for theta in _around(tilt_for_delta(rough, log_delta)):
-        value = _log_tail(rough, theta) - log_delta
-        best = min(best, value / theta)
-    return max(best, 0.0) * (1 + 1e-14)
-
-
-def tail_log_delta(rough: Ensemble, epsilon: float) -> float:
-    """Returns ln of a δ at `epsilon` for any composition, by the formula of `tail_bound`."""
-    best = 0.0
-    for theta in _around(tilt_for_epsilon(rough, epsilon)):
-        best = min(best, _log_tail(rough, theta) - theta * epsilon * (1 - 4 * UNIT))
-    return best
-
-
-def _around(theta: float) -> list[float]:
-    """Returns a few tilts around `theta`, to try each."""
-    near = [theta * factor for factor in (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)]
-    return [t for t in near if 1e-200 < t < 1e200]
-
-
-def _log_tail(rough: Ensemble, theta: float) -> float:
-    """Returns K(θ) + θ·ln θ - (1+θ)·ln(1+θ) at θ = `theta`, rounded up."""
-    # The cumulant is a difference of numbers as large as the sum of all θ·ε.
-    size = theta * float((rough.num * rough.eps).sum()) + 1
-    shape = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
-    cumulant = moments(rough, theta).cumulant
-    return cumulant + 64 * UNIT * (size + abs(cumulant)) + shape + 1e-14 * (abs(shape) + theta)
 
 
 def _law(

@@ -7,14 +7,22 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpcompose.curves.backends.closed_forms.group_formula import MOST_STEPS
 from dpcompose.curves.backends.lattice import (
     closed_laws,
     samples,
     several_rows,
 )
-from dpcompose.curves.backends.lattice.allocated import allocated
+from dpcompose.curves.backends.lattice.allocated import allocated, losses_of
+from dpcompose.curves.backends.lattice.from_points import atoms
 from dpcompose.curves.backends.lattice.lattice import composed
 from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.powers import (
+    GreatestBound,
+    LossBound,
+    ProfileBound,
+    law_above,
+)
 from dpcompose.curves.backends.lattice.profiles import greatest, with_mirror_image
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.samples import both_orders
@@ -63,17 +71,59 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             return allocated(part, step, side)
         case MixtureOfDraws():
             return samples.law_of_draws(part, step, side, base_law)
-        case PoissonReplaceOne():
-            return samples.exchanged(part, step, base_law)
-        case PoissonGroup():
-            return several_rows.sampled_rows(part, step, side, base_law)
-        case ReplacedRows():
-            return several_rows.replaced_rows(part, step, base_law)
-        case Grouped():
-            return several_rows.grouped(part, step, side, base_law)
+        case PoissonGroup() if part.side != "both":
+            bound = several_rows.sampled_rows(part, side, base_law)
+            there = "added" if side == "removed" else "removed"
+            other = several_rows.sampled_rows(part, there, base_law)
+            return law_above(bound, step, other)
+        case Grouped() if part.steps > MOST_STEPS:
+            return several_rows.many_steps(part, step, side, base_law)
+        case PoissonReplaceOne() | PoissonGroup() | ReplacedRows() | Grouped():
+            return law_above(_bound_of_rows(part, side), step)
         case Maximum(options):
             orders = [(each, order) for each in options for order in both_orders(each, side)]
             return greatest(*(_option(each, step, order) for each, order in orders))
+
+
+def _bound_of_rows(
+    part: PoissonReplaceOne | PoissonGroup | ReplacedRows | Grouped, side: str
+) -> ProfileBound:
+    """Returns the profile bound of several rows, or of one that is replaced."""
+    match part:
+        case PoissonReplaceOne():
+            return samples.exchanged(part, base_law)
+        case PoissonGroup():
+            return several_rows.sampled_rows(part, side, base_law)
+        case ReplacedRows():
+            return several_rows.replaced_rows(part, base_law)
+        case Grouped():
+            return several_rows.several_steps(part, base_law)
+
+
+def bound_alone(part: Part, side: str) -> ProfileBound | None:
+    """Returns the profile bound of a part that is used once, at the part's own losses or lines and
+    so without a grid; None where the part has none. `side` as for `masses`.
+
+    Such a bound falls with ε and does not depend on the question, so that an ε found by it does not
+    grow with δ. It is what the law on a grid is made of: that law lies above it, between grid
+    points by as much as the grid is wide.
+    """
+    match part:
+        case Allocated():
+            found = losses_of(part, side)
+            return None if found is None else GreatestBound(tuple(found))
+        case Points(points):
+            every, infinite = atoms(points)
+            losses, chances = [float_up(loss) for loss, _ in every], [p for _, p in every]
+            return LossBound(np.array(losses), np.array(chances), infinite)
+        case MechanismLoss() if (step := part.natural_step()) is not None:
+            law = part.masses(step)
+            return LossBound(law.losses() * (1 + 4 * EPS), law.p, law.infinite)
+        case Grouped() if part.steps > MOST_STEPS:
+            return None
+        case PoissonReplaceOne() | PoissonGroup() | ReplacedRows() | Grouped():
+            return _bound_of_rows(part, side)
+    return None
 
 
 @lru_cache(maxsize=128)  # what may be any of some is often asked for again, with one other

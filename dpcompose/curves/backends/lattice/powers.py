@@ -17,10 +17,12 @@ taken, what comes out holds.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,34 +133,96 @@ def symmetric_at(losses: Floats, heights: Floats) -> Power:
     low = (-np.expm1(-losses) + np.exp(-losses) * high) * (1 + 8 * EPS)
     every = np.concatenate([-losses[:0:-1], losses])
     up = np.concatenate([low[:0:-1], high])
-    return Power(every, up, up[::-1], _roundings(every))
+    # A place times a width, or a sum: a few roundings less than elsewhere.
+    return Power(every, up, up[::-1], _roundings(every) / 4)
 
 
-def law_above(
-    powers: Sequence[Power],
-    step: Fraction,
-    other: Sequence[Power] | None = None,
-    alike: Callable[[Floats], Floats] | None = None,
-) -> Masses:
-    """Returns a privacy loss distribution on multiples of `step` whose curve is at least each of
-    some power functions.
+class ProfileBound(Protocol):
+    """An upper bound of the profile of a part that is used once."""
 
-    `other`: those of the tables in the other order; else both orders are among `powers`, and the
-    law is symmetric. `alike`: a further bound of δ for both orders, a function of ε, which is taken
-    where it is less and beyond the end of the curves.
+    @property
+    def top(self) -> float:
+        """Returns the ε from which on the bound falls no more."""
+
+    def at(self, losses: Floats) -> Floats:
+        """Returns δ at each ε ≥ 0 of `losses`, rounded up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GreatestBound:
+    """The greatest of several bounds; where that is more than `alike`, a further bound of the same
+    profile, the latter."""
+
+    options: tuple[ProfileBound, ...]
+    alike: Callable[[Floats], Floats] | None = None
+
+    @property
+    def top(self) -> float:
+        return max(each.top for each in self.options)
+
+    def at(self, losses: Floats) -> Floats:
+        found: Floats = np.maximum.reduce([each.at(losses) for each in self.options])
+        return found if self.alike is None else np.minimum(found, self.alike(losses))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossBound:
+    """The profile of a loss with these values, ascending or descending and none too small, and
+    their chances under P; `infinite` is the chance of an infinite loss."""
+
+    losses: Floats
+    chances: Floats
+    infinite: float
+
+    @property
+    def top(self) -> float:
+        return float(self.losses.max(initial=0.0))
+
+    def at(self, losses: Floats) -> Floats:
+        """Returns δ at each ε of `losses`: a sum of positive terms, rounded up."""
+        found = np.empty(len(losses))
+        for i, epsilon in enumerate(losses):
+            above = self.losses > epsilon
+            terms = -np.expm1(epsilon - self.losses[above]) * self.chances[above]
+            # Products that leave the range of doubles are less than the last term.
+            found[i] = terms.sum() * (1 + 64 * EPS) + self.infinite + LEAST * bool(len(terms))
+        return np.minimum(found * (1 + EPS), 1.0)
+
+
+def least_epsilon(bound: ProfileBound, delta: float) -> float | None:
+    """Returns the least double ε ≥ 0 at which a bound is at most `delta`, None where it is so at
+    none.
+
+    A bound falls, so that where it is at most δ is looked for by halving. Whatever is returned, the
+    bound is at most δ there: roundings that make it rise a little cannot make the ε unsafe.
     """
 
-    def profile(curves: Sequence[Power]) -> Profile:
-        end = max(power.top for power in curves) / float(step)
-        # What holds at the last place holds beyond it.
-        at = knots(max(math.ceil(min(end, MAX_POINTS - 2.0)), 0) + 1)
-        losses: Floats = at.astype(np.float64) * float(step)
-        heights = np.maximum.reduce([power.at(losses) for power in curves])
-        return heights if alike is None else np.minimum(heights, alike(losses)), at
+    def is_enough(bits: int) -> bool:
+        return bool(bound.at(np.array([bits]).view(np.float64))[0] <= delta)
 
+    # Positive doubles are in the order of their bits. One beyond this is of no use.
+    last = int(np.array([1e15]).view(np.int64)[0])
+    found: int = bisect_left(range(last + 1), True, key=is_enough)
+    return float(np.array([found]).view(np.float64)[0]) if found <= last else None
+
+
+def law_above(bound: ProfileBound, step: Fraction, other: ProfileBound | None = None) -> Masses:
+    """Returns a privacy loss distribution on multiples of `step` whose curve is at least a bound.
+
+    `other`: the bound for the tables in the other order; else it is the same one, and the law is
+    symmetric.
+    """
     if other is None:
-        return from_profile(step, *profile(powers))
-    return from_profiles(step, profile(powers), profile(other))
+        return from_profile(step, *_profile(bound, step))
+    return from_profiles(step, _profile(bound, step), _profile(other, step))
+
+
+def _profile(bound: ProfileBound, step: Fraction) -> Profile:
+    """Returns a bound at multiples of `step`, up to where it falls no more or where the law would
+    have too many points: what holds at the last place holds beyond it."""
+    end = min(bound.top / float(step), MAX_POINTS - 2.0)
+    at = knots(max(math.ceil(end), 0) + 1)
+    return bound.at(at.astype(np.float64) * float(step)), at
 
 
 def knots(end: int) -> NDArray[np.int64]:
@@ -196,7 +260,9 @@ def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
             back = back + share * curve.back[index]
         slack = max(slack, *(_roundings(curve.losses[index]) for _, curve, index in chosen))
         rise = 1 + _ROUNDED + 4 * slack
-        made.append((grown, up * rise, back * rise))
+        size = np.abs(grown)
+        most = min(1.0, float(size.max(initial=0.0, where=np.isfinite(size))))
+        made.append((grown, up * rise, back * rise, most * (1 + size)))
     return _sorted(made, slack + _roundings(made[0][0]) + _ROUNDED)
 
 
@@ -210,8 +276,10 @@ def path(first: Power, second: Power) -> Power:
         losses = first.losses[one] + second.losses[two]
         up = second.up[two] + _scaled(second.losses[two], first.up[one], second.slack)
         back = first.back[one] + _scaled(-first.losses[one], second.back[two], first.slack)
-        made.append((losses, up, back))
-    return _sorted(made, first.slack + second.slack + _roundings(losses))
+        # Sums are known to a share of what is added.
+        made.append((losses, up, back, np.abs(first.losses[one]) + np.abs(second.losses[two])))
+    # A sum has one rounding.
+    return _sorted(made, first.slack + second.slack + _roundings(losses) / 16)
 
 
 def _scaled(losses: Floats, values: Floats, slack: float) -> Floats:
@@ -238,17 +306,17 @@ def shared_levels(known: Sequence[Floats]) -> Floats:
     return every
 
 
-def _sorted(made: Sequence[tuple[Floats, Floats, Floats]], slack: float) -> Power:
-    """Returns the power function made of lines (loss, up, back) in any order."""
-    losses, up, back = (np.concatenate(each) for each in zip(*made, strict=True))
+def _sorted(made: Sequence[tuple[Floats, Floats, Floats, Floats]], slack: float) -> Power:
+    """Returns the power function made of lines in any order: their losses, `up` and `back`, and the
+    size of the numbers of which a loss is made."""
+    losses, up, back, size = (np.concatenate(each) for each in zip(*made, strict=True))
     order = np.argsort(losses, kind="stable")
     losses, up, back = losses[order], up[order], back[order]
     # What holds at a loss holds above it (and for the other order, below).
     up = np.minimum.accumulate(np.minimum(up * (1 + 8 * EPS), 1.0))
     back = np.minimum.accumulate(np.minimum(back * (1 + 8 * EPS), 1.0)[::-1])[::-1]
     # Where lines that are nearly one meet is not known.
-    size = np.abs(losses)
-    apart = _NEAR * min(1.0, float(size.max(initial=0.0, where=np.isfinite(size)))) * (1 + size)
+    apart = _NEAR * size[order]
     keep = np.ones(len(losses), dtype=np.bool_)
     for _ in range(2):
         kept = np.flatnonzero(keep)

@@ -25,15 +25,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
-from dpcompose.curves.backends.lattice.powers import Power, knots, symmetric
-from dpcompose.curves.backends.lattice.profiles import SUM, from_profile, greatest, mirrored, upward
+from dpcompose.curves.backends.lattice.powers import Power, ProfileBound, symmetric, symmetric_at
+from dpcompose.curves.backends.lattice.profiles import SUM, greatest, mirrored, upward
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sizes import (
     composed_far,
@@ -116,10 +116,10 @@ def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
 def _amplified(q: float, losses: Floats) -> Floats:
     """Returns ln(1-q+q·e^l) for each loss l, to a few roundings."""
     with np.errstate(over="ignore"):
-        small = np.log1p(q * np.expm1(losses))
-    far = np.maximum(losses, 30.0)
+        near = np.log1p(q * np.expm1(losses))
+    far = np.maximum(losses, MOST_LOG)
     result: Floats = np.where(
-        losses < 30, small, far + math.log(q) + np.log1p((1 - q) / q * np.exp(-far))
+        losses < MOST_LOG, near, far + math.log(q) + np.log1p((1 - q) / q * np.exp(-far))
     )
     return result
 
@@ -205,14 +205,14 @@ def base_grid(base: Curve, wanted: float) -> Fraction:
 _DEVIATIONS, _PER_DEVIATION = 10, 4
 #: And so many t inside of (0, 1).
 _SHARES = 15
-#: All of these are tried at the first places of the curve, then at every so many-th.
-_APART = 16
 
 
 @lru_cache(maxsize=128)  # one question is answered on several grids
 def curve_of(base: Curve, base_law: BaseLaw) -> Power:
-    """Returns the curve of what is read through a sample, for both orders of the tables, made once
-    for all grids."""
+    """Returns the power function of tests of a composition, for both orders of the tables: of one
+    that is read through a sample, or that is one of several steps of a path."""
+    if (part := _only_sample(base)) is not None:
+        return _behind_sample(part, curve_of(part.base, base_law))
     step = base_grid(base, max(composed_scale(base) / FEW, LEAST))
     laws = [base_law(base, step, side) for side in both_orders(base, "removed")]
     whole = max(2, *(law.first + len(law.p) for law in laws))
@@ -222,94 +222,92 @@ def curve_of(base: Curve, base_law: BaseLaw) -> Power:
     return symmetric(float(step), np.append(heights, end))
 
 
-def exchanged(part: PoissonReplaceOne, step: Fraction, base_law: BaseLaw) -> Masses:
-    """Returns a privacy loss distribution on multiples of `step` that dominates a composition read
-    through a Poisson sample, for one row replaced.
+def _only_sample(base: Curve) -> Sampled | None:
+    """Returns the sample that a composition is, with a rate above 0; None if it is anything
+    else."""
+    if base.gaussian or base.no_failure != 1 or len(base.parts) != 1:
+        return None
+    [(part, count)] = base.parts
+    return part if isinstance(part, Sampled) and part.rate and count == 1 else None
 
-    `base_law`: makes the distribution of what is sampled.
+
+def _behind_sample(part: Sampled, base: Power) -> Power:
+    """Returns the power function behind a sample of the rate q from that of what is sampled, for
+    both orders of the tables.
+
+    Each (ε, δ) with ε ≥ 0 becomes (ln(1+q(e^ε-1)), q·δ) in both orders, as in
+    `closed_forms.behind_sample`. So the curve needs no grid, on which the rare large losses of a
+    small rate would lie beside many losses of about 0: e^ε is mapped to a number in proportion,
+    so that what is a chord between two lines stays one.
     """
+    q, here = min(float_up(part.rate), 1.0), base.losses >= 0
+    # The loss 0 is exact, and others may be less than they are.
+    losses = np.where(base.losses > 0, base.losses + base.slack, 0.0)[here]
+    return symmetric_at(_amplified(q, losses) * (1 + 256 * EPS), q * base.up[here] * (1 + 2 * EPS))
+
+
+@lru_cache(maxsize=8)  # one question is answered on several grids
+def exchanged(part: PoissonReplaceOne, base_law: BaseLaw) -> ProfileBound:
+    """Returns the profile bound of a composition read through a Poisson sample, for one row
+    replaced; `base_law`: makes the distribution of what is sampled."""
     once = curve_of(part.once, base_law)
     both = None if part.both is None else curve_of(part.both, base_law)
-    q = min(float_up(part.rate), 1.0)
-    ends = [end / float(step) for end in _ends(q, once, both)]
-    # Of a longer curve what is beyond is as if it were without end.
-    top = max((end for end in ends if end <= MAX_POINTS - 2), default=MAX_POINTS - 3)
-    at = knots(math.ceil(top) + 1)
-    losses: Floats = at.astype(np.float64) * float(step)
-    heights = _bound(part.rate, losses, once, both, composed_scale(part.once))
-    return from_profile(step, heights, at)
+    return _Exchanged(part.rate, once, both, composed_scale(part.once))
 
 
-def _ends(q: float, once: Power, both: Power | None) -> list[float]:
-    """Returns the ε from which on the bound with s = 0, that with t = 0, and that with s = e^(-top)
-    no longer fall; `q`: the rate, `once`: δ₁, `both`: δ₂."""
-    ends = [] if both is None else [both.top]
-    if q < 1:
-        # (1-q)(a-1)/q = e^top
-        far = once.top + math.log(q) - math.log1p(-q)
-        ends.append(float(np.logaddexp(0.0, far)) * (1 + 1e-12) + 1e-12)
-    return ends or [2 * once.top]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Exchanged:
+    """The least of the bounds of the module's text.
 
-
-def _bound(
-    rate: Fraction, losses: Floats, once: Power, both: Power | None, deviation: float
-) -> Floats:
-    """Returns the least of the bounds above at each ε ≥ 0 of `losses`, ascending.
-
-    `once`: δ₁, `both`: δ₂, None where not known; `deviation`: about the size of a loss. All s and t
-    are tried at some of the ε, and between two of these what was best there.
+    `once`: δ₁, `both`: δ₂, None where not known; `deviation`: about the size of a loss.
     """
-    q = min(float_up(rate), 1.0)
-    odds = math.log(float(1 - rate) / q) if rate < 1 else -MOST_LOG
-    with np.errstate(divide="ignore"):
-        rise = np.maximum(np.log(-np.expm1(-losses)), -MOST_LOG)
-    # ln(A/q), no greater than it is.
-    away = losses + rise + odds
-    away -= 8 * EPS * (1 + losses - rise + abs(odds))
 
-    crossings = _crossings(once, deviation)
-    # Raised, so that no factor beyond doubles is needed: e^700 times this is more than 1.
-    rests = once.at(crossings)
-    rests[rests > 0] = np.maximum(rests[rests > 0], 1e-300)
+    rate: Fraction
+    once: Power
+    both: Power | None
+    deviation: float
 
-    def crossing(index: Any, some: Floats, below: Floats) -> Any:
-        u, rest = crossings[index], rests[index]
-        slack = (16 + 8 * (some + u)) * EPS
-        bound = once.at(np.logaddexp(below, some - u) - slack)
-        return bound + np.exp(np.minimum(some - u, 700.0)) * rest * (1 + slack)
+    @property
+    def top(self) -> float:
+        """Returns the ε from which on neither the bound with s = 0 nor that with t = 0 falls."""
+        ends = [] if self.both is None else [self.both.top]
+        if self.rate < 1:
+            # (1-q)(a-1)/q = e^top
+            q = min(float_up(self.rate), 1.0)
+            far = self.once.top + math.log(q) - math.log1p(-q)
+            ends.append(float(np.logaddexp(0.0, far)) * (1 + 1e-12) + 1e-12)
+        return max(ends, default=2 * self.once.top)
 
-    best = np.minimum(once.at(away), _least_of(crossing, len(crossings), losses, away))
-    if both is not None:
+    def at(self, losses: Floats) -> Floats:
+        """Returns the least bound by any of some s and t at each ε ≥ 0 of `losses`."""
+        q = min(float_up(self.rate), 1.0)
+        odds = math.log(float(1 - self.rate) / q) if self.rate < 1 else -MOST_LOG
+        with np.errstate(divide="ignore"):
+            rise = np.maximum(np.log(-np.expm1(-losses)), -MOST_LOG)
+        # ln(A/q), no greater than it is.
+        away = losses + rise + odds
+        away -= 8 * EPS * (1 + losses - rise + abs(odds))
 
-        def divided(index: Any, some: Floats, below: Floats) -> Any:
-            t = (index + 1) / (_SHARES + 1)
-            mixed = both.at(some - np.log1p(-t))
-            return t * once.at(below - np.log(t)) + (1 - t) * mixed
+        once, both = self.once, self.both
+        crossings = _crossings(once, self.deviation)
+        # Raised, so that no factor beyond doubles is needed: e^700 times this is more than 1.
+        rests = once.at(crossings)
+        rests[rests > 0] = np.maximum(rests[rests > 0], 1e-300)
 
-        best = np.minimum(best, both.at(losses))
-        best = np.minimum(best, _least_of(divided, _SHARES, losses, away))
-    result: Floats = q * best * (1 + 32 * EPS)
-    return result
-
-
-def _least_of(
-    bound: Callable[[Any, Floats, Floats], Any], tries: int, losses: Floats, away: Floats
-) -> Floats:
-    """Returns at each loss the least of some bounds, as far as it is looked for.
-
-    `bound`: gives the bound with an index below `tries`, at losses and the values `away` that
-    belong to them.
-    """
-    near = min(FEW, len(losses))
-    some = np.unique(np.r_[:near, near : len(losses) : _APART, len(losses) - 1])
-    table = [bound(index, losses[some], away[some]) for index in range(tries)]
-    if near < len(losses):
-        chosen = np.argmin(table, axis=0)
-        after = np.searchsorted(some, np.arange(len(losses)))
-        first, last = chosen[np.maximum(after - 1, 0)], chosen[after]
-        table = [bound(index, losses, away) for index in (first, (first + last) // 2, last)]
-    least: Floats = np.minimum.reduce(table)
-    return least
+        bounds = [once.at(away)]
+        for u, rest in zip(crossings, rests, strict=True):
+            slack = (16 + 8 * (losses + u)) * EPS
+            nearer = once.at(np.logaddexp(away, losses - u) - slack)
+            bounds.append(nearer + np.exp(np.minimum(losses - u, 700.0)) * rest * (1 + slack))
+        if both is not None:
+            bounds.append(both.at(losses))
+            for i in range(1, _SHARES + 1):
+                t = i / (_SHARES + 1)
+                mixed = both.at(losses - math.log1p(-t))
+                bounds.append(t * once.at(away - math.log(t)) + (1 - t) * mixed)
+        best = np.minimum.reduce(bounds)
+        result: Floats = q * best * (1 + 32 * EPS)
+        return result
 
 
 def _crossings(once: Power, deviation: float) -> Floats:

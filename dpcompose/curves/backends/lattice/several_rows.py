@@ -72,9 +72,9 @@ import numpy as np
 from dpcompose.curves.backends.lattice.closed_laws import stated
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, spread
 from dpcompose.curves.backends.lattice.powers import (
+    GreatestBound,
     Power,
-    knots,
-    law_above,
+    ProfileBound,
     mixed,
     path,
     shared_levels,
@@ -88,22 +88,18 @@ from dpcompose.curves.rounding.doubles import EPS
 from dpcompose.curves.rounding.exact import float_up
 
 
-def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns a privacy loss distribution on multiples of `step` that dominates several rows behind
-    a Poisson sample.
+def sampled_rows(part: PoissonGroup, side: str, base_law: BaseLaw) -> ProfileBound:
+    """Returns the profile bound of several rows behind a Poisson sample.
 
     `side`: the order of the tables, "removed" or "added"; `base_law`: makes the distribution of
     what is sampled.
     """
     powers = _powers(part, base_law)
+    turned = tuple(power.reversed() for power in powers)
     if part.side != "both":
-        turned = [power.reversed() for power in powers]
-        if part.side == side:
-            return law_above(powers, step, turned)
-        return law_above(turned, step, powers)
-    powers = [each for power in powers for each in (power, power.reversed())]
+        return GreatestBound(powers if part.side == side else turned)
     if not part.both:
-        return law_above(powers, step)
+        return GreatestBound(powers + turned)
     both = [curve_of(each, base_law) for each in part.both]
     chances = [float_up(chance) for chance in part.chances(part.counted[-1])][1:]
 
@@ -112,11 +108,11 @@ def sampled_rows(part: PoissonGroup, step: Fraction, side: str, base_law: BaseLa
         found: Floats = np.sum(parts, axis=0) * (1 + 32 * EPS)
         return found
 
-    return law_above(powers, step, alike=at_equal_losses)
+    return GreatestBound(powers + turned, at_equal_losses)
 
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def _powers(part: PoissonGroup, base_law: BaseLaw) -> list[Power]:
+def _powers(part: PoissonGroup, base_law: BaseLaw) -> tuple[Power, ...]:
     """Returns the power function of the first table against the second, for each way of sharing out
     the rows between the two."""
 
@@ -137,32 +133,22 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> list[Power]:
     for more, fewer in part.splits():
         power = mixture(more)
         found.append(path(mixture(fewer).reversed(), power) if fewer else power)
-    return found
+    return tuple(found)
 
 
-#: More steps are not followed one by one.
-MOST_STEPS = 1024
 #: What is found for a table a little nearer, by this of a, holds whatever was rounded.
 _NEARER = 1e-11
 
 
-def replaced_rows(part: ReplacedRows, step: Fraction, base_law: BaseLaw) -> Masses:
-    """Returns a privacy loss distribution on multiples of `step` that dominates several replaced
-    rows behind a sample of fixed size; `base_law`: makes the distribution of what is sampled."""
-    known = _bound_of_part(part, base_law)
-    places = known.top / float(step)
-    # What holds at the last place holds beyond it.
-    at = knots(max(math.ceil(min(places, MAX_POINTS - 3.0)), 0) + 1)
-    return from_profile(step, known.at(at.astype(np.float64) * float(step)), at)
-
-
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def _bound_of_part(part: ReplacedRows, base_law: BaseLaw) -> _Bound:
+def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> ProfileBound:
+    """Returns the profile bound of several replaced rows behind a sample of fixed size;
+    `base_law`: makes the distribution of what is sampled."""
     once = [curve_of(each, base_law) for each in part.once]
-    return _Bound([float_up(each) for each in part.chances], once)
+    return _ReplacedRows([float_up(each) for each in part.chances], once)
 
 
-class _Bound:
+class _ReplacedRows:
     """The least bound found of the module's formula; `top`: the ε from which on it no longer
     falls."""
 
@@ -235,26 +221,10 @@ class _Together:
         return found, taken.T
 
 
-def grouped(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns a privacy loss distribution on multiples of `step` that dominates a composition for
-    two tables several steps apart.
-
-    `side`: the order of the tables; `base_law`: makes the distribution for one step.
-    """
-    if part.steps > MOST_STEPS:
-        return _by_formula(part, step, side, base_law)
-    return law_above((_power(part, base_law),), step)
-
-
-def delta_of_steps(part: Grouped, epsilon: float, base_law: BaseLaw) -> float:
-    """Returns a δ at `epsilon` for at most `MOST_STEPS` steps, rounded up, directly by the lines
-    above the power function."""
-    return float(_power(part, base_law).at(np.array([epsilon]))[0])
-
-
 @lru_cache(maxsize=8)  # one question is answered on several grids
-def _power(part: Grouped, base_law: BaseLaw) -> Power:
-    """Returns the power function of a test between the two tables at the ends of the path."""
+def several_steps(part: Grouped, base_law: BaseLaw) -> Power:
+    """Returns the power function of a test between two tables at most `MOST_STEPS` steps apart;
+    `base_law`: makes the distribution for one step."""
     found = once = curve_of(part.base, base_law)
     for bit in bin(part.steps)[3:]:
         found = path(found, found)
@@ -263,9 +233,10 @@ def _power(part: Grouped, base_law: BaseLaw) -> Power:
     return found
 
 
-def _by_formula(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
-    """Returns a law that has δ(ε)·(e^(nε)-1)/(e^ε-1) at n·ε for every ε ≥ 0 on the grid, and the
-    convex curve below."""
+def many_steps(part: Grouped, step: Fraction, side: str, base_law: BaseLaw) -> Masses:
+    """Returns a privacy loss distribution on multiples of `step` for two tables any number n of
+    steps apart: it has δ(ε)·(e^(nε)-1)/(e^ε-1) at n·ε for every ε ≥ 0 on the grid, and the convex
+    curve below."""
     finest = composed_scale(part.base) / FINE * part.steps
     times = max(1, math.ceil(finest / float(step)))
     # A path may remove a row and add another: what is one-sided is taken from both sides.

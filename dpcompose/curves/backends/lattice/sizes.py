@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.curves.backends.lattice.tuning import MOST_POINTS, NORMAL_TAIL
+from dpcompose.curves.backends.lattice.tuning import LEAST, MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -130,7 +130,9 @@ def far(part: Part) -> float:
             return NORMAL_TAIL * min(scale(part), 1e100)
     deviation = min(deviation, 1e100)
     most = NORMAL_TAIL * deviation + deviation**2 / 2
-    return max(math.log(max(double_of(rate, 1), 1e-300)) + most, 0.0) + scale(part)
+    # ln(1+q(e^most-1)), of which next to nothing is left where q·e^most is.
+    log_odds = math.log(max(double_of(rate, 1), LEAST)) + most
+    return max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds))) + scale(part)
 
 
 def composed_far(composition: Curve) -> float:
