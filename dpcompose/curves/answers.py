@@ -17,11 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
-from dpcompose.curves.backends.closed_forms.group_formula import (
-    MOST_STEPS,
-    group_delta,
-    group_epsilon,
-)
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged, merged
@@ -32,7 +27,6 @@ from dpcompose.curves.curve import (
     Certified,
     Curve,
     EvaluationEffort,
-    Grouped,
     Maximum,
     MechanismLoss,
     Part,
@@ -308,8 +302,6 @@ def _epsilon_of_part(question: CurveQuestion, delta: Fraction) -> Certified | No
         every = [_least_epsilon(each, delta, effort) for each in only.options]
         known = [each for each in every if each is not None]
         return _greatest(known) if len(known) == len(every) else None
-    if isinstance(only, Grouped) and only.steps > MOST_STEPS:
-        return group_epsilon(only, delta, epsilon_at)
     from dpcompose.curves.backends.lattice.powers import least_epsilon
 
     below = math.nextafter(float_of(delta), 0.0)
@@ -325,8 +317,6 @@ def _delta_of_part(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     only, effort = question.only, _for_once(question.effort)
     if isinstance(only, Maximum):
         return _greatest([_least_delta(each, epsilon, effort) for each in only.options])
-    if isinstance(only, Grouped) and only.steps > MOST_STEPS:
-        return group_delta(only, epsilon, delta_at)
     import numpy as np
 
     below = np.array([math.nextafter(float_of(epsilon), 0.0)])

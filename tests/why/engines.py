@@ -113,16 +113,6 @@ ENGINES = (
         1e-3,
     ),
     Engine(
-        "group privacy of a stated pair by its formula, which needs no grid",
-        (("curves.answers", "is_plain", no),),
-        spec(
-            "reads: t, mechanism: select, runs: {geometric: 10}, "
-            "of: {notion: approx, epsilon: 2, delta: 1e-12}",
-            "{relation: unbounded, distance: 2}",
-        ),
-        1e-4,
-    ),
-    Engine(
         "several pure losses packed into one that is worse than they are together",
         (("core.loss.dominance", "packs", no),),
         spec(

@@ -136,6 +136,8 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> tuple[Power, ...]:
     return tuple(found)
 
 
+#: The steps of longer paths are not followed one by one.
+MOST_STEPS = 1024
 #: What is found for a table a little nearer, by this of a, holds whatever was rounded.
 _NEARER = 1e-11
 
