@@ -396,7 +396,8 @@ def seen_through(unit: Unit, outer: Unit) -> Unit:
 
 
 def _drop(change: Change, depth: int) -> Change:
-    """Returns a change without the history at a level; what it holds moves up."""
+    """Returns a change that no longer says which units of the ancestor at `depth` its units come
+    from: the units inside of these take their places."""
     if depth:
         return gather((around(u, _drop(u.below, depth - 1)), n) for u, n in change)
     return gather((seen_through(i, u), n * k) for u, n in change for i, k in u.below)

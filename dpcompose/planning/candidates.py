@@ -171,7 +171,8 @@ def _once(spec: SpecParts) -> Iterator[Candidate]:
 
 
 def _units(spec: SpecParts) -> Iterator[Candidate]:
-    """Yields candidates on the rows of one unit in the blocks of a partition below a cap."""
+    """Yields the candidates `max_rows_per_block: 1` and `max_blocks_per_unit: 1` for partitions of
+    datasets in which the number of rows of a unit is limited by a cap."""
     if spec.kind is not RelationKind.USER:
         return
     capped = [

@@ -118,7 +118,7 @@ class Once:
         return self._is_new(self._paths, name)
 
     def has_named(self, name: str) -> bool:
-        """Returns whether a name was met before."""
+        """Returns whether a file of this name was selected before."""
         return name in self._paths
 
     @staticmethod

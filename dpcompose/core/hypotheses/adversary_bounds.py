@@ -231,7 +231,8 @@ def _all_apart(question: Question) -> Found:
 
 
 def _likelihoods(question: Question) -> list[Found]:
-    """Returns the bounds by likelihoods of outcomes, with δ = Σδ_i; none if they do not apply."""
+    """Returns the bounds on what an adversary learns that follow from the likelihood ratios of all
+    outcomes, with the sum of the δ of all blocks as their δ; an empty list if they do not apply."""
     if question.beside[1] or any(block.epsilon > MOST_LOSS for block in question.blocks):
         # A δ outside the blocks may reveal the row, not only one bit.
         return []

@@ -204,7 +204,8 @@ def _product(laws: list[_SizeLaw]) -> _SizeLaw:
 
 
 def _times(first: _SizeLaw, second: _SizeLaw) -> _SizeLaw:
-    """Returns the distribution of |b| for two disjoint groups of blocks, rounded down."""
+    """Returns the distribution of the size |b| of a random set b of blocks out of two disjoint
+    groups, by convolution of those of the groups; each chance is rounded down."""
     chances = [each >> _BITS for each in _convolved(first.chances, second.chances)]
     if any(first.marks) or any(second.marks):
         left = _convolved(first.marks, second.chances)

@@ -162,8 +162,8 @@ class OverBlocks(LossRules):
         both: Sequence[tuple[State, Loss]],
         pair: bool,
     ) -> Choice:
-        """Returns the sum over all blocks of the loss `once`; for a replaced row (`pair`) of the
-        worse of both.
+        """Returns the loss of a row that may be in all blocks: the sum over blocks of the loss
+        `once`, or, for a replaced row (`pair`), of a loss that covers `once` and `both`.
 
         For each class of blocks a change and its loss: `once` of a row added or removed, `both` of
         a row replaced.

@@ -68,8 +68,8 @@ class OneHot(Family):
         return f"{self.noise.describe(shift / 2)} in each of two coordinates"
 
     def _halves(self, shift: Fraction) -> tuple[Fraction, Fraction]:
-        """Returns the summed shifts of the decreasing and of the increasing coordinates, for a
-        shift."""
+        """Returns how far the coordinates that fall move together, and how far those that rise, for
+        a shift of all of them together (L1); the second is `less` smaller."""
         return shift / 2, shift / 2 - self.less
 
 

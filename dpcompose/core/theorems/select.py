@@ -49,7 +49,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
     it.
 
     Cited is the most special theorem whose bound is the certified loss, or else the general one. A
-    theorem that gives less than was certified, of which none is known, is compared as well.
+    theorem with a smaller bound (none is known) would be among those compared.
     """
     adaptive, certified = solver.problem.adaptive, solution.loss
     setting = Setting(solver, solution)

@@ -95,8 +95,12 @@ def _taken(forms: Iterable[str], room: int) -> list[str]:
 
 
 def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
-    """Returns the window with these characters, with dots where the line is cut; `forms`: the
-    marked ones as printed, `first`: the number of the first one."""
+    """Returns the window of a line that has `before`, the marked characters and `after`.
+
+    `before`, `after`: what stands on either side, as printed, with dots where the line is cut;
+    `forms`: the marked characters as printed; `first`: the column of the first of these in the
+    line.
+    """
     columns = [cell_len(before)]
     for form in forms:
         columns.append(columns[-1] + cell_len(form))

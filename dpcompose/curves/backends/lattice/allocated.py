@@ -78,8 +78,8 @@ def losses_of(part: Allocated, side: str) -> list[LossBound] | None:
 
 
 def _of_loss(sums: _Ratios, steps: int, added: bool) -> LossBound:
-    """Returns the losses ln L with their chances under P or, where `added`, -ln L under Q; `sums`:
-    the law of X_1+…+X_t, `steps`: t."""
+    """Returns the privacy losses with their chances: ln L under P (with the row), or, where
+    `added`, -ln L under Q; L as in the module. `sums`: the law of X_1+…+X_t; `steps`: t."""
     losses = np.log(sums.values[1:]) - math.log(steps)
     rise = 1 + steps * _OFF_CHANCE
     chances = sums.chances * rise

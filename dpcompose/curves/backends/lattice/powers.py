@@ -125,8 +125,11 @@ def symmetric(width: float, heights: Floats) -> Power:
 
 
 def symmetric_at(losses: Floats, heights: Floats) -> Power:
-    """Returns the power function of a profile that holds for both orders of the tables; `heights`:
-    its δ at each ε of `losses`, of which 0 is one."""
+    """Returns the power function of a test (most hits at a rate of false alarms) by a privacy
+    profile that holds whichever of the two tables is the first.
+
+    `heights`: the δ of the profile at each ε of `losses`, which ascend from 0.
+    """
     # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
     losses = np.append(losses, losses[-1] + WIDE)
     high = np.minimum(np.append(heights, heights[-1]), 1.0)

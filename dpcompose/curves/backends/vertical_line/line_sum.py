@@ -258,11 +258,11 @@ class VerticalLine:
         return self.sum(tilt, period, size), at
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
-        """Returns a period P for which the sum at `at` is hardly more than δ(at), and whether the
-        places below `at` decide it.
+        """Returns a period P for which the sum over the line (Poisson's summation) at the ε `at` is
+        hardly more than δ(at), and whether what is added from below `at` alone decides P.
 
-        The sum has also the δ at all other at + kP, times e^(θkP): below `at` δ is at most 1, above
-        it is bounded by Chernoff's inequality.
+        The sum adds the δ at all other at + kP, times e^(θkP), to δ(at): below `at` δ is at most 1,
+        above it is bounded by Chernoff's inequality.
         """
         size = here.cumulant - theta * at + flat(theta, here.variance)
         below = (_NATS - size) / theta
