@@ -409,7 +409,7 @@ def _epsilon_on_grid(question: CurveQuestion, delta: Fraction) -> Certified | No
         asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
         found = epsilon_on_grid(asked, log_delta, most)
     else:
-        kept = _kept(responses, curve.gaussian, question.effort)
+        kept = _ensemble_and_store(responses, curve.gaussian, question.effort)
         found = least_epsilon(responses, (), curve.gaussian, log_delta, most, *kept)
     if found is None:
         return None
@@ -430,7 +430,7 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
         asked = GridQuestion(responses, others, curve.gaussian, masses, question.effort)
         found = log_delta_on_grid(asked, epsilon)
     else:
-        kept = _kept(responses, curve.gaussian, question.effort)
+        kept = _ensemble_and_store(responses, curve.gaussian, question.effort)
         found = least_log_delta(responses, (), curve.gaussian, epsilon, *kept)
     if found is None:
         return None
@@ -439,7 +439,7 @@ def _delta_on_grid(question: CurveQuestion, epsilon: Fraction) -> Certified | No
     return Certified(_exp(found.upper, up=True), lower, exact, found.grid)
 
 
-def _kept(
+def _ensemble_and_store(
     responses: dict[Fraction, int], gaussian: Fraction, effort: EvaluationEffort
 ) -> tuple[Ensemble, Shared] | tuple[None, None]:
     """Returns the rough ensemble of some responses and the store of their composed laws, where many
