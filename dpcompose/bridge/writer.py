@@ -110,8 +110,8 @@ def _line(text: str, origin: str) -> str:
 
 
 def known_relation(given: str, known: Mapping[str, str], path: str = "") -> str:
-    """Returns the name in specs of a relation that a caller or a file gives; raises Unconvertible
-    for another word.
+    """Returns the name in specs of a relation that a caller or a file gives by its name in specs,
+    which is returned as it is, or in the other format; raises Unconvertible for another word.
 
     `known`: the name in specs by the name in the other format; `path`: where the word stands in the
     file.

@@ -120,7 +120,8 @@ class Batch:
     _budgets: BudgetsSeen = field(default_factory=BudgetsSeen, init=False)
 
     def reports(self, gathering: Gathering) -> Generator[Report]:
-        """Yields a report for every document of every file, in order; unread files have one too.
+        """Yields a report for every document of every file, in order; unread files have one too,
+        files that are as they were in `past` have none.
 
         The last report counts what was left out, if anything was. Raises BadCall.
         """

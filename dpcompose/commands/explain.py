@@ -118,8 +118,11 @@ def _theorem(name: str, style: Style) -> Section | list[Part] | None:
 
 
 def _by_another_name(name: str, known: Mapping[str, Theorem]) -> Theorem | None:
-    """Returns the theorem that a report names so (`ckS20 cor 13`, `exact gaussian`), or that a word
-    of the field names; else None."""
+    """Returns the theorem with another name than its id: that of a route (`exact gaussian`) or of a
+    place (`cks20 cor 13`) as reports print it, or a word of the field; None if there is none.
+
+    `name`: in small letters.
+    """
     word = folded(name)
     for entry in known.values():
         routes = [route.casefold() for route in entry.routes]

@@ -248,8 +248,8 @@ class _Resolver:
         return False
 
     def _has_columns_of(self, protect: Protected, roots: list[SpecPlace]) -> bool:
-        """Returns whether the roots have the columns that the protected relation names; if not,
-        reports an error."""
+        """Returns whether each column that the protected relation keeps or changes is one of some
+        root, as far as roots name their columns; if not, reports an error."""
         key = "keeps" if protect.changes is None else "changes"
         names = getattr(protect, key) or []
         return named_by_roots(names, ("protect", key), roots, key == "changes", self._faults)

@@ -17,7 +17,7 @@ _GRAPH = {
 
 def steps(placed: Placed, item: TracedUnit) -> int | None:
     """Returns how many steps of a guarantee's relation cover the part of a unit that its mechanism
-    reads.
+    reads; for a metric, the distance that is moved.
 
     `item.leaf` is the unit of the dataset on which the guarantee is stated. None: no number of
     steps covers it.

@@ -379,7 +379,8 @@ def _total_with_reasoning(
     solver: MergedSolver,
     releases: Sequence[Release],
 ) -> Total:
-    """Returns the total with its worst change, or with the reasons why there is no bound."""
+    """Returns the total with its theorem, its worst change and what each mechanism adds, or with
+    the reasons why there is no bound."""
     if found.solutions:
         solution = found.solutions[0]
         theorem, _ = select(solver, solution)

@@ -95,11 +95,10 @@ def _taken(forms: Iterable[str], room: int) -> list[str]:
 
 
 def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
-    """Returns the window of a line that has `before`, the marked characters and `after`.
+    """Returns the window of a line: some of its characters as printed (`forms`), between `before`
+    and `after`, which are dots where the line is cut, else empty.
 
-    `before`, `after`: what stands on either side, as printed, with dots where the line is cut;
-    `forms`: the marked characters as printed; `first`: the column of the first of these in the
-    line.
+    `first`: the number of the first of these characters in the line, from 0.
     """
     columns = [cell_len(before)]
     for form in forms:
