@@ -330,3 +330,12 @@ def test_one_sample_in_the_order_that_is_asked_for(rate: Fraction, side: str) ->
                 assert (
                     0 <= above + mpf(10) ** -50 <= truth(epsilon) * mpf(10) ** -9 + mpf(10) ** -45
                 )
+
+
+def test_a_law_that_does_not_fit_the_fine_grid_is_taken_from_the_coarse_one() -> None:
+    """Rare losses far beyond all others: what reveals all is all that is left above them."""
+    stated = Curve(((Points(((F("0.000951"), F("3.5e-8")),)), 1),))
+    inner = Curve(((Sampled(F("0.256231"), stated, False, "removed"), 1),))
+    twice = Curve(((Sampled(F("9e-5"), inner, True), 2),))
+    lost = 2 * F("9e-5") * F("0.256231") * F("3.5e-8")
+    assert lost * (1 - MILLIONTH) <= delta_at(twice, F(1, 1000)).upper <= lost * (1 + MILLIONTH)

@@ -231,8 +231,10 @@ class Grid:
         step = max(min(step, self.least / _FINE, self.longest / FINE), span / most)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
-        found = method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
-        # A window that is wider there than on the coarse grid may hold too many points.
+        fine = self._on(_anchored(self.asked, step))
+        # A law, or a window that is wider there than on the coarse grid, may have too many points.
+        fits = all(law.infinite < 1 for law, _ in fine)
+        found = method.answer(fine, rough, self.shared) if fits else None
         return found or method.answer(laws, rough, self.shared)
 
     def _on(self, step: Fraction) -> Laws:
