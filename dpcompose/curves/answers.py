@@ -296,7 +296,8 @@ def _is_one_part(question: CurveQuestion) -> bool:
 
 
 def _epsilon_of_part(question: CurveQuestion, delta: Fraction) -> Certified | None:
-    """Returns the least ε at δ of one part by its own profile, for both orders of the tables."""
+    """Returns the least ε at δ of a curve of one part that is used once, by the part's own privacy
+    profile, for both orders of the tables; None where the part has none."""
     only, effort = question.only, _for_once(question.effort)
     if isinstance(only, Maximum):
         every = [_least_epsilon(each, delta, effort) for each in only.options]
@@ -313,7 +314,8 @@ def _epsilon_of_part(question: CurveQuestion, delta: Fraction) -> Certified | No
 
 
 def _delta_of_part(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
-    """Returns the least δ at ε of one part by its own profile."""
+    """Returns the least δ at ε of a curve of one part that is used once, by the part's own privacy
+    profile, for both orders of the tables; None where the part has none."""
     only, effort = question.only, _for_once(question.effort)
     if isinstance(only, Maximum):
         return _greatest([_least_delta(each, epsilon, effort) for each in only.options])
@@ -334,12 +336,13 @@ def _bounds(question: CurveQuestion) -> list[ProfileBound]:
     assert question.only is not None
     orders = sides(((question.only, 1),), question.effort.side)
     found = [bound_alone(question.only, side) for side in orders]
-    return [bound for bound in found if bound is not None]
+    known = [bound for bound in found if bound is not None]
+    return known if len(known) == len(found) else []
 
 
 def _greatest(found: list[Certified]) -> Certified:
-    """Returns the number with the greatest upper bound; a lower bound of it is the greatest of
-    all."""
+    """Returns a certified bound of the greatest of several numbers (ε or δ of alternatives, of
+    which any may hold): the greatest upper bound, with the greatest lower one."""
     lower = [each.lower for each in found if each.lower is not None]
     most = max(found, key=lambda each: each.upper)
     return most._replace(lower=max(lower, default=None))

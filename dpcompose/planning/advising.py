@@ -179,7 +179,7 @@ def _effort(problem: Problem, at_delta: bool) -> int:
         if any(isinstance(each.made_by, Sample) for each in datasets):
             cost += 20
     if at_delta and cost < EFFORT:
-        for pattern in Solver(problem).patterns():
+        for pattern in Solver(problem).patterns:
             composed = next(iter(compositions(pattern)))
             cost += _PATH * sum(isinstance(part, PureSteps) for part, _ in composed.parts)
     return cost

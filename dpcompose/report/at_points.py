@@ -101,7 +101,7 @@ def at_points(
         [Point(delta=each, many=many) for each in wanted[0]],
         [Point(epsilon=each, many=many) for each in wanted[1]],
     ]
-    patterned = solver.patterns() if any(asked) else ()
+    patterned = solver.patterns if any(asked) else ()
     if not patterned:
         return (), ()
     told = None if solution is None else touched_by(solution.charges)

@@ -173,8 +173,8 @@ def without_bound(
     solution: Solution | None = None,
     found: CertifiedRelease | None = None,
 ) -> Report:
-    """Returns a report without a finite bound, for reasons that are known; `found`: as in
-    `outset`."""
+    """Returns the report that a release has no finite bound (`no-guarantee`), with the reasons
+    `why`; `found`: as in `outset`."""
     from dpcompose.report.pipeline_graph import without_change
 
     return replace(

@@ -47,7 +47,7 @@ def certificate_lines(
                 numbers[notion] = len(proofs)
                 proofs.append(kept_apart)
         alone = notion in (Notion.ZCDP, Notion.GDP)
-        if notion not in numbers or (alone and len(solver.patterns()) > 1):
+        if notion not in numbers or (alone and len(solver.patterns) > 1):
             continue
         loss = proofs[numbers[notion]].loss
         order = _order(float(loss), float(at.given)) if notion is Notion.ZCDP else None

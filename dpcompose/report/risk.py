@@ -22,7 +22,7 @@ def curve_of(solver: Solver, solution: Solution | None) -> TradeOff | None:
     `solution`: a finite solution of the problem, whose bounds are used as well.
     """
     bounds = () if solution is None else solution.quantities
-    patterned = solver.patterns()
+    patterned = solver.patterns
     if not (patterned or bounds):
         return None
     return worst_trade_off.of_patterns(patterned, bounds)

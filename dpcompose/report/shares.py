@@ -129,7 +129,7 @@ def _slow(solver: Solver) -> bool:
     if len({each.name for each in solver.problem.mechanisms()}) > _VERY_MANY:
         return True
     unlike, quick = 0, Response | MechanismLoss | Concentrated | Points
-    for pattern in solver.patterns():
+    for pattern in solver.patterns:
         for composition in list(compositions(pattern))[:1]:
             if not all(isinstance(part, quick) for part, _ in composition.parts):
                 return True
@@ -147,7 +147,7 @@ def _epsilon(
     `roughly`: tries only the routes that take little time.
     """
     point = Point(delta=delta)
-    patterned = Solver(solver.problem.without(without), solver).patterns()
+    patterned = Solver(solver.problem.without(without), solver).patterns
     if not patterned:
         return None
     if not roughly:

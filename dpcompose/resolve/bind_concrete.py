@@ -254,8 +254,8 @@ def _without_sensitivity(
     values: Values | None,
     context: Context,
 ) -> list[Statement] | None:
-    """Returns a statement for each notion in which a mechanism without a sensitivity has a
-    guarantee for one step of a relation; None after an error.
+    """Returns the guarantees of a concrete mechanism that has no sensitivity, such as randomized
+    response, for one step of a relation, one in each notion that it has; None after an error.
 
     A mechanism in which each row answers by itself has its guarantee for one row replaced.
     """

@@ -52,8 +52,8 @@ def selection_statements(
     statements: Callable[[Model, Path], list[Statement] | None],
     context: Context,
 ) -> list[Statement] | None:
-    """Returns the statement of a selection for each relation that its runs share; None after an
-    error.
+    """Returns the guarantees of a private selection (the best of a random number of runs), one for
+    each neighbouring relation for which all its runs have one; None after an error.
 
     `statements`: returns those of one run at a path.
     """

@@ -157,7 +157,8 @@ def _one_below(
     become: Callable[[ChangeUnit], ChangeUnit | None],
     one_by_one: bool,
 ) -> State:
-    """Returns the change below, not in canonical form, for `one_below` and `assigned`.
+    """Returns the change of the dataset further down by applying `become` to each unit of `state`,
+    equal units not yet joined.
 
     `one_by_one`: `become` is asked for each of several equal units, else once for all.
     """

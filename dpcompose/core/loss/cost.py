@@ -117,10 +117,10 @@ def join_rows(placed: Sequence[Placed], state: State) -> tuple[list[Placed], Sta
 
 
 def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
-    """Returns the least ε, ρ or μ² known of a concrete mechanism at a shift; infinite if none is
-    known.
+    """Returns the least ε, ρ or μ² (by `notion`) known of a noise mechanism whose answer moves by
+    `shift`; infinite if none is known.
 
-    `shift`: the sum of its sensitivities along a path of tables.
+    `shift`: the sum of its sensitivities along a path of neighbouring tables.
     """
     if not shift:
         return ZERO
@@ -172,8 +172,9 @@ def amount_by(
 
 
 def _along_path(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
-    """Returns the least loss in `notion` of a path that covers each unit of the change, `state`, by
-    the guarantees on one dataset; infinite if no path does."""
+    """Returns the least ε, ρ or μ² (by `notion`) of group privacy along a path of neighbouring
+    tables that covers the change `state`, each unit by guarantees stated on one dataset; infinite
+    if no path does."""
     parts: _Steps = []
     for item, count in state:
         best: tuple[Amount, _Steps] | None = None

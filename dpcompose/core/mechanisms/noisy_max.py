@@ -135,12 +135,12 @@ def noisy_max(epsilon: Fraction, picks: Fraction) -> Fraction:
 
 
 def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
-    """Returns the error of a noisy-max mechanism whose parameters contradict each other, or which
-    does not fit the neighbouring relation.
+    """Returns why the parameters of a noisy-max mechanism contradict each other or do not fit the
+    neighbouring relation, as (key, message, hint); None if they do not.
 
-    As (key, message, hint); None if it can. `values`: those of its keys in the spec. Either
-    `epsilon` or `scale` and `sensitivity` are given; `monotone` needs a relation under which all
-    scores move in one direction.
+    `values`: the parameters by their keys in the spec, of which either `epsilon` or `scale` and
+    `sensitivity` are given; `monotone` needs a relation under which all scores move in one
+    direction.
     """
     epsilon, scale, moved = (values[each] != ZERO for each in ("epsilon", "scale", "sensitivity"))
     if epsilon and (scale or moved):

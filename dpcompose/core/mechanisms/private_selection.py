@@ -284,7 +284,8 @@ class _Cut(NamedTuple):
 
 
 def _cuts(selected: Selected, run: Curve, cost: Fraction) -> list[_Cut]:
-    """Returns cuts with smaller and smaller `rest`, 0 for the last one, which has all scores.
+    """Returns sets of highest scores of one run to which the analysis of a selection is limited,
+    larger and larger (`rest`, the chance outside, falls to 0 for the last one, all scores).
 
     Only a Poisson number of runs has further ones: its best run is far above most scores. `cost`: c
     for all scores.

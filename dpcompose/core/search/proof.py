@@ -142,7 +142,7 @@ def certificate_at_delta(solver: Solver) -> Certificate | None:
     """Returns the certificate of the patterns for bounds at a δ; None if there are none, or if
     curves of paths were added."""
     found = solver.profile
-    if not found.loss or found.loss != solver.patterns():
+    if not found.loss or found.loss != solver.patterns:
         return None
     return _certificate(solver, found.accountant, found.loss)
 

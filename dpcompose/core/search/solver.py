@@ -275,16 +275,13 @@ class Solver:
         curves of paths, and an example of the change."""
         return self._solve(Patterns())
 
+    @cached_property
     def patterns(self) -> UndominatedLosses:
         """Returns the multisets of losses (patterns) of all mechanisms that may be the worst at
         some δ.
 
         Each is for one change. Empty if some mechanism has no finite bound.
         """
-        return self._patterns
-
-    @cached_property
-    def _patterns(self) -> UndominatedLosses:
         return self._with_curves(tuple(self.profile.loss))
 
     def _with_curves(self, patterned: UndominatedLosses) -> UndominatedLosses:

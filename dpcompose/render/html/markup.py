@@ -196,8 +196,8 @@ def _cell(content: object, words: Collection[str], look: Markup, where: Where) -
 
 
 def _line(place: str, where: Where) -> Markup:
-    """Returns a line or lines of the spec (`:12`, `:25-29`), with a link to the first one if the
-    page quotes it."""
+    """Returns the place of a finding or step in the spec (`:12`, `:25-29`) as HTML (`line 12`),
+    with a link to the first line if the page quotes it."""
     lines = place.removeprefix(":")
     first = re.match("[0-9]+", lines)
     if first is None:
@@ -244,7 +244,8 @@ def _proof(part: ProofTree, where: Where) -> Markup:
 
 
 def inline(text: object, where: Where) -> Markup:
-    """Returns a text in a line, each piece in the look of its meaning; bars are drawn."""
+    """Returns a text of the terminal, with its styles, as HTML inside of a line: styles become
+    elements and classes, runs of bar characters small pictures."""
     if not isinstance(text, Text):
         return _lines(str(text), where)
     ends = sorted({0, *(end for span in text.spans for end in (span.start, span.end))})

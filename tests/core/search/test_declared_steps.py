@@ -188,7 +188,7 @@ def test_two_households_of_six() -> None:
     problem = apart(roots, 6, 2)
     pairs = Solver(problem).solve(Notion.APPROX)
     assert [(each.amount, each.delta) for each in pairs.quantities] == [(F(31, 5), 0)]
-    patterns = Solver(problem).patterns()
+    patterns = Solver(problem).patterns
     assert 0 < len(patterns) < 20
 
 

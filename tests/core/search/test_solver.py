@@ -222,12 +222,12 @@ def test_a_solver_like_another_one_finds_the_same() -> None:
     """One mechanism is changed; what the others lose is known, unless they are seen otherwise."""
     problem = in_blocks(VALUE)
     first = Solver(problem)
-    first.patterns()
+    assert first.patterns
     first.solve(Notion.PURE)
     for changed in (
         in_blocks(VALUE, losses={**BLOCKS, "y": F(1)}),
         replace(problem, goal=in_blocks(VALUE, "bounded").goal),
     ):
         like, alone = Solver(changed, first), Solver(changed)
-        assert like.patterns() == alone.patterns()
+        assert like.patterns == alone.patterns
         assert like.solve(Notion.PURE).loss == alone.solve(Notion.PURE).loss

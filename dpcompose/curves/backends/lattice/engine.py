@@ -173,18 +173,17 @@ def _law(
     center: float,
     shared: Shared | None,
 ) -> Tilted:
-    """Returns the composed law tilted by `theta` around the loss `center`, and the width of its
-    grid if that is pessimistic, None if it is exact; (None, …) where no grid is fine enough.
+    """Returns the privacy loss distribution of the whole composition, tilted by `theta` around the
+    loss `center`, and the width of its grid if that rounds losses up, None if it is exact; (None,
+    …) where no grid is fine enough.
 
     `shared`: composed laws, of which this one is taken if it is there, and kept if not.
     """
+    compose = partial(_composed_law, rough, responses, laws, gaussian, theta, center)
     if shared is None:
-        return _composed_law(rough, responses, laws, gaussian, theta, center)
+        return compose()
     step = laws[0][0].step if laws else Fraction(0)
-    return shared.get(
-        (step, theta, center),
-        lambda: _composed_law(rough, responses, laws, gaussian, theta, center),
-    )
+    return shared.get((step, theta, center), compose)
 
 
 def _composed_law(

@@ -144,8 +144,8 @@ _NEARER = 1e-11
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> ProfileBound:
-    """Returns the profile bound of several replaced rows behind a sample of fixed size;
-    `base_law`: makes the distribution of what is sampled."""
+    """Returns an upper bound of the privacy profile of a composition read through a sample of fixed
+    size, for several rows replaced; `base_law`: makes the distribution of the composition."""
     once = [curve_of(each, base_law) for each in part.once]
     return _ReplacedRows([float_up(each) for each in part.chances], once)
 
