@@ -25,7 +25,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
 from functools import cache, lru_cache, reduce
-from itertools import chain, combinations, combinations_with_replacement, pairwise, product
+from itertools import (
+    accumulate,
+    chain,
+    combinations,
+    combinations_with_replacement,
+    pairwise,
+    product,
+)
 from typing import Any, NamedTuple, TypeAlias
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
@@ -838,6 +845,8 @@ def _guess(loss: Multisets) -> F:
         kind, *_, last = response(item)
         if kind == "Poisson":
             return F(item[1]) * sum((size(inner) * n for inner, n in last), ZERO)
+        if kind == "DiscreteGaussian":
+            return F(last**2 / item[1])
         return F(last * min(last, ONE) if kind == "Response" else last)
 
     return max(sum((size(item) * n for item, n in each), ZERO) for each in loss)
@@ -1181,9 +1190,10 @@ def check_implied(node: DataNode, said: Line, several: Sequence[Line]) -> None:
 def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmetic) -> Loss:
     """Returns the least loss of one copy of a mechanism that its statements give for a change."""
     found, target = [algebra.none], algebra.notion
-    for v in views if algebra.apart else ():
-        if v.said.get("noise"):  # its own loss is below everything else that is stated
-            return _loss_of_noise(v, change)
+    noisy = [v for v in views if v.said.get("noise")] if algebra.apart else []
+    if noisy:  # its own loss is below everything else that is stated
+        told = [v for v in noisy if v.said["noise"]["kind"] != "OneHot"] or noisy
+        return algebra.best(_loss_of_noise(v, change) for v in told)
     sources = {v.said["notion"] for v in views if target in READS.get(v.said["notion"], "").split()}
     # Steps may add up in the notion of the statements, and what follows be read in the other one.
     groups = [({n}, n) for n in sources if target not in ("approx", "profile")]
@@ -1235,12 +1245,19 @@ def _loss_of_noise(v: View, change: Change) -> Multisets:
         return Multisets([()] if moved else [])
     ((shift, _),) = moved
     kind, whole = noise["kind"], shift.denominator == 1
+    square = shift**2 * number(noise.get("unit", "1"))
     if kind == "Laplace":
         item: Item = (kind, shift / number(noise["scale"]))
     elif kind == "Gaussian":
         item = (kind, noise_loss(noise, "gdp", shift))
     elif kind == "Geometric" and whole:
         item = (kind, number(noise["scale"]), shift)
+    elif kind == "DiscreteGaussian" and noise["norm"] == "L1" and whole and square == shift**2:
+        item = (kind, number(noise["sigma"]) ** 2, shift)
+    elif kind == "DiscreteGaussian" and noise["norm"] == "L2" and 1 <= square < 4:
+        # The worst whole vector of such a norm moves so many coordinates, by one each.
+        one = kind, number(noise["sigma"]) ** 2, ONE
+        return Multisets([((one, math.floor(square)),)])
     else:
         raise NotChecked(f"noise of kind {kind[:30]!r} at a δ")
     return Multisets([((item, 1),)])
@@ -1260,6 +1277,8 @@ def sharper(views: Sequence[View], change: Change, notion: str) -> str:
         not (x["noise"]["kind"] in known if x.get("noise") else once) for x in pure
     ) and notion in ("zcdp", "gdp"):
         return f"the {notion} of noise or of pure statements over several steps"
+    if any((v.said.get("noise") or {}).get("kind") == "OneHot" for v in views):
+        return "noise on a histogram"
     if any(u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change):
         return "the rows of a unit that arrive at a dataset"
     return "" if all(v.plain for v in views) else "units beyond a random choice"
@@ -2116,7 +2135,7 @@ def parse_multiset(value: Any) -> Multiset:
         numbers = tuple(map(number, item[1:]))
         given = len(numbers) == _NUMBERS[name] and all(numbers[: 1 + (name != "Poisson")])
         require(given, f"{name} has other numbers")
-        whole = name != "Geometric" or numbers[1].denominator == 1
+        whole = name not in ("Geometric", "DiscreteGaussian") or numbers[1].denominator == 1
         require(whole, "noise in whole numbers hides whole steps")
         if inner != [()]:  # nothing is read
             found.append(((name, *numbers, *inner), times))
@@ -2204,6 +2223,9 @@ def curve_of(item: Item, added: bool) -> LossCurve:
     if kind == "Geometric":
         high = more[0] / first
         return LossCurve(cache(lambda e: _of_geometric(first, more[0], e)), -high, high)
+    if kind == "DiscreteGaussian":
+        reach = _REACH * sqrt(more[0] ** 2 / first) + more[0] ** 2 / (2 * first)
+        return LossCurve(cache(lambda e: _of_discrete(first, int(more[0]), e)), -reach, reach)
     if kind != "Poisson":
         raise NotChecked(f"noise of kind {kind!r} at a δ")
     sign, inner = more
@@ -2232,6 +2254,40 @@ def _of_geometric(scale: F, shift: F, epsilon: F) -> F:
     return first - exp(epsilon)[0] * exp(-least / scale)[0] / both
 
 
+def _of_discrete(variance: F, shift: int, epsilon: F) -> F:
+    """Returns δ at ε of discrete Gaussian noise, by the outcomes n ≤ last: the loss at n is
+    (s²-2sn)/(2·variance), s the shift."""
+    last = math.ceil((shift - 2 * variance * epsilon / shift) / 2) - 1
+    return (
+        _discrete_below(variance, last)[1]
+        - exp(epsilon)[0] * (_discrete_below(variance, last - shift)[0])
+    )
+
+
+def _discrete_below(variance: F, last: int) -> tuple[F, F]:
+    """Returns a lower and an upper bound of the chance that discrete Gaussian noise is at most
+    `last`."""
+    sums, far, beyond = _discrete_sums(variance)
+    at = sums[max(-far - 1, min(far, last)) + far + 1]
+    return at / (sums[-1] + 2 * beyond), (at + beyond) / sums[-1]
+
+
+@cache
+def _discrete_sums(variance: F) -> tuple[list[F], int, F]:
+    """Returns the sums of e^(-n²/(2·variance)), rounded down, over no n, over n = -far, over -far
+    and its next, …, over all up to `far`; `far`; and at most how much is missing: by the rounding,
+    or of all n beyond on one side."""
+    far = math.ceil(14 * sqrt(variance)) + 1
+    if far > 4 * MOST_CELLS:
+        raise NotChecked("discrete noise of a large σ at a δ")
+    weights = [
+        F(math.floor(exp(-n * n / (2 * variance))[0] / _UNIT)) * _UNIT for n in range(far + 1)
+    ]
+    # w(far + j) ≤ w(far)·e^(-far·j/variance) for j ≥ 1.
+    beyond = exp(-far * far / (2 * variance))[1] * variance / far + 3 * far * _UNIT
+    return [ZERO, *accumulate([*weights[:0:-1], *weights])], far, beyond
+
+
 def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
     """Returns δ at ε of (1-q)Q+qP against Q: q·δ of P against Q at ln((e^ε-1+q)/q)."""
     x = exp(epsilon)[0]
@@ -2242,6 +2298,8 @@ def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
     return rate * inner.delta(near + 1 - exp(near)[1] / y)  # ln z ≥ 1 - 1/z
 
 
+#: Weights of discrete noise are multiples of this.
+_UNIT = F(1, 1 << 200)
 #: Masses of loss distributions are whole numbers of 10^-45, rounded up; tails of a sum of at most
 #: 10^-20 move up.
 DIGITS, WHOLE, SPARE = 45, 10**45, 10**25
@@ -2342,20 +2400,32 @@ def _inside(items: Multiset) -> LossCurve:
     square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
     if all(item[0] == "Gaussian" for item, _ in items):
         return curve_of(("Gaussian", square), False)
-    if len(items) > 1 or items[0][1] > 1 or items[0][0][0] == "Poisson":
+    if len(items) > 1 or items[0][1] > 1 or items[0][0][0] in ("Poisson", "DiscreteGaussian"):
         raise NotChecked("samples that several mechanisms or samples read at a δ")
     return curve_of(items[0][0], False)
 
 
+#: The step of a grid that holds all losses, for each kind of loss that has one.
+_ON_GRIDS: dict[str, Callable[..., F]] = {
+    "Response": lambda epsilon: epsilon,
+    "Chance": lambda _: ZERO,
+    "Geometric": lambda scale, _: 1 / scale,
+    "DiscreteGaussian": lambda variance, shift: shift / (2 * variance),
+}
+
+
 def _grids(items: Multiset) -> tuple[bool, list[F]]:
     """Returns the steps of finer and finer grids; or, with True, one that holds all losses."""
-    if all(item[0] in ("Response", "Chance", "Geometric") for item, _ in items):
-        units = [1 / x[1] if x[0] == "Geometric" else x[1] for x, _ in items if x[0] != "Chance"]
+    discrete = any(item[0] == "DiscreteGaussian" for item, _ in items)
+    if all(item[0] in _ON_GRIDS for item, _ in items):
+        units = [_ON_GRIDS[item[0]](*item[1:]) for item, _ in items]
         sizes = [*filter(None, units)] or [ONE]
         bottom = math.lcm(*(size.denominator for size in sizes))
         step = F(math.gcd(*(int(size * bottom) for size in sizes)), bottom)
         if sum(curve_of(item, False).high * n for item, n in items) / step < MOST_SUMS / 2:
             return True, [step]
+    if discrete:  # on other grids its δ falls in leaps, however fine they are
+        raise NotChecked("discrete noise whose losses no grid holds")
     widest = max((curve_of(item, False).high for item, _ in items), default=ONE)
     most = min(MOST_CELLS, MOST_WORK // max(1, len(items)))
     cells = [16 << k for k in range((most // 16).bit_length())]

@@ -125,6 +125,12 @@ ENGINES = (
         1e-2,
     ),
     Engine(
+        "discrete Gaussian noise in L2: the whole vectors of a norm, not ρ",
+        (("core.mechanisms.discrete_gaussian", "MOST_SQUARED", 0),),
+        spec("reads: t, mechanism: discrete-gaussian, sigma: 3, sensitivity: {l2_squared: 2}"),
+        0.1,
+    ),
+    Engine(
         "the vertical line: no grid for smooth losses",
         (
             (f"{LINE}.contour", "epsilon_on_line", nothing),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, Family, FamilyForm, noise_key
 from dpcompose.core.numbers.form_keys import WHOLE_L2
-from dpcompose.curves import Concentrated, Curve
+from dpcompose.curves import Concentrated, Curve, maximum
 from dpcompose.curves.families import DiscreteGaussianLoss
 from dpcompose.curves.rounding import number, sqrt_up
+
+#: Up to this square of the L2 norm all shifts are listed: five at 12.
+MOST_SQUARED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +23,8 @@ class DiscreteGaussian(Family):
     """Adds to whole numbers noise of mass proportional to e^(-n²/(2·sigma²)).
 
     `norm`: sensitivities are in L1 (the number of unit steps), so that a shift of one coordinate
-    dominates; or in L2, where only ρ is known: at some δ, steps in several coordinates are worse
-    than one step as far in one coordinate. `unit`: the square of the unit of shifts in L2.
+    dominates; or in L2, where at some δ steps in several coordinates are worse than one step as far
+    in one coordinate, and at others less. `unit`: the square of the unit of shifts in L2.
     """
 
     sigma: Fraction
@@ -33,17 +37,41 @@ class DiscreteGaussian(Family):
         return (shift / self.sigma) ** 2 * self.unit / 2
 
     def loss(self, shift: Fraction) -> Curve:
-        """Returns the loss at a shift: the exact one for one coordinate, and a bound by its ρ in
-        L2."""
-        if self.norm == "L2":
+        """Returns the loss at a shift: exact for one coordinate; in L2 the largest loss of all
+        whole vectors of that norm, or a bound by ρ where they are too many.
+
+        Whole numbers move by whole numbers. The noise is independent in each coordinate and
+        symmetric, so that a vector v has the composition of one coordinate moved by each |v_i|. A
+        vector of a smaller norm, with coordinates moved by one beside it until Σ v_i² is the square
+        of the norm rounded down, loses no less: dropping them is post-processing. What is one of
+        the remaining vectors, whichever, has the greatest of their profiles.
+        """
+        variance = self.sigma * self.sigma
+        if self.norm == "L1":
+            return Curve(((DiscreteGaussianLoss(math.ceil(shift), variance), 1),))
+        square = math.floor(shift * shift * self.unit)
+        if square > MOST_SQUARED:
             return Curve(((Concentrated(self.rho(shift)), 1),))
-        moved = DiscreteGaussianLoss(math.ceil(shift), self.sigma * self.sigma)
-        return Curve(((moved, 1),))
+        return maximum(
+            Curve(tuple((DiscreteGaussianLoss(moved, variance), n) for moved, n in way))
+            for way in _sums_of_squares(square, math.isqrt(square))
+        )
 
     def describe(self, shift: Fraction) -> str:
         norm = " in L2" if self.norm == "L2" else ""
         moved = f"sensitivity {number(sqrt_up(shift * shift * self.unit))}{norm}"
         return f"discrete Gaussian noise of σ = {number(self.sigma)}, {moved}"
+
+
+def _sums_of_squares(total: int, most: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yields the ways to write `total` as a sum of squares of whole numbers from 1 to `most`, each
+    number with its count."""
+    if most <= 1:
+        yield ((1, total),) if total else ()
+        return
+    for count in range(total // most**2 + 1):
+        for rest in _sums_of_squares(total - count * most**2, most - 1):
+            yield ((most, count), *rest) if count else rest
 
 
 FORM = FamilyForm(

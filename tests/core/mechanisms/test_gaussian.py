@@ -14,7 +14,7 @@ from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, STEPS, Sort
-from dpcompose.curves.curve import Concentrated, Curve
+from dpcompose.curves.curve import Concentrated, Curve, Maximum
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 
 F = Fraction
@@ -40,10 +40,18 @@ def test_discrete_gaussian_noise_by_its_formulas(shift: int) -> None:
     assert noise.loss(F(shift)).parts == ((loss, 1),)
 
 
-def test_in_l2_rho_alone_is_known() -> None:
+def test_a_whole_vector_of_a_norm_is_any_of_few() -> None:
+    def by(*way: tuple[int, int]) -> Curve:
+        return Curve(tuple((DiscreteGaussianLoss(moved, F(1)), n) for moved, n in way))
+
     noise = DiscreteGaussian(F(1), "L2", F(2))
-    assert noise.loss(F(1)).parts == ((Concentrated(F(1)), 1),)
+    assert noise.loss(F(1)) == noise.loss(F(11, 10)) == by((1, 2))
     assert "in L2" in noise.describe(F(1))
+    ways = (by((1, 8)), by((2, 1), (1, 4)), by((2, 2)))
+    assert noise.loss(F(2)).parts == ((Maximum(ways), 1),)
+    assert DiscreteGaussian(F(1), "L2").loss(F(1, 2)) == Curve()
+    # Beyond a norm there are too many, and ρ alone is used.
+    assert noise.loss(F(3)).parts == ((Concentrated(F(9)), 1),)
 
 
 def test_what_numbers_must_be() -> None:
