@@ -190,7 +190,7 @@ noise Geometric: scale=above0
 noise Exponential: range=number
 noise RandomizedResponse: odds=number k=once
 noise Gaussian: sigma=above0 unit=above0
-noise DiscreteGaussian: sigma=above0 unit=above0 norm=word
+noise DiscreteGaussian: sigma=above0 unit=above0 norm=word most?=number
 noise SparseVector: threshold_epsilon=number answer_epsilon=number value_epsilon=number
     positives=once monotone=flag
 noise NoisyMax: range_epsilon=number law=word monotone=flag
@@ -1245,22 +1245,51 @@ def _loss_of_noise(v: View, change: Change) -> Multisets:
         return Multisets([()] if moved else [])
     ((shift, _),) = moved
     kind, whole = noise["kind"], shift.denominator == 1
-    square = shift**2 * number(noise.get("unit", "1"))
     if kind == "Laplace":
         item: Item = (kind, shift / number(noise["scale"]))
     elif kind == "Gaussian":
         item = (kind, noise_loss(noise, "gdp", shift))
     elif kind == "Geometric" and whole:
         item = (kind, number(noise["scale"]), shift)
-    elif kind == "DiscreteGaussian" and noise["norm"] == "L1" and whole and square == shift**2:
+    elif kind == "DiscreteGaussian" and noise["norm"] == "L1" and noise["unit"] == "1" and whole:
         item = (kind, number(noise["sigma"]) ** 2, shift)
-    elif kind == "DiscreteGaussian" and noise["norm"] == "L2" and 1 <= square < 4:
-        # The worst whole vector of such a norm moves so many coordinates, by one each.
-        one = kind, number(noise["sigma"]) ** 2, ONE
-        return Multisets([((one, math.floor(square)),)])
+    elif kind == "DiscreteGaussian" and noise["norm"] == "L2":
+        square = math.floor(shift**2 * number(noise["unit"]))
+        most = number(noise.get("most", "0"))  # steps for each unit of the shift
+        vector = _worst_vector(min(square, math.floor(shift * most)) if most else square, square)
+        items = ((kind, number(noise["sigma"]) ** 2, F(x)) for x in vector)
+        return Multisets([merged(*(((each, 1),) for each in items))])
     else:
         raise NotChecked(f"noise of kind {kind[:30]!r} at a δ")
     return Multisets([((item, 1),)])
+
+
+@cache
+def _worst_vector(steps: int, square: int) -> tuple[int, ...]:
+    """Returns the vector of whole numbers of an L1 norm of at most `steps`, and of L2 with at most
+    this square, that loses more than any other.
+
+    More is lost with a coordinate more or moved further, or with one moved by the sum of two.
+    """
+    if steps > 12:
+        raise NotChecked("vectors of many steps at a δ")
+    ends, seen = list[tuple[int, ...]](), set[tuple[int, ...]]()
+    rest: list[tuple[int, ...]] = [()]
+    while rest:
+        vector = rest.pop()
+        ways = [[*vector, 1]]
+        for n, x in enumerate(vector):
+            others = [*vector[:n], *vector[n + 1 :]]
+            ways.append([*others, x + 1])
+            ways += [[*others[:m], *others[m + 1 :], x + y] for m, y in enumerate(others)]
+        fits = [w for w in ways if sum(w) <= steps and sum(x * x for x in w) <= square]
+        ends += [] if fits else [vector]
+        new = {tuple(sorted(w)) for w in fits} - seen
+        seen |= new
+        rest += new
+    if len(ends) > 1:
+        raise NotChecked("several vectors of which any may be the worst")
+    return ends[0]
 
 
 def sharper(views: Sequence[View], change: Change, notion: str) -> str:
@@ -2280,9 +2309,8 @@ def _discrete_sums(variance: F) -> tuple[list[F], int, F]:
     far = math.ceil(14 * sqrt(variance)) + 1
     if far > 4 * MOST_CELLS:
         raise NotChecked("discrete noise of a large σ at a δ")
-    weights = [
-        F(math.floor(exp(-n * n / (2 * variance))[0] / _UNIT)) * _UNIT for n in range(far + 1)
-    ]
+    each = (math.floor(exp(-n * n / (2 * variance))[0] / _UNIT) for n in range(far + 1))
+    weights = [_UNIT * n for n in each]
     # w(far + j) ≤ w(far)·e^(-far·j/variance) for j ≥ 1.
     beyond = exp(-far * far / (2 * variance))[1] * variance / far + 3 * far * _UNIT
     return [ZERO, *accumulate([*weights[:0:-1], *weights])], far, beyond
@@ -2326,6 +2354,8 @@ def law_of(item: Item, added: bool, step: F) -> LossLaw:
     if end - start > MOST_CELLS:
         raise NotChecked("losses that no grid holds")
     places = [int(exp(k * step)[0] * SCALE) for k in range(start, end + 1)]
+    if not places[0]:
+        raise NotChecked("losses of more than 200 at a δ")
     heights = [math.ceil(curve.delta(k * step) * SCALE) for k in range(start, end + 1)]
     masses, before = [], (heights[0] - SCALE) * SCALE // places[0]
     for k, place in enumerate(places):
@@ -2978,7 +3008,8 @@ class SpecComparison:
         if other and found not in _NOISES:
             return False
         require(found == own, f"{name} is {own} in the spec")
-        written = {key: _at(each.get(key), block) for key in noise.keys() - {"unit", "norm"}}
+        left = {"unit", "norm", "most"}
+        written = {key: _at(each.get(key), block) for key in noise.keys() - left}
         told = {key: noise[key] for key in written}
         told["kind"] = None
         if "law" in noise:
@@ -2997,6 +3028,9 @@ class SpecComparison:
             least = self._least_square(by, noise, kind == "bounded")
         shift *= 1 + F(1, 10**12) if rounded[0] else ONE
         require(shift >= least, f"{name} has a larger sensitivity in the spec")
+        if (steps_ := number(said["shift"]) * number(noise.get("most", "0"))) > 0:
+            least = self._least_square(by, {**noise, "norm": "L1"}, kind == "bounded")
+            require(steps_**2 >= least, f"{name} takes more steps in the spec")
         self.compared += 1
         return True
 

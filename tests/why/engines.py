@@ -126,7 +126,7 @@ ENGINES = (
     ),
     Engine(
         "discrete Gaussian noise in L2: the whole vectors of a norm, not ρ",
-        (("core.mechanisms.discrete_gaussian", "MOST_SQUARED", 0),),
+        (("core.mechanisms.discrete_gaussian", "MOST_STEPS", 0),),
         spec("reads: t, mechanism: discrete-gaussian, sigma: 3, sensitivity: {l2_squared: 2}"),
         0.1,
     ),
