@@ -301,10 +301,8 @@ def test_discrete_gaussian_noise_by_enumeration(square: float, shift: int) -> No
         for order in (False, True):
             found = float(checker.curve_of(item, order).delta(Fraction(str(epsilon))))
             assert truth - 1e-12 <= found <= truth + 1e-9
-        losses = ((2 * shift * shift - 2 * shift * n) / (2 * square) for n in two)
-        truth = sum(
-            p * max(0, -math.expm1(epsilon - x)) for p, x in zip(two.values(), losses, strict=True)
-        )
+        losses = {n: (shift * shift - shift * n) / square for n in two}
+        truth = sum(p * max(0, -math.expm1(epsilon - losses[n])) for n, p in two.items())
         if epsilon >= 0:
             assert truth - 1e-12 <= delta_of(((item, 2),), epsilon) <= truth + 1e-9
 

@@ -217,6 +217,36 @@ def test_the_law_of_whole_vectors_of_a_norm_in_l2(squared: int, epsilon: float) 
     assert float(at.value) == pytest.approx(worst, rel=1e-6, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("sensitivity", "protect", "steps", "squared", "times"),
+    [
+        ("{l1: 3, l2_squared: 5}", "unbounded", 3, 5, 1),
+        ("{l2_squared: 5, dimension: 2}", "unbounded", 3, 5, 1),
+        ("{l2_squared: 2}", "bounded", 2, 2, 2),
+        ("{l2_squared: 2}", "{relation: unbounded, distance: 2}", 2, 2, 2),
+        ("2", "unbounded", 4, 4, 1),
+    ],
+)
+@pytest.mark.parametrize("epsilon", [0, 0.4, 2.5])
+def test_whole_vectors_of_two_norms_along_a_path(
+    sensitivity: str, protect: str, steps: int, squared: int, times: int, epsilon: float
+) -> None:
+    """The largest δ of all sums of so many vectors of these norms."""
+    places = range(-steps, steps + 1)
+    one = [
+        each
+        for each in product(places, repeat=min(4, squared))
+        if sum(map(abs, each)) <= steps and sum(x * x for x in each) <= squared
+    ]
+    moves = {tuple(map(sum, zip(*way, strict=True))) for way in product(one, repeat=times)}
+    different = {tuple(sorted(abs(m) for m in move if m)) for move in moves}
+    worst = max(curve_of(DISCRETE, move, epsilon) for move in different)
+    more = f"report: {{epsilon: {epsilon}}}\n"
+    [at] = report(DISCRETE, sensitivity, protect, more).at_epsilon
+    assert at.value is not None
+    assert float(at.value) == pytest.approx(worst, rel=1e-6, abs=1e-12)
+
+
 @pytest.mark.parametrize("noise", [LAPLACE, GEOMETRIC, DISCRETE])
 @pytest.mark.parametrize("epsilon", [0, 0.4, 1.1])
 def test_the_law_of_a_histogram(noise: str, epsilon: float) -> None:
