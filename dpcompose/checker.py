@@ -1223,6 +1223,14 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmeti
                 free = len(levels) == 1 and only_rows(_flat(rows, *levels))
                 parts = [(losses[id(v.said)], k * n) for v, ks in way for k, n in ks]
                 ends.append(inner.chain(parts, free))
+                # Each step may be one of any statement for the same relation of the same dataset.
+                taken = [(v, sum(k * n for k, n in ks)) for v, ks in way]
+                if target != "approx" or sum(n for _, n in taken) > 6:
+                    continue
+                like = [([u for u in some if _same_steps(u, v)], n) for v, n in taken]
+                if math.prod(len(us) ** n for us, n in like) <= 1_000:
+                    each = [(inner.best(losses[id(u.said)] for u in us), n) for us, n in like]
+                    ends.append(inner.chain([(x, 1) for x, n in each for _ in range(n)], free))
         found += [read_as(each, notion, target) if notion != target else each for each in ends]
     for v in views:  # the shifts of noise add along a path
         noise = v.said.get("noise") or {"kind": ""}
@@ -1230,6 +1238,11 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmeti
             moved = _shift(v, change)
             found.append(tuple((noise_loss(noise, target, x), ZERO) for x, _ in moved))
     return algebra.best(found)
+
+
+def _same_steps(one: View, other: View) -> bool:
+    """Returns whether two statements are for the same relation of the same dataset."""
+    return (one.level, one.said["relation"]) == (other.level, other.said["relation"])
 
 
 def _shift(v: View, change: Change) -> Loss:
@@ -1521,7 +1534,7 @@ class ClaimRules:
         if rule(*([ZERO if loss else INF for loss in each] for each in losses)) == INF:
             return self.algebra.none
         flat, size = [loss or self.algebra.zero for each in losses for loss in each], len(losses[0])
-        few = math.prod(map(len, flat)) <= 64
+        few = math.prod(map(len, flat)) <= MOST_WAYS
         ways = product(*flat) if few else iter([[x[0] for x in flat], [x[-1] for x in flat]])
         found = []
         for way in ways:
