@@ -1284,7 +1284,7 @@ def _worst_vector(steps: int, square: int) -> tuple[int, ...]:
 
     More is lost with a coordinate more or moved further, or with one moved by the sum of two.
     """
-    if steps > 12:
+    if steps > 9:
         raise NotChecked("vectors of many steps at a δ")
     ends, seen = list[tuple[int, ...]](), set[tuple[int, ...]]()
     rest: list[tuple[int, ...]] = [()]

@@ -201,7 +201,7 @@ def curve_of(noise: str, moved: tuple[int, ...], epsilon: float) -> float:
     return float((weights * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
 
 
-@pytest.mark.parametrize("squared", [2, 3, 4, 6, 9, 12])
+@pytest.mark.parametrize("squared", [2, 3, 4, 6, 9])
 @pytest.mark.parametrize("epsilon", [0, 0.4, 2.5])
 def test_the_law_of_whole_vectors_of_a_norm_in_l2(squared: int, epsilon: float) -> None:
     """The largest δ of all whole vectors, of at most as many coordinates as the square."""

@@ -16,8 +16,8 @@ from dpcompose.curves import Concentrated, Curve, maximum
 from dpcompose.curves.families import DiscreteGaussianLoss
 from dpcompose.curves.rounding import ZERO, number, sqrt_up
 
-#: Whole vectors of a larger L1 norm are too many to be told apart; of this one eleven are left.
-MOST_STEPS = 12
+#: Whole vectors of a larger L1 norm are too many to be told apart; of this one seven are left.
+MOST_STEPS = 9
 
 
 @dataclass(frozen=True, slots=True)
