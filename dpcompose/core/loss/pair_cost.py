@@ -187,14 +187,16 @@ def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[
         columns = [needed(each, item) for each in here]
         partial: list[_Steps] = [[]]
         for row in zip(*columns, strict=True):
-            alike: dict[tuple[Relation, int], list[Pair]] = {}
+            by_steps: dict[int, dict[Pair, Relation]] = {}
             for p, (steps, _) in zip(here, row, strict=True):
                 if steps is not None:
-                    key = p.statement.relation, steps
-                    alike.setdefault(key, []).append(_pair(p.statement.guarantee))
-            options = [(pair, *key) for key, pairs in alike.items() for pair in frontier(pairs)][
-                :MOST_OPTIONS
-            ]
+                    pair = _pair(p.statement.guarantee)
+                    by_steps.setdefault(steps, {}).setdefault(pair, p.statement.relation)
+            options = [
+                (pair, known[pair], steps)
+                for steps, known in by_steps.items()
+                for pair in frontier(known)
+            ][:MOST_OPTIONS]
             shared = _shared_out(options, row[0][1] * count)
             partial = [before + way for before in partial for way in shared][:MOST_PARTIAL]
         ways.extend((level, way) for way in partial)
