@@ -25,7 +25,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction as F
 from functools import cache, lru_cache, reduce
-from itertools import chain, combinations, combinations_with_replacement, pairwise, product
+from itertools import (
+    accumulate,
+    chain,
+    combinations,
+    combinations_with_replacement,
+    pairwise,
+    product,
+)
 from typing import Any, NamedTuple, TypeAlias
 
 VERSION, MOST_LINES, MOST_DIGITS, MOST_WAYS = 1, 200_000, 20_000, 5_000
@@ -183,7 +190,7 @@ noise Geometric: scale=above0
 noise Exponential: range=number
 noise RandomizedResponse: odds=number k=once
 noise Gaussian: sigma=above0 unit=above0
-noise DiscreteGaussian: sigma=above0 unit=above0 norm=word
+noise DiscreteGaussian: sigma=above0 unit=above0 norm=word most?=number
 noise SparseVector: threshold_epsilon=number answer_epsilon=number value_epsilon=number
     positives=once monotone=flag
 noise NoisyMax: range_epsilon=number law=word monotone=flag
@@ -838,6 +845,8 @@ def _guess(loss: Multisets) -> F:
         kind, *_, last = response(item)
         if kind == "Poisson":
             return F(item[1]) * sum((size(inner) * n for inner, n in last), ZERO)
+        if kind == "DiscreteGaussian":
+            return F(last**2 / item[1])
         return F(last * min(last, ONE) if kind == "Response" else last)
 
     return max(sum((size(item) * n for item, n in each), ZERO) for each in loss)
@@ -1181,9 +1190,10 @@ def check_implied(node: DataNode, said: Line, several: Sequence[Line]) -> None:
 def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmetic) -> Loss:
     """Returns the least loss of one copy of a mechanism that its statements give for a change."""
     found, target = [algebra.none], algebra.notion
-    for v in views if algebra.apart else ():
-        if v.said.get("noise"):  # its own loss is below everything else that is stated
-            return _loss_of_noise(v, change)
+    noisy = [v for v in views if v.said.get("noise")] if algebra.apart else []
+    if noisy:  # its own loss is below everything else that is stated
+        told = [v for v in noisy if v.said["noise"]["kind"] != "OneHot"] or noisy
+        return algebra.best(_loss_of_noise(v, change) for v in told)
     sources = {v.said["notion"] for v in views if target in READS.get(v.said["notion"], "").split()}
     # Steps may add up in the notion of the statements, and what follows be read in the other one.
     groups = [({n}, n) for n in sources if target not in ("approx", "profile")]
@@ -1213,6 +1223,14 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmeti
                 free = len(levels) == 1 and only_rows(_flat(rows, *levels))
                 parts = [(losses[id(v.said)], k * n) for v, ks in way for k, n in ks]
                 ends.append(inner.chain(parts, free))
+                # Each step may be one of any statement for the same relation of the same dataset.
+                taken = [(v, sum(k * n for k, n in ks)) for v, ks in way]
+                if target != "approx" or sum(n for _, n in taken) > 6:
+                    continue
+                like = [([u for u in some if _same_steps(u, v)], n) for v, n in taken]
+                if math.prod(len(us) ** n for us, n in like) <= 1_000:
+                    each = [(inner.best(losses[id(u.said)] for u in us), n) for us, n in like]
+                    ends.append(inner.chain([(x, 1) for x, n in each for _ in range(n)], free))
         found += [read_as(each, notion, target) if notion != target else each for each in ends]
     for v in views:  # the shifts of noise add along a path
         noise = v.said.get("noise") or {"kind": ""}
@@ -1220,6 +1238,11 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmeti
             moved = _shift(v, change)
             found.append(tuple((noise_loss(noise, target, x), ZERO) for x, _ in moved))
     return algebra.best(found)
+
+
+def _same_steps(one: View, other: View) -> bool:
+    """Returns whether two statements are for the same relation of the same dataset."""
+    return (one.level, one.said["relation"]) == (other.level, other.said["relation"])
 
 
 def _shift(v: View, change: Change) -> Loss:
@@ -1241,9 +1264,45 @@ def _loss_of_noise(v: View, change: Change) -> Multisets:
         item = (kind, noise_loss(noise, "gdp", shift))
     elif kind == "Geometric" and whole:
         item = (kind, number(noise["scale"]), shift)
+    elif kind == "DiscreteGaussian" and noise["norm"] == "L1" and noise["unit"] == "1" and whole:
+        item = (kind, number(noise["sigma"]) ** 2, shift)
+    elif kind == "DiscreteGaussian" and noise["norm"] == "L2":
+        square = math.floor(shift**2 * number(noise["unit"]))
+        most = number(noise.get("most", "0"))  # steps for each unit of the shift
+        vector = _worst_vector(min(square, math.floor(shift * most)) if most else square, square)
+        items = ((kind, number(noise["sigma"]) ** 2, F(x)) for x in vector)
+        return Multisets([merged(*(((each, 1),) for each in items))])
     else:
         raise NotChecked(f"noise of kind {kind[:30]!r} at a δ")
     return Multisets([((item, 1),)])
+
+
+@cache
+def _worst_vector(steps: int, square: int) -> tuple[int, ...]:
+    """Returns the vector of whole numbers of an L1 norm of at most `steps`, and of L2 with at most
+    this square, that loses more than any other.
+
+    More is lost with a coordinate more or moved further, or with one moved by the sum of two.
+    """
+    if steps > 9:
+        raise NotChecked("vectors of many steps at a δ")
+    ends, seen = list[tuple[int, ...]](), set[tuple[int, ...]]()
+    rest: list[tuple[int, ...]] = [()]
+    while rest:
+        vector = rest.pop()
+        ways = [[*vector, 1]]
+        for n, x in enumerate(vector):
+            others = [*vector[:n], *vector[n + 1 :]]
+            ways.append([*others, x + 1])
+            ways += [[*others[:m], *others[m + 1 :], x + y] for m, y in enumerate(others)]
+        fits = [w for w in ways if sum(w) <= steps and sum(x * x for x in w) <= square]
+        ends += [] if fits else [vector]
+        new = {tuple(sorted(w)) for w in fits} - seen
+        seen |= new
+        rest += new
+    if len(ends) > 1:
+        raise NotChecked("several vectors of which any may be the worst")
+    return ends[0]
 
 
 def sharper(views: Sequence[View], change: Change, notion: str) -> str:
@@ -1260,6 +1319,8 @@ def sharper(views: Sequence[View], change: Change, notion: str) -> str:
         not (x["noise"]["kind"] in known if x.get("noise") else once) for x in pure
     ) and notion in ("zcdp", "gdp"):
         return f"the {notion} of noise or of pure statements over several steps"
+    if any((v.said.get("noise") or {}).get("kind") == "OneHot" for v in views):
+        return "noise on a histogram"
     if any(u.kind in ("user", "edge", "node", "node-rewired") and u.below for u, _ in change):
         return "the rows of a unit that arrive at a dataset"
     return "" if all(v.plain for v in views) else "units beyond a random choice"
@@ -1473,7 +1534,7 @@ class ClaimRules:
         if rule(*([ZERO if loss else INF for loss in each] for each in losses)) == INF:
             return self.algebra.none
         flat, size = [loss or self.algebra.zero for each in losses for loss in each], len(losses[0])
-        few = math.prod(map(len, flat)) <= 64
+        few = math.prod(map(len, flat)) <= MOST_WAYS
         ways = product(*flat) if few else iter([[x[0] for x in flat], [x[-1] for x in flat]])
         found = []
         for way in ways:
@@ -2116,7 +2177,7 @@ def parse_multiset(value: Any) -> Multiset:
         numbers = tuple(map(number, item[1:]))
         given = len(numbers) == _NUMBERS[name] and all(numbers[: 1 + (name != "Poisson")])
         require(given, f"{name} has other numbers")
-        whole = name != "Geometric" or numbers[1].denominator == 1
+        whole = name not in ("Geometric", "DiscreteGaussian") or numbers[1].denominator == 1
         require(whole, "noise in whole numbers hides whole steps")
         if inner != [()]:  # nothing is read
             found.append(((name, *numbers, *inner), times))
@@ -2204,6 +2265,9 @@ def curve_of(item: Item, added: bool) -> LossCurve:
     if kind == "Geometric":
         high = more[0] / first
         return LossCurve(cache(lambda e: _of_geometric(first, more[0], e)), -high, high)
+    if kind == "DiscreteGaussian":
+        reach = _REACH * sqrt(more[0] ** 2 / first) + more[0] ** 2 / (2 * first)
+        return LossCurve(cache(lambda e: _of_discrete(first, int(more[0]), e)), -reach, reach)
     if kind != "Poisson":
         raise NotChecked(f"noise of kind {kind!r} at a δ")
     sign, inner = more
@@ -2232,6 +2296,39 @@ def _of_geometric(scale: F, shift: F, epsilon: F) -> F:
     return first - exp(epsilon)[0] * exp(-least / scale)[0] / both
 
 
+def _of_discrete(variance: F, shift: int, epsilon: F) -> F:
+    """Returns δ at ε of discrete Gaussian noise, by the outcomes n ≤ last: the loss at n is
+    (s²-2sn)/(2·variance), s the shift."""
+    last = math.ceil((shift - 2 * variance * epsilon / shift) / 2) - 1
+    return (
+        _discrete_below(variance, last)[1]
+        - exp(epsilon)[0] * (_discrete_below(variance, last - shift)[0])
+    )
+
+
+def _discrete_below(variance: F, last: int) -> tuple[F, F]:
+    """Returns a lower and an upper bound of the chance that discrete Gaussian noise is at most
+    `last`."""
+    sums, far, beyond = _discrete_sums(variance)
+    at = sums[max(-far - 1, min(far, last)) + far + 1]
+    return at / (sums[-1] + 2 * beyond), (at + beyond) / sums[-1]
+
+
+@cache
+def _discrete_sums(variance: F) -> tuple[list[F], int, F]:
+    """Returns the sums of e^(-n²/(2·variance)), rounded down, over no n, over n = -far, over -far
+    and its next, …, over all up to `far`; `far`; and at most how much is missing: by the rounding,
+    or of all n beyond on one side."""
+    far = math.ceil(14 * sqrt(variance)) + 1
+    if far > 4 * MOST_CELLS:
+        raise NotChecked("discrete noise of a large σ at a δ")
+    each = (math.floor(exp(-n * n / (2 * variance))[0] / _UNIT) for n in range(far + 1))
+    weights = [_UNIT * n for n in each]
+    # w(far + j) ≤ w(far)·e^(-far·j/variance) for j ≥ 1.
+    beyond = exp(-far * far / (2 * variance))[1] * variance / far + 3 * far * _UNIT
+    return [ZERO, *accumulate([*weights[:0:-1], *weights])], far, beyond
+
+
 def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
     """Returns δ at ε of (1-q)Q+qP against Q: q·δ of P against Q at ln((e^ε-1+q)/q)."""
     x = exp(epsilon)[0]
@@ -2242,6 +2339,8 @@ def _of_poisson(inner: LossCurve, rate: F, epsilon: F) -> F:
     return rate * inner.delta(near + 1 - exp(near)[1] / y)  # ln z ≥ 1 - 1/z
 
 
+#: Weights of discrete noise are multiples of this.
+_UNIT = F(1, 1 << 200)
 #: Masses of loss distributions are whole numbers of 10^-45, rounded up; tails of a sum of at most
 #: 10^-20 move up.
 DIGITS, WHOLE, SPARE = 45, 10**45, 10**25
@@ -2268,6 +2367,8 @@ def law_of(item: Item, added: bool, step: F) -> LossLaw:
     if end - start > MOST_CELLS:
         raise NotChecked("losses that no grid holds")
     places = [int(exp(k * step)[0] * SCALE) for k in range(start, end + 1)]
+    if not places[0]:
+        raise NotChecked("losses of more than 200 at a δ")
     heights = [math.ceil(curve.delta(k * step) * SCALE) for k in range(start, end + 1)]
     masses, before = [], (heights[0] - SCALE) * SCALE // places[0]
     for k, place in enumerate(places):
@@ -2342,20 +2443,32 @@ def _inside(items: Multiset) -> LossCurve:
     square = sum((item[1] * n for item, n in items if item[0] == "Gaussian"), ZERO)
     if all(item[0] == "Gaussian" for item, _ in items):
         return curve_of(("Gaussian", square), False)
-    if len(items) > 1 or items[0][1] > 1 or items[0][0][0] == "Poisson":
+    if len(items) > 1 or items[0][1] > 1 or items[0][0][0] in ("Poisson", "DiscreteGaussian"):
         raise NotChecked("samples that several mechanisms or samples read at a δ")
     return curve_of(items[0][0], False)
 
 
+#: The step of a grid that holds all losses, for each kind of loss that has one.
+_ON_GRIDS: dict[str, Callable[..., F]] = {
+    "Response": lambda epsilon: epsilon,
+    "Chance": lambda _: ZERO,
+    "Geometric": lambda scale, _: 1 / scale,
+    "DiscreteGaussian": lambda variance, shift: shift / (2 * variance),
+}
+
+
 def _grids(items: Multiset) -> tuple[bool, list[F]]:
     """Returns the steps of finer and finer grids; or, with True, one that holds all losses."""
-    if all(item[0] in ("Response", "Chance", "Geometric") for item, _ in items):
-        units = [1 / x[1] if x[0] == "Geometric" else x[1] for x, _ in items if x[0] != "Chance"]
+    discrete = any(item[0] == "DiscreteGaussian" for item, _ in items)
+    if all(item[0] in _ON_GRIDS for item, _ in items):
+        units = [_ON_GRIDS[item[0]](*item[1:]) for item, _ in items]
         sizes = [*filter(None, units)] or [ONE]
         bottom = math.lcm(*(size.denominator for size in sizes))
         step = F(math.gcd(*(int(size * bottom) for size in sizes)), bottom)
         if sum(curve_of(item, False).high * n for item, n in items) / step < MOST_SUMS / 2:
             return True, [step]
+    if discrete:  # on other grids its δ falls in leaps, however fine they are
+        raise NotChecked("discrete noise whose losses no grid holds")
     widest = max((curve_of(item, False).high for item, _ in items), default=ONE)
     most = min(MOST_CELLS, MOST_WORK // max(1, len(items)))
     cells = [16 << k for k in range((most // 16).bit_length())]
@@ -2908,7 +3021,8 @@ class SpecComparison:
         if other and found not in _NOISES:
             return False
         require(found == own, f"{name} is {own} in the spec")
-        written = {key: _at(each.get(key), block) for key in noise.keys() - {"unit", "norm"}}
+        left = {"unit", "norm", "most"}
+        written = {key: _at(each.get(key), block) for key in noise.keys() - left}
         told = {key: noise[key] for key in written}
         told["kind"] = None
         if "law" in noise:
@@ -2927,6 +3041,9 @@ class SpecComparison:
             least = self._least_square(by, noise, kind == "bounded")
         shift *= 1 + F(1, 10**12) if rounded[0] else ONE
         require(shift >= least, f"{name} has a larger sensitivity in the spec")
+        if (steps_ := number(said["shift"]) * number(noise.get("most", "0"))) > 0:
+            least = self._least_square(by, {**noise, "norm": "L1"}, kind == "bounded")
+            require(steps_**2 >= least, f"{name} takes more steps in the spec")
         self.compared += 1
         return True
 

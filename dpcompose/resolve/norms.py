@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -44,20 +45,22 @@ class Moves(NamedTuple):
     """A sensitivity in a norm (L1 or L2).
 
     `unit`: the square of the unit of a distance in L2; `each`: how far one row moves one
-    coordinate, where that is known for all rows (0: not known).
+    coordinate, where that is known for all rows (0: not known). `most`: the most steps of whole
+    numbers for each unit of a distance in L2, their L1 norm (0: not known).
     """
 
     norm: Norm | None
     distance: Fraction
     unit: Fraction = _ONE
     each: Fraction = ZERO
+    most: Fraction = ZERO
 
     def family(self, made: Family) -> Family:
         """Returns the mechanism, with its shifts in this norm and this unit."""
         if self.norm == "one-hot":
             return OneHot(made, self.each)
         if isinstance(made, DiscreteGaussian) and self.norm is not None:
-            return DiscreteGaussian(made.sigma, self.norm, self.unit)
+            return DiscreteGaussian(made.sigma, self.norm, self.unit, self.most)
         return replace(made, unit=self.unit) if isinstance(made, Gaussian | Tree | Matrix) else made
 
     def inside(self, unit: Fraction) -> Moves:
@@ -65,7 +68,17 @@ class Moves(NamedTuple):
 
         A distance in L1 is at least that in L2, so that it is a bound there.
         """
-        return Moves("L2", sqrt_up(self.distance**2 * self.unit / unit), unit)
+        inside = sqrt_up(self.distance**2 * self.unit / unit)
+        return Moves("L2", inside, unit).taking(self.steps)
+
+    @property
+    def steps(self) -> Fraction:
+        """Returns how many steps of whole numbers it is: the L1 norm."""
+        return self.distance if self.norm == "L1" else self.distance * self.most
+
+    def taking(self, steps: Fraction) -> Moves:
+        """Returns the sensitivity in L2 with this L1 norm."""
+        return self._replace(most=steps / self.distance) if self.distance else self
 
 
 def read_norms(
@@ -142,7 +155,8 @@ def _need(form: FamilyForm, key: str) -> Need:
 def plain(form: FamilyForm, given: Fraction) -> list[Moves]:
     """Returns a sensitivity without a named norm in the default norm of the noise."""
     if form.norm == "L2" and form.whole:
-        return [Moves("L1" if given <= 1 else "L2", given)]
+        one = Moves("L1", given)
+        return [one if given <= 1 else Moves("L2", given).taking(given * given)]
     return [Moves(form.norm, given)]
 
 
@@ -162,7 +176,7 @@ def _in_norm(
     # A curve is known in L1, ρ in both; where they are the same the curve says all.
     found = [] if one is None or ("l1" not in known and one * one > squares) else [Moves("L1", one)]
     if one is None or one * one > squares:
-        found.append(_squared(squares))
+        found.append(_squared(squares).taking(one or squares))
     return found
 
 
@@ -172,21 +186,25 @@ def _squared(square: Fraction) -> Moves:
 
 
 def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
-    """Returns sensitivities, unchanged if all have one norm and unit; else each with one in L2
-    added.
+    """Returns sensitivities, each with one in L2 added unless all have one norm and unit.
 
-    Along a path only sensitivities in one norm and unit add up.
+    Along a path only sensitivities in one norm and unit add up, of which each takes the steps that
+    one of them takes at most.
     """
     every = {(own.norm, own.unit) for moves in known for own in moves if own.norm != "one-hot"}
-    if len(every) < 2:
-        return known
-    unit = max((unit for _, unit in every if unit != _ONE), default=_ONE)
-    return [
-        moves
-        if any((own.norm, own.unit) == ("L2", unit) for own in moves)
-        else [*moves, [own for own in moves if own.norm != "one-hot"][-1].inside(unit)]
-        for moves in known
-    ]
+    found = known
+    if len(every) > 1:
+        unit = max((unit for _, unit in every if unit != _ONE), default=_ONE)
+        found = [
+            moves
+            if any((own.norm, own.unit) == ("L2", unit) for own in moves)
+            else [*moves, [own for own in moves if own.norm != "one-hot"][-1].inside(unit)]
+            for moves in known
+        ]
+    most: dict[tuple[Norm | None, Fraction], Fraction] = {}
+    for own in chain(*found):
+        most[own.norm, own.unit] = max(own.most, most.get((own.norm, own.unit), ZERO))
+    return [[own._replace(most=most[own.norm, own.unit]) for own in moves] for moves in found]
 
 
 def _least_norms(

@@ -178,6 +178,16 @@ POINTS = {
     "Gaussian": (at_delta("mechanism: gaussian, sigma: 1, sensitivity: 1"), 4.887),
     "two Gaussians": (at_delta("notion: gdp, mu: 0.6", "notion: gdp, mu: 0.8"), 4.887),
     "zCDP": (at_delta("notion: zcdp, rho: 0.5"), None),
+    "discrete": (at_delta("mechanism: discrete-gaussian, sigma: 3, sensitivity: 1"), None),
+    # Two coordinates moved by one: √2 times as far, about as Gaussian noise.
+    "discrete in L2": (
+        at_delta("mechanism: discrete-gaussian, sigma: 10, sensitivity: {l2_squared: 2}"),
+        0.5752,
+    ),
+    "discrete in two norms": (
+        at_delta("mechanism: discrete-gaussian, sigma: 3, sensitivity: {l1: 3, l2_squared: 3}"),
+        None,
+    ),
 }
 
 
@@ -270,6 +280,31 @@ def test_noise_on_whole_numbers_by_enumeration(
             truth = divergence(*pair, epsilon)
             found = float(checker.curve_of(each, order).delta(at))
             assert truth - 1e-12 <= found <= truth + 1e-9
+
+
+@pytest.mark.parametrize(("square", "shift"), [(0.25, 1), (1.0, 3), (9.0, 4), (100.0, 1)])
+def test_discrete_gaussian_noise_by_enumeration(square: float, shift: int) -> None:
+    """One coordinate, and two of them, on the grid that holds the losses."""
+    item: checker.Item = ("DiscreteGaussian", Fraction(str(square)), Fraction(shift))
+
+    def weight(n: int) -> float:
+        return math.exp(-n * n / (2 * square))
+
+    plain, moved = noise(weight), noise(weight, shift)
+    two = dict[int, float]()
+    for n, p in plain.items():
+        for m, q in plain.items():
+            if p * q > 1e-30:
+                two[n + m] = two.get(n + m, 0) + p * q
+    for epsilon in (-0.7, -0.1, 0.0, 0.2, 0.55, 1.3, 4.0):
+        truth = divergence(plain, moved, epsilon)
+        for order in (False, True):
+            found = float(checker.curve_of(item, order).delta(Fraction(str(epsilon))))
+            assert truth - 1e-12 <= found <= truth + 1e-9
+        losses = {n: (shift * shift - shift * n) / square for n in two}
+        truth = sum(p * max(0, -math.expm1(epsilon - losses[n])) for n, p in two.items())
+        if epsilon >= 0:
+            assert truth - 1e-12 <= delta_of(((item, 2),), epsilon) <= truth + 1e-9
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,29 @@ class TestLosses:
         if b != "0.1":
             assert float(bound.value) == pytest.approx(truth, rel=1e-8, abs=1e-9)
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        "made", ["", "b: {from: rows, partition: {by: value, blocks: [x, y]}}"]
+    )
+    def test_each_step_by_a_statement_of_its_own(self, made: str) -> None:
+        """A row goes by one statement and comes by the other, within a block or between two."""
+        said = "{{notion: approx, relation: unbounded, epsilon: {}, delta: {}}}".format
+        text = f"""
+            protect: bounded
+            datasets: {{rows: {{}}, {made}}}
+            mechanisms:
+              - name: m
+                reads: {"b.*" if made else "rows"}
+                guarantees: [{said("1", "0.001")}, {said("0.5", "0.01")}]
+            """
+        truth = leak(text, "1.5")
+        assert truth == pytest.approx(0.01 + 0.001 * math.exp(0.5))
+        # The pair is met as a budget, and nothing below it is.
+        for delta, ok in ((truth * (1 + 1e-9), True), (truth * (1 - 1e-6), False)):
+            budget = f"budget: {{epsilon: 1.5, delta: {delta!r}}}\n"
+            verdict = dpcompose.analyze("dpcompose: 1" + dedent(text) + budget).verdict
+            assert verdict is not None and verdict.ok is ok
+
     def test_a_delta_below_a_sample(self) -> None:
         text = """
             protect: unbounded

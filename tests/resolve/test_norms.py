@@ -27,7 +27,7 @@ def report(noise: str, sensitivity: str, protect: str = "unbounded", more: str =
     return analyze(
         f"dpcompose: 1\nprotect: {protect}\ndatasets: {{people: {{}}}}\nmechanisms:\n"
         f"  - {{name: a, reads: people, mechanism: {noise}, sensitivity: {sensitivity}}}\n{more}"
-        "report: {delta: 1e-6}\n"
+        + ("" if "report" in more else "report: {delta: 1e-6}\n")
     )
 
 
@@ -67,10 +67,12 @@ def test_one_coordinate_of_a_vector(noise: str, removed: str, replaced: str) -> 
             report(noise, f"{{bounded: {replaced}}}", "bounded"),
         )
         assert one.bound == other.bound
-        # In two coordinates noise hides more than in one, but Gaussian noise.
+        # In two coordinates noise hides more than in one, but Gaussian noise. At this δ two that
+        # move by as much are the worst that is known of discrete Gaussian noise in L2, too.
         [told], [most] = one.at_delta, other.at_delta
         assert told.value is not None and most.value is not None
-        assert told.value == most.value if noise == GAUSSIAN else told.value < most.value
+        equal = noise in (GAUSSIAN, DISCRETE)
+        assert told.value == most.value if equal else told.value < most.value
         apart = report(noise, f"{{unbounded: {said}, bounded: {said}}}", "bounded")
         assert numbers(one) == numbers(apart)
     # No two rows, of all values in between, move it further.
@@ -197,6 +199,52 @@ def curve_of(noise: str, moved: tuple[int, ...], epsilon: float) -> float:
         losses, index = np.unique(both, return_inverse=True)
         weights = np.bincount(index, weights=np.outer(weights, chances).ravel())
     return float((weights * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
+
+
+@pytest.mark.parametrize("squared", [2, 3, 4, 6, 9])
+@pytest.mark.parametrize("epsilon", [0, 0.4, 2.5])
+def test_the_law_of_whole_vectors_of_a_norm_in_l2(squared: int, epsilon: float) -> None:
+    """The largest δ of all whole vectors, of at most as many coordinates as the square."""
+
+    def within(left: int, most: int) -> list[tuple[int, ...]]:
+        rest = range(1, min(most, math.isqrt(left)) + 1)
+        return [(), *((each, *more) for each in rest for more in within(left - each**2, each))]
+
+    found = report(DISCRETE, f"{{l2_squared: {squared}}}", more=f"report: {{epsilon: {epsilon}}}\n")
+    [at] = found.at_epsilon
+    assert at.value is not None
+    worst = max(curve_of(DISCRETE, way, epsilon) for way in within(squared, squared))
+    assert float(at.value) == pytest.approx(worst, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "protect", "steps", "squared", "times"),
+    [
+        ("{l1: 3, l2_squared: 5}", "unbounded", 3, 5, 1),
+        ("{l2_squared: 5, dimension: 2}", "unbounded", 3, 5, 1),
+        ("{l2_squared: 2}", "bounded", 2, 2, 2),
+        ("{l2_squared: 2}", "{relation: unbounded, distance: 2}", 2, 2, 2),
+        ("2", "unbounded", 4, 4, 1),
+    ],
+)
+@pytest.mark.parametrize("epsilon", [0, 0.4, 2.5])
+def test_whole_vectors_of_two_norms_along_a_path(
+    sensitivity: str, protect: str, steps: int, squared: int, times: int, epsilon: float
+) -> None:
+    """The largest δ of all sums of so many vectors of these norms."""
+    places = range(-steps, steps + 1)
+    one = [
+        each
+        for each in product(places, repeat=min(4, squared))
+        if sum(map(abs, each)) <= steps and sum(x * x for x in each) <= squared
+    ]
+    moves = {tuple(map(sum, zip(*way, strict=True))) for way in product(one, repeat=times)}
+    different = {tuple(sorted(abs(m) for m in move if m)) for move in moves}
+    worst = max(curve_of(DISCRETE, move, epsilon) for move in different)
+    more = f"report: {{epsilon: {epsilon}}}\n"
+    [at] = report(DISCRETE, sensitivity, protect, more).at_epsilon
+    assert at.value is not None
+    assert float(at.value) == pytest.approx(worst, rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("noise", [LAPLACE, GEOMETRIC, DISCRETE])

@@ -31,6 +31,11 @@ def certain(*_: Any, **__: Any) -> float:
     return 1.0
 
 
+def one_for_all(options: Any, units: int) -> list[list[Any]]:
+    """Covers all units by one guarantee."""
+    return [[(loss, steps * units)] for loss, _, steps in options]
+
+
 class Engine(NamedTuple):
     """What an engine is for, how it is switched off, and where it wins.
 
@@ -123,6 +128,22 @@ ENGINES = (
             "d: {from: v, map: {kind: sample, size: 3, of: 3}}; s: {from: d, map: filter}",
         ),
         1e-2,
+    ),
+    Engine(
+        "each step of a path by a guarantee of its own, where they are for one relation",
+        (("core.loss.pair_cost", "_shared_out", one_for_all),),
+        spec(
+            "reads: t, guarantees: [{notion: approx, epsilon: 0.2, delta: 1e-2}, "
+            "{notion: approx, epsilon: 0.8, delta: 1e-4}]",
+            "{relation: unbounded, distance: 2}",
+        ),
+        0.1,
+    ),
+    Engine(
+        "discrete Gaussian noise in L2: the whole vectors of a norm, not ρ",
+        (("core.mechanisms.discrete_gaussian", "MOST_STEPS", 0),),
+        spec("reads: t, mechanism: discrete-gaussian, sigma: 3, sensitivity: {l2_squared: 2}"),
+        0.1,
     ),
     Engine(
         "the vertical line: no grid for smooth losses",

@@ -31,7 +31,7 @@ from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Domain, Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.notion import Notion
-from dpcompose.curves import Curve, Part, Response, Sampled
+from dpcompose.curves import Curve, Grouped, Part, Response, Sampled
 from dpcompose.curves.families import DiscreteGaussianLoss, GeometricLoss, LaplaceLoss
 
 #: Answers of the search, by the identity of the place and the change there.
@@ -449,6 +449,12 @@ def _curve_line(curve: Curve) -> list[Any] | None:
                 if inner is None:
                     return None
                 line = ["Poisson", str(rate), str(int(side == "added")), inner]
+            case Grouped(base, 1):
+                inner = _curve_line(base)
+                if inner is None:
+                    return None
+                found += [[*each, n * count] for *each, n in inner]
+                continue
             case _:
                 return None
         found.append([*line, count])

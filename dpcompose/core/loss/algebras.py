@@ -376,22 +376,32 @@ class Pairs(NumberAlgebra):
         Parameters: see `LossAlgebra.worst_blocks`. The rule is applied to ε and to δ separately:
         the largest of each coordinate covers every change. If blocks have several undominated
         pairs, every choice of one for each is tried if these are few, else only the first pairs and
-        the last pairs.
+        the last pairs. Where a replaced row may leave one of several equal blocks and enter
+        another, any choice for the block that it leaves, with any for the one that it enters, holds
+        for every such change.
         """
         pairs: list[tuple[Fraction, Any]] = []
         shown: tuple[Any, ...] = ()
         ends = zip(once, once if new is None else new, strict=True)
-        ways = [self._of_ends(*each) for each in ends]
+        tries = [(new is not None, [self._of_ends(*each) for each in ends])]
+        if new is None and rule.pair and any(len(loss) > 1 for loss in once):
+            equal = [n > 1 for n in rule.sizes]
+            apart = [
+                list(product(loss, loss) if several else zip(loss, loss, strict=True))
+                for loss, several in zip((each or self.zero for each in once), equal, strict=True)
+            ]
+            tries.append((True, apart))
         whole = [[(each, each) for each in loss or self.zero] for loss in both]
-        for chosen in _choices([*ways, *whole]):
-            one, two = chosen[: len(once)], chosen[len(once) :]
-            taken = [[pair for pair, _ in one], [pair for pair, _ in two]]
-            if new is not None:
-                taken.append([pair for _, pair in one])
-            epsilon, hits = rule(*([x for x, _ in each] for each in taken))
-            shown = shown or hits
-            delta, _ = rule(*([self._as_sum(x) for _, x in each] for each in taken))
-            pairs.append((Fraction(epsilon), self._of_sum(Fraction(delta))))
+        for directed, ways in tries:
+            for chosen in _choices([*ways, *whole]):
+                one, two = chosen[: len(once)], chosen[len(once) :]
+                taken = [[pair for pair, _ in one], [pair for pair, _ in two]]
+                if directed:
+                    taken.append([pair for _, pair in one])
+                epsilon, hits = rule(*([x for x, _ in each] for each in taken))
+                shown = shown or hits
+                delta, _ = rule(*([self._as_sum(x) for _, x in each] for each in taken))
+                pairs.append((Fraction(epsilon), self._of_sum(Fraction(delta))))
         return frontier(pairs), shown
 
     def _of_ends(self, once: Frontier, new: Frontier) -> list[tuple[Any, Any]]:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import State, TracedUnit, leaf_item, only_rows
 from dpcompose.core.loss.cost import join_rows, needed, of_any_change
 from dpcompose.core.model.placed import Placed
@@ -187,12 +187,15 @@ def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[
         columns = [needed(each, item) for each in here]
         partial: list[_Steps] = [[]]
         for row in zip(*columns, strict=True):
-            by_steps: dict[int, list[Pair]] = {}
+            by_steps: dict[int, dict[Pair, Relation]] = {}
             for p, (steps, _) in zip(here, row, strict=True):
                 if steps is not None:
-                    by_steps.setdefault(steps, []).append(_pair(p.statement.guarantee))
+                    pair = _pair(p.statement.guarantee)
+                    by_steps.setdefault(steps, {}).setdefault(pair, p.statement.relation)
             options = [
-                (pair, steps) for steps, pairs in by_steps.items() for pair in frontier(pairs)
+                (pair, known[pair], steps)
+                for steps, known in by_steps.items()
+                for pair in frontier(known)
             ][:MOST_OPTIONS]
             shared = _shared_out(options, row[0][1] * count)
             partial = [before + way for before in partial for way in shared][:MOST_PARTIAL]
@@ -200,16 +203,21 @@ def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[
     return ways
 
 
-def _shared_out(options: Sequence[tuple[Pair, int]], units: int) -> list[_Steps]:
-    """Returns ways of covering `units` equal units: each by one guarantee, or shared between two.
+def _shared_out(options: Sequence[tuple[Pair, Relation, int]], units: int) -> list[_Steps]:
+    """Returns ways of covering `units` equal units: all by one guarantee, or shared between two.
 
-    `options`: for each guarantee the (ε, δ) of a step, and the number of steps that cover one unit.
+    `options`: for each guarantee the (ε, δ) of a step, its relation, and the number of steps that
+    cover one unit. Guarantees for one relation may take any of the steps, as each of them is a step
+    of that relation; others take whole units.
     """
-    ways = [[(loss, steps * units)] for loss, steps in options]
-    some = range(1, units) if units <= 6 else (units // 2,)
-    for first, second in combinations(options, 2):
-        for taken in some if units > 1 else ():
-            ways.append([(first[0], first[1] * taken), (second[0], second[1] * (units - taken))])
+    ways = [[(loss, steps * units)] for loss, _, steps in options]
+    for (first, relation, one), (second, its, other) in combinations(options, 2):
+        if relation == its:
+            shared, one, other = one * units, 1, 1
+        else:
+            shared = units
+        for taken in range(1, shared) if shared <= 6 else (shared // 2,):
+            ways.append([(first, one * taken), (second, other * (shared - taken))])
     return ways
 
 

@@ -111,11 +111,13 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
     """Returns the largest sum, over the nodes of binary trees, of the square of a row's
     participations below.
 
-    `steps`: leaves of each of the `trees`. `participations`: the most of a row; in one tree they
-    are `separation` steps apart.
+    `steps`: leaves of each of the `trees`, one after the other. `participations`: the most of a
+    row, at least `separation` steps apart. Of the steps of one tree, and of all trees in a row, so
+    many are so far apart at most as are multiples of the separation; how they fall into the trees
+    is left open between trees, so that the sum is at least that of every way of taking part.
     """
     in_one = min(participations, -(-steps // separation))
-    participations = min(participations, trees * in_one)
+    participations = min(participations, trees * in_one, -(-trees * steps // separation))
     heights = range(steps.bit_length())
     caps = [min(in_one, -((-1 << height) // separation)) for height in heights]
     if participations > _MOST_SEARCHED:

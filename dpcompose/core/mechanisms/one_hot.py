@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
+from dpcompose.core.mechanisms.discrete_gaussian import MOST_STEPS, DiscreteGaussian
 from dpcompose.core.mechanisms.family import Family
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import ZERO, sqrt_up
@@ -105,9 +105,13 @@ def _is_within(one: Family, shift: Fraction, other: Family, moved: Fraction) -> 
         case OneHot(DiscreteGaussian(sigma)) | DiscreteGaussian(sigma, "L1"), DiscreteGaussian(
             told, "L2"
         ):
-            # By its ρ alone.
+            # One of the vectors that it may be, or less than its ρ.
             mine, its = one.rho(shift), other.rho(moved)
             return sigma == told and mine is not None and its is not None and mine <= its
+        case DiscreteGaussian(sigma, "L2"), DiscreteGaussian(told, "L1"):
+            # All its vectors, where they are told apart, take no more steps.
+            steps, less = one.steps(shift), one.rho(shift) < other.rho(moved)
+            return sigma == told and less and steps <= moved and steps <= MOST_STEPS
         case OneHot(noise, _, less), _:
             return noise == other and shift - less <= moved
         case _, OneHot(noise):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations_with_replacement, product
 
 import pytest
 
 from dpcompose.core.mechanisms import FORMS, form_of
-from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
+from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian, worst_vectors
 from dpcompose.core.mechanisms.family import Family, FamilyForm
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, STEPS, Sort
-from dpcompose.curves.curve import Concentrated, Curve
+from dpcompose.curves.curve import Concentrated, Curve, Maximum
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 
 F = Fraction
@@ -40,10 +42,45 @@ def test_discrete_gaussian_noise_by_its_formulas(shift: int) -> None:
     assert noise.loss(F(shift)).parts == ((loss, 1),)
 
 
-def test_in_l2_rho_alone_is_known() -> None:
+def test_a_whole_vector_of_a_norm_is_any_of_few() -> None:
+    def by(*way: tuple[int, int]) -> Curve:
+        return Curve(tuple((DiscreteGaussianLoss(moved, F(1)), n) for moved, n in way))
+
     noise = DiscreteGaussian(F(1), "L2", F(2))
-    assert noise.loss(F(1)).parts == ((Concentrated(F(1)), 1),)
+    assert noise.loss(F(1)) == noise.loss(F(11, 10)) == by((1, 2))
     assert "in L2" in noise.describe(F(1))
+    ways = (by((1, 8)), by((2, 1), (1, 4)), by((2, 2)))
+    assert noise.loss(F(2)).parts == ((Maximum(ways), 1),)
+    assert DiscreteGaussian(F(1), "L2").loss(F(1, 2)) == Curve()
+    # Two such vectors together take at most four steps.
+    assert replace(noise, most=F(2)).loss(F(2)) == by((2, 2))
+    # Beyond so many steps there are too many, and ρ alone is used.
+    assert noise.loss(F(3)).parts == ((Concentrated(F(9)), 1),)
+
+
+@pytest.mark.parametrize(("steps", "squared"), [(3, 9), (4, 8), (5, 5), (6, 18), (7, 12), (4, 4)])
+def test_every_vector_of_a_norm_is_within_one_that_is_told(steps: int, squared: int) -> None:
+    """By sums of some coordinates and larger ones, all of which lose no less."""
+
+    def within(one: tuple[int, ...], more: tuple[int, ...]) -> bool:
+        places = product(range(len(more)), repeat=len(one))
+        return any(
+            all(sum(x for x, at in zip(one, way, strict=True) if at == n) <= m
+                for n, m in enumerate(more))
+            for way in places
+        )  # fmt: skip
+
+    told = worst_vectors(steps, squared)
+    every = [
+        way
+        for size in range(1, steps + 1)
+        for way in combinations_with_replacement(range(1, steps + 1), size)
+        if sum(way) <= steps and sum(x * x for x in way) <= squared
+    ]
+    assert {tuple(sorted(each)) for each in told} <= {*every}
+    for way in every:
+        assert any(within(way, each) for each in told)
+    assert not any(within(a, b) for a in told for b in told if a != b)
 
 
 def test_what_numbers_must_be() -> None:

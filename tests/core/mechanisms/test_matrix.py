@@ -15,17 +15,19 @@ from dpcompose.core.mechanisms.matrix import Matrix, squares_in_tree
 F = Fraction
 
 
-def all_ways(steps: int, participations: int, separation: int) -> int:
-    """The largest sum of squares of the participations in dyadic intervals that end by `steps`."""
+def all_ways(steps: int, participations: int, separation: int, trees: int = 1) -> int:
+    """The largest sum of squares of the participations in dyadic intervals that end by `steps`, of
+    each of so many trees in a row."""
     nodes = [
-        (place << height, (place + 1) << height)
+        (begin + (place << height), begin + (place + 1 << height))
+        for begin in range(0, trees * steps, steps)
         for height in range(steps.bit_length())
         for place in range(steps >> height)
     ]
     return max(
         sum(sum(low <= each < high for each in taken) ** 2 for low, high in nodes)
         for count in range(1, participations + 1)
-        for taken in combinations(range(steps), count)
+        for taken in combinations(range(trees * steps), count)
         if all(two - one >= separation for one, two in pairwise(taken))
     )
 
@@ -69,6 +71,21 @@ def test_a_second_tree_is_as_if_the_steps_had_no_common_node(steps: int) -> None
         alone = [squares_in_tree(steps, each, 1, 1) if each else 0 for each in range(taken + 1)]
         wanted = max(alone[each] + alone[taken - each] for each in range(taken + 1))
         assert squares_in_tree(steps, taken, 1, 2) == wanted
+
+
+@pytest.mark.parametrize("trees", [2, 3])
+@pytest.mark.parametrize("separation", [1, 2, 3, 5, 7, 8, 13, 20])
+def test_the_separation_holds_across_trees(trees: int, separation: int) -> None:
+    exact = 0
+    for steps in range(1, 8):
+        for participations in (1, 2, 3):
+            found = squares_in_tree(steps, participations, separation, trees)
+            wanted = all_ways(steps, participations, separation, trees)
+            assert wanted <= found <= wanted * 1.5
+            exact += found == wanted
+    assert exact >= 18
+    # Two of three participations fit, each in a tree of its own.
+    assert squares_in_tree(7, 3, 20, 3) == 6
 
 
 def test_many_participations_are_bounded_without_a_search() -> None:

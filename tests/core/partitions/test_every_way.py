@@ -180,6 +180,16 @@ def test_pairs_of_rows_in_a_walk_are_those_at_their_distance() -> None:
     assert found.loss == algebra.chain([(((F(1), F(1, 10)),), 3)]) and found.bounded
 
 
+def test_a_row_that_moves_between_equal_blocks_takes_any_two_of_their_pairs() -> None:
+    once = [((F(1), F(1, 10)), (F(2), F(1, 100)))]
+    stays = [((F(2), F(1, 100)),)]
+    found, hits = Pairs().worst_blocks(SpreadRule(InOne(), True, [2]), once, stays, None)
+    assert found == ((F(2), F(1, 5)), (F(3), F(11, 100)), (F(4), F(1, 50)))
+    assert [(hit.blocks, hit.both) for hit in hits] == [(2, False)]
+    alone, _ = Pairs().worst_blocks(SpreadRule(InOne(), True, [1]), once, stays, None)
+    assert alone == ((F(2), F(1, 100)),)
+
+
 def test_both_ends_in_a_block_count_as_both_for_pairs() -> None:
     once = [((F(1), F(1, 10)),), ((F(1), F(1, 10)),)]
     both = [((F(5), F(1, 2)),), ((F(1), F(1, 5)),)]
