@@ -2,8 +2,8 @@
 order.
 
 `BACKENDS` is the table. They compute the privacy profile itself, each within its own rounding: the
-first that can is as good as any after it, and costs less. `RENYI` bounds the profile by Rényi
-divergences, which may be all that is known; `routes` asks it as well.
+first that can is as good as any after it, and costs less. Rényi divergences
+only bound the profile, which may be all that is known; `routes` asks for these as well.
 """
 
 from __future__ import annotations
@@ -37,22 +37,21 @@ from dpcompose.curves.curve import (
 )
 from dpcompose.curves.rounding.doubles import (
     BEYOND_DOUBLES,
+    LEAST,
     MARGIN,
+    MAX_BITS,
     WORKING_DIGITS,
     exact_of,
     float_of,
     log_of,
     shorten,
 )
-from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
+from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO
 
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.components import Ensemble
     from dpcompose.curves.backends.lattice.engine import Shared
     from dpcompose.curves.backends.lattice.powers import ProfileBound
-
-#: A sum of losses below this is not composed: δ is at most half of it.
-_MINUTE = Fraction(1, 10**60)
 
 
 class CurveQuestion(NamedTuple):
@@ -132,8 +131,8 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
     bound = question.greatest
     if bound is not None and epsilon >= bound:
         rest = Certified(ZERO, ZERO)
-    elif bound is not None and bound < _MINUTE:
-        # δ(0) ≤ tanh(bound/2).
+    elif bound is not None and bound < LEAST:
+        # Not composed: δ(0) ≤ tanh(bound/2).
         rest = Certified(shorten(bound / 2, up=True), None, False)
     else:
         found = _first(question, lambda backend: backend.delta(question, epsilon))
@@ -259,14 +258,14 @@ def _least_epsilon(
     """Returns `epsilon_at`, or the ε by Rényi divergences where that is less: it can be where the
     curve of a part is larger than that of any mechanism it stands for."""
     found = epsilon_at(composition, delta, effort)
-    other = _by_divergences(composition, lambda asked: RENYI.epsilon(asked, delta))
+    other = _by_divergences(composition, lambda asked: epsilon_by_divergences(asked, delta))
     return other if found is None else _smaller(found, other)
 
 
 def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
     """Returns `delta_at`, or the δ by Rényi divergences where that is less, as `_least_epsilon`."""
     found = delta_at(composition, epsilon, effort)
-    other = _by_divergences(composition, lambda asked: RENYI.delta(asked, epsilon))
+    other = _by_divergences(composition, lambda asked: delta_by_divergences(asked, epsilon))
     return _smaller(found, other)
 
 
@@ -463,12 +462,15 @@ def _fewer(curve: Curve) -> tuple[Curve, bool]:
 # --- Rényi divergences ---------------------------------------------------------------------------
 
 
-def _epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
+def epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    """Returns a bound of the least ε at δ, from above only, which may be all that is known; some
+    hundred evaluations of a formula for each part."""
     found = renyi.epsilon_at(question.curve, delta)
     return None if found is None else Certified(found, None, False)
 
 
-def _delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+def delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    """Returns a bound of the least δ at ε, as `epsilon_by_divergences`; None where it is 1."""
     found = renyi.delta_at(question.curve, epsilon)
     return Certified(found, None, False) if found < 1 else None
 
@@ -483,9 +485,4 @@ BACKENDS = (
     Backend("vertical line", _may_have_transforms, _epsilon_on_line, _delta_on_line),
     # A transform for each different loss. From above; from both sides where no loss was rounded.
     Backend("lattice", _may_need_grid, _epsilon_on_grid, _delta_on_grid),
-)
-#: The one that bounds the profile, which may be all that is known. Some hundred evaluations of a
-#: formula for each part. From above only.
-RENYI = Backend(
-    "Rényi divergences", lambda question: True, _epsilon_by_divergences, _delta_by_divergences
 )

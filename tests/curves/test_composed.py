@@ -25,7 +25,6 @@ from dpcompose.curves.backends.closed_forms.gaussian_profile import (
 from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
 from dpcompose.curves.backends.lattice.fewer_losses import (
-    MOST_IN_ALL,
     is_merged,
     merged,
     rounded,
@@ -34,6 +33,7 @@ from dpcompose.curves.backends.lattice.lattice import composed, lattice_law
 from dpcompose.curves.backends.lattice.law import Law, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     gap,
@@ -408,9 +408,9 @@ def test_very_many_losses_become_fewer_that_dominate() -> None:
     third = Response(F(1, 3))
     up = rounded(third, 4)
     assert isinstance(up, Response) and F(1, 3) <= up.epsilon <= F(1, 3) * F(9, 8)
-    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(MOST_IN_ALL + 1)]
+    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(FEW + 1)]
     found = merged(many)
-    assert is_merged(many) and len(found) <= MOST_IN_ALL
+    assert is_merged(many) and len(found) <= FEW
     assert sum(count for _, count in found) == len(many)
     before = sum(part.epsilon for part, _ in many)
     after = sum(part.epsilon * count for part, count in found if isinstance(part, Response))

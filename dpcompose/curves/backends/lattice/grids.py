@@ -33,7 +33,6 @@ from dpcompose.curves.backends.lattice.tuning import (
     FEW,
     FINE,
     KEPT,
-    LEAST,
     MAX_POINTS,
     MOST_POINTS,
     TOLERANCE,
@@ -51,7 +50,7 @@ from dpcompose.curves.curve import (
     Sampled,
     leans,
 )
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import LEAST, float_of
 
 #: Steps within the deviation of the least loss.
 _FINE = 32

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.curves.backends.lattice.tuning import LEAST, MOST_POINTS, NORMAL_TAIL
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -24,6 +24,7 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
 )
+from dpcompose.curves.rounding.doubles import LEAST
 
 #: A standard deviation that no bounded loss of one mechanism exceeds by much, however large it is.
 WIDEST = 1.7
