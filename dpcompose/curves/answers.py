@@ -2,8 +2,8 @@
 order.
 
 `BACKENDS` is the table. They compute the privacy profile itself, each within its own rounding: the
-first that can is as good as any after it, and costs less. `RENYI` bounds the profile by Rényi
-divergences, which may be all that is known; `routes` asks it as well.
+first that can is as good as any after it, and costs less. Rényi divergences
+only bound the profile, which may be all that is known; `routes` asks for these as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
-from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged, merged
 from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.curve import (
@@ -37,22 +36,21 @@ from dpcompose.curves.curve import (
 )
 from dpcompose.curves.rounding.doubles import (
     BEYOND_DOUBLES,
+    LEAST,
     MARGIN,
+    MAX_BITS,
     WORKING_DIGITS,
     exact_of,
     float_of,
     log_of,
     shorten,
 )
-from dpcompose.curves.rounding.exact import MAX_BITS, MAX_EXPONENT, ONE, ZERO
+from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO
 
 if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.components import Ensemble
     from dpcompose.curves.backends.lattice.engine import Shared
     from dpcompose.curves.backends.lattice.powers import ProfileBound
-
-#: A sum of losses below this is not composed: δ is at most half of it.
-_MINUTE = Fraction(1, 10**60)
 
 
 class CurveQuestion(NamedTuple):
@@ -132,8 +130,8 @@ def delta_at(composition: Curve, epsilon: Fraction, effort: EvaluationEffort = B
     bound = question.greatest
     if bound is not None and epsilon >= bound:
         rest = Certified(ZERO, ZERO)
-    elif bound is not None and bound < _MINUTE:
-        # δ(0) ≤ tanh(bound/2).
+    elif bound is not None and bound < LEAST:
+        # Not composed: δ(0) ≤ tanh(bound/2).
         rest = Certified(shorten(bound / 2, up=True), None, False)
     else:
         found = _first(question, lambda backend: backend.delta(question, epsilon))
@@ -203,24 +201,17 @@ def _split(curve: Curve) -> tuple[dict[Fraction, int], tuple[tuple[Part, int], .
 
 
 def _has_formula(question: CurveQuestion) -> bool:
-    """Returns whether the curve is of Gaussians, of equal responses, of one mechanism, or of one
-    sample."""
-    curve = question.curve
-    equal = len(curve.parts) == 1 and isinstance(curve.parts[0][0], Response) and not curve.gaussian
-    return not curve.parts or equal or isinstance(question.only, MechanismLoss | Sampled)
+    """Returns whether the curve is of Gaussians, of one mechanism, or of one sample."""
+    return not question.curve.parts or isinstance(question.only, MechanismLoss | Sampled)
 
 
 def _epsilon_by_formula(question: CurveQuestion, delta: Fraction) -> Certified | None:
-    curve = question.curve
-    if not curve.parts:
-        return gaussian_epsilon(curve.gaussian, delta)
-    [(part, count)] = curve.parts
-    match part:
-        case Response(epsilon):
-            return equal_epsilon(epsilon, count, delta)
-        case MechanismLoss():
+    if not question.curve.parts:
+        return gaussian_epsilon(question.curve.gaussian, delta)
+    match question.only:
+        case MechanismLoss() as part:
             return part.least_epsilon(delta)
-        case Sampled():
+        case Sampled() as part:
             effort = _for_once(question.effort)
             return behind_sample.epsilon_behind(
                 part, delta, lambda base, at: _least_epsilon(base, at, effort)
@@ -229,16 +220,12 @@ def _epsilon_by_formula(question: CurveQuestion, delta: Fraction) -> Certified |
 
 
 def _delta_by_formula(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
-    curve = question.curve
-    if not curve.parts:
-        return gaussian_delta(curve.gaussian, epsilon)
-    [(part, count)] = curve.parts
-    match part:
-        case Response(loss):
-            return equal_delta(loss, count, epsilon)
-        case MechanismLoss():
+    if not question.curve.parts:
+        return gaussian_delta(question.curve.gaussian, epsilon)
+    match question.only:
+        case MechanismLoss() as part:
             return part.least_delta(epsilon)
-        case Sampled():
+        case Sampled() as part:
             effort, side = _for_once(question.effort), question.effort.side
             other = not part.replace and part.side != "both" and side not in (None, part.side)
             return behind_sample.delta_behind(
@@ -259,14 +246,14 @@ def _least_epsilon(
     """Returns `epsilon_at`, or the ε by Rényi divergences where that is less: it can be where the
     curve of a part is larger than that of any mechanism it stands for."""
     found = epsilon_at(composition, delta, effort)
-    other = _by_divergences(composition, lambda asked: RENYI.epsilon(asked, delta))
+    other = _by_divergences(composition, lambda asked: epsilon_by_divergences(asked, delta))
     return other if found is None else _smaller(found, other)
 
 
 def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
     """Returns `delta_at`, or the δ by Rényi divergences where that is less, as `_least_epsilon`."""
     found = delta_at(composition, epsilon, effort)
-    other = _by_divergences(composition, lambda asked: RENYI.delta(asked, epsilon))
+    other = _by_divergences(composition, lambda asked: delta_by_divergences(asked, epsilon))
     return _smaller(found, other)
 
 
@@ -463,12 +450,15 @@ def _fewer(curve: Curve) -> tuple[Curve, bool]:
 # --- Rényi divergences ---------------------------------------------------------------------------
 
 
-def _epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
+def epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    """Returns a bound of the least ε at δ, from above only, which may be all that is known; some
+    hundred evaluations of a formula for each part."""
     found = renyi.epsilon_at(question.curve, delta)
     return None if found is None else Certified(found, None, False)
 
 
-def _delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+def delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    """Returns a bound of the least δ at ε, as `epsilon_by_divergences`; None where it is 1."""
     found = renyi.delta_at(question.curve, epsilon)
     return Certified(found, None, False) if found < 1 else None
 
@@ -483,9 +473,4 @@ BACKENDS = (
     Backend("vertical line", _may_have_transforms, _epsilon_on_line, _delta_on_line),
     # A transform for each different loss. From above; from both sides where no loss was rounded.
     Backend("lattice", _may_need_grid, _epsilon_on_grid, _delta_on_grid),
-)
-#: The one that bounds the profile, which may be all that is known. Some hundred evaluations of a
-#: formula for each part. From above only.
-RENYI = Backend(
-    "Rényi divergences", lambda question: True, _epsilon_by_divergences, _delta_by_divergences
 )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcompose.curves.answers import delta_at
+from dpcompose.curves.backends.lattice.tuning import PLACES
 from dpcompose.curves.backends.renyi import renyi_curves
 from dpcompose.curves.curve import (
     Concentrated,
@@ -21,12 +22,8 @@ from dpcompose.curves.curve import (
     Response,
     curve_of,
 )
+from dpcompose.curves.rounding.doubles import OUTSIDE
 from dpcompose.curves.rounding.exact import ONE, ZERO
-
-#: The least δ is computed at so many ε.
-_POINTS = 256
-#: They reach up to an ε at which no more than this δ is left.
-_MINUTE = Fraction(1, 10**15)
 
 
 def of_several_kinds(options: Sequence[Curve]) -> bool:
@@ -47,13 +44,13 @@ def least_curve(options: Sequence[Curve]) -> Curve | None:
     """Returns several bounds of one privacy loss as one curve, the least at each ε; None if nothing
     is known."""
     top, pure = _reach(options)
-    places = {top * n / _POINTS for n in range(_POINTS + 1)}
+    places = {top * n / PLACES for n in range(PLACES + 1)}
     for each in options:
         match each.part:
             case Response(epsilon):
                 places.add(min(epsilon, top))
             case Points(points):
-                places.update(min(epsilon, top) for epsilon, _ in points[:_POINTS])
+                places.update(min(epsilon, top) for epsilon, _ in points[:PLACES])
     found = {epsilon: _least_delta(options, epsilon) for epsilon in places}
     if pure is not None:
         found[pure] = ZERO
@@ -79,9 +76,9 @@ def _reach(options: Sequence[Curve]) -> tuple[Fraction, Fraction | None]:
     """Returns the ε up to which the curve is looked at, and the least ε at which δ is 0, None if
     there is none."""
     pure = min((each for each in map(_pure, options) if each is not None), default=None)
-    top = Fraction(1, _POINTS)
+    top = Fraction(1, PLACES)
     least = _least_delta(options, top)
-    while least > _MINUTE and (pure is None or top < pure):
+    while least > OUTSIDE and (pure is None or top < pure):
         further = _least_delta(options, 2 * top)
         # Beyond, δ does not fall any more.
         if further >= least and top >= 1:

@@ -16,7 +16,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from dpcompose.curves.rounding.binomial import chances
+from dpcompose.curves.rounding.doubles import LEAST
 from dpcompose.curves.rounding.exact import (
+    MOST_LAWS,
     capped_down,
     float_up,
     gaussian_mean_up,
@@ -275,13 +277,7 @@ class PoissonGroup:
         if not rows:
             return [Fraction(1)]
         numbers = [*(n for n in self.counted if n < rows), rows]
-        return chances(rows, min(max(self.rate, _LEAST_RATE), Fraction(1)), numbers)
-
-
-#: Smaller rates of several rows are raised to this.
-_LEAST_RATE = Fraction(1, 10**50)
-#: Up to so many rows all ways of sharing them out are told apart.
-_ALL_WAYS = 16
+        return chances(rows, min(max(self.rate, Fraction(LEAST)), Fraction(1)), numbers)
 
 
 def _counted_numbers(most: int) -> Iterator[int]:
@@ -290,7 +286,7 @@ def _counted_numbers(most: int) -> Iterator[int]:
     number = 0
     while number < most:
         yield number
-        number += 1 if number < _ALL_WAYS else number // 4
+        number += 1 if number < MOST_LAWS else number // 4
     yield most
 
 

@@ -15,9 +15,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpcompose.curves.answers import RENYI, CurveQuestion, delta_at, epsilon_at
+from dpcompose.curves.answers import (
+    CurveQuestion,
+    delta_at,
+    delta_by_divergences,
+    epsilon_at,
+    epsilon_by_divergences,
+)
 from dpcompose.curves.backends.closed_forms import stated_pairs
-from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.backends.renyi.renyi_curves import zcdp_of
 from dpcompose.curves.curve import (
     BEST,
@@ -202,10 +208,10 @@ def _renyi(composition: Curve, point: Point) -> RouteBound | None:
     found, question = None, CurveQuestion(composition)
     with suppress(*BEYOND_DOUBLES):
         if point.delta is not None:
-            found = RENYI.epsilon(question, point.delta)
+            found = epsilon_by_divergences(question, point.delta)
         else:
             assert point.epsilon is not None
-            found = RENYI.delta(question, point.epsilon)
+            found = delta_by_divergences(question, point.epsilon)
     if found is None:
         return RouteBound(rule, None) if in_renyi_terms(composition) else None
     return RouteBound(rule, found.upper)
@@ -257,7 +263,7 @@ def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
     hardly ever among them."""
     if point.delta is None or not composition.parts or not is_stated(composition):
         return []
-    if len(composition.parts) > MOST_IN_ALL:
+    if len(composition.parts) > FEW:
         return []
     stated = _stated(composition)
     with suppress(*BEYOND_DOUBLES):

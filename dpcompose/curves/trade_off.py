@@ -20,15 +20,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+from dpcompose.curves.backends.lattice.tuning import TOLERANCE
 from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.backends.renyi.renyi_tests import most_advantage, most_hits
 from dpcompose.curves.backends.renyi.valley import valley
 from dpcompose.curves.curve import Curve
 from dpcompose.curves.rounding.doubles import LEAST, shorten
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO, exp_up, float_up
-
-#: A profile that is greater than the others by no more than this share starts no further search.
-_SAME = Fraction(1, 10**8)
 
 
 class Divergences(NamedTuple):
@@ -166,7 +164,7 @@ class TradeOff:
         it is a new one."""
         which = max(range(len(self.profiles)), key=lambda each: self._delta(each, epsilon))
         known = self.greatest(epsilon) if self._greatest else -ONE
-        if self._delta(which, epsilon) <= known * (1 + _SAME):
+        if self._delta(which, epsilon) <= known * (1 + Fraction(TOLERANCE)):
             return False
         self._greatest.append(which)
         return True

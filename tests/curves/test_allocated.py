@@ -14,9 +14,9 @@ from scipy.stats import norm
 
 from dpcompose import curves
 from dpcompose.curves import Allocated, Curve
-from dpcompose.curves.backends.lattice import allocated as module
 from dpcompose.curves.backends.lattice.allocated import _Ratios, _spread, _sum, allocated
 from dpcompose.curves.backends.lattice.masses import profile
+from dpcompose.curves.backends.lattice.tuning import MAX_POINTS
 
 F = Fraction
 #: σ, ε, δ with the row against without it, and the other way, to twelve digits.
@@ -173,8 +173,8 @@ def test_known_ends() -> None:
             <= float(least.delta(epsilon=0)) * 1.01 + 1e-15
         )
         assert float(least.allocate(3).epsilon(delta="1e-6") or 1) <= 1e-6
-    most = curves.gaussian(sigma=1).allocate(module._MOST_STEPS)
-    more = curves.gaussian(sigma=1).allocate(module._MOST_STEPS * 1000)
+    most = curves.gaussian(sigma=1).allocate(MAX_POINTS)
+    more = curves.gaussian(sigma=1).allocate(MAX_POINTS * 1000)
     found = [float(each.delta(epsilon="1/100")) for each in (most, more)]
     assert found == pytest.approx([found[0]] * 2, rel=1e-4)
     for other in (curves.laplace(scale=1), curves.approx(0, "1/10")):

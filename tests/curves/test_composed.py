@@ -22,10 +22,8 @@ from dpcompose.curves.backends.closed_forms.gaussian_profile import (
     gaussian_delta,
     gaussian_epsilon,
 )
-from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
 from dpcompose.curves.backends.lattice.fewer_losses import (
-    MOST_IN_ALL,
     is_merged,
     merged,
     rounded,
@@ -34,6 +32,7 @@ from dpcompose.curves.backends.lattice.lattice import composed, lattice_law
 from dpcompose.curves.backends.lattice.law import Law, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.loss_distribution import masses
 from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.backends.renyi.cumulants import (
     cumulant,
     gap,
@@ -81,19 +80,17 @@ def true_epsilon(size: float, copies: int, delta: float) -> float:
 @pytest.mark.parametrize("copies", [1, 7, 60])
 @pytest.mark.parametrize("delta", [1e-2, 1e-5])
 def test_equal_responses(copies: int, delta: float) -> None:
-    found = equal_epsilon(TENTH, copies, F(delta))
+    curve = Curve(((Response(TENTH), copies),))
+    found = epsilon_at(curve, F(delta))
     assert found is not None and found.lower is not None
     assert float(found.upper) == pytest.approx(true_epsilon(0.1, copies, delta), abs=1e-9)
     assert found.lower <= found.upper
-    back = equal_delta(TENTH, copies, found.upper)
-    assert back is not None and float(back.upper) <= delta * (1 + 1e-12)
-    assert log_term(TENTH, copies, 0) == pytest.approx(
-        copies * math.log(math.exp(0.1) / (1 + math.exp(0.1))), rel=1e-4
-    )
+    assert float(delta_at(curve, found.upper).upper) <= delta * (1 + 1e-12)
 
 
 def test_no_delta_leaves_the_sum_and_a_delta_of_one_nothing() -> None:
-    sure, nothing = equal_epsilon(TENTH, 5, F(0)), equal_epsilon(TENTH, 5, F(1))
+    curve = Curve(((Response(TENTH), 5),))
+    sure, nothing = epsilon_at(curve, F(0)), epsilon_at(curve, F(1))
     assert sure is not None and sure.upper == F(1, 2)
     assert nothing is not None and nothing.upper == 0
 
@@ -408,9 +405,9 @@ def test_very_many_losses_become_fewer_that_dominate() -> None:
     third = Response(F(1, 3))
     up = rounded(third, 4)
     assert isinstance(up, Response) and F(1, 3) <= up.epsilon <= F(1, 3) * F(9, 8)
-    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(MOST_IN_ALL + 1)]
+    many = [(Response(F(1) + F(n, 10**6)), 1) for n in range(FEW + 1)]
     found = merged(many)
-    assert is_merged(many) and len(found) <= MOST_IN_ALL
+    assert is_merged(many) and len(found) <= FEW
     assert sum(count for _, count in found) == len(many)
     before = sum(part.epsilon for part, _ in many)
     after = sum(part.epsilon * count for part, count in found if isinstance(part, Response))

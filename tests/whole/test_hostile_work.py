@@ -17,6 +17,7 @@ from dpcompose.core.model.tree import lay_out
 from dpcompose.core.partitions import allocation
 from dpcompose.curves.answers import epsilon_at
 from dpcompose.curves.backends.lattice import fewer_losses, from_points
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.curve import Curve, Part, Sampled
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.curves.families.exponential_loss import BoundedRange
@@ -125,7 +126,7 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
     number, most = (6, 4) if kind in ("sample", "skellam") else (24, 8)
     parts = tuple((KINDS[kind](k), 1) for k in range(number))
     exact = epsilon_at(Curve(parts), DELTA)
-    for name in ("MOST_IN_ALL", "_MOST_OF_A_KIND"):
+    for name in ("FEW", "_MOST_OF_A_KIND"):
         monkeypatch.setattr(fewer_losses, name, most)
     assert fewer_losses.is_merged(parts) and len(fewer_losses.merged(parts)) <= most
     rounded = epsilon_at(Curve(parts), DELTA)
@@ -135,9 +136,7 @@ def test_what_is_rounded_up_to_fewer_dominates(kind: str, monkeypatch: pytest.Mo
 
 
 def test_few_are_left_alone() -> None:
-    parts = tuple(
-        (LaplaceLoss(Fraction(k + 30, 700)), k + 1) for k in range(fewer_losses.MOST_IN_ALL)
-    )
+    parts = tuple((LaplaceLoss(Fraction(k + 30, 700)), k + 1) for k in range(FEW))
     assert tuple(fewer_losses.merged(parts)) == parts and not fewer_losses.is_merged(parts)
 
 
@@ -156,8 +155,8 @@ def test_the_report_says_that_losses_were_rounded(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     says = "that is very many different losses: their parameters are rounded up to fewer"
-    assert fewer_losses.MOST_IN_ALL == 2048
-    for name in ("MOST_IN_ALL", "_MOST_OF_A_KIND"):
+    assert FEW == 2048
+    for name in ("FEW", "_MOST_OF_A_KIND"):
         monkeypatch.setattr(fewer_losses, name, most)
     for number, rounded in ((min(most, 30), False), (most + 1, True)):
         report = analyze(spec(laplaces(number)))

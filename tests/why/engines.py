@@ -83,7 +83,7 @@ LINE = "curves.backends.vertical_line"
 ENGINES = (
     Engine(
         "pure DP over several steps is less than one step of the sum (geometric curve)",
-        (("curves.families.pure_steps", "MOST_STEPS", 1),),
+        (("curves.families.pure_steps", "MOST_POINTS", 1),),
         "specs/patterns/visits-cap-and-places.yaml",
         0.1,
     ),

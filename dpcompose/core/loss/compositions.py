@@ -26,8 +26,8 @@ from dpcompose.curves import (
     curve_of,
     rank,
 )
-from dpcompose.curves.families import MOST_PATHS, PureSteps, as_responses
-from dpcompose.curves.rounding import ONE, ZERO, summed
+from dpcompose.curves.families import PureSteps, as_responses
+from dpcompose.curves.rounding import MOST_LAWS, ONE, ZERO, summed
 
 #: All choices of options of a pattern are tried if there are at most this many.
 MOST_CHOICES = 8
@@ -87,7 +87,7 @@ def _composition(known: Iterable[tuple[Curve, int]]) -> Curve:
         parts[Concentrated(rho)] = 1
     order = sorted(parts.items(), key=rank)
     made = Curve(tuple(order), summed(gaussians), no_failure.no_failure)
-    if sum(isinstance(part, PureSteps) for part in parts) > MOST_PATHS:
+    if sum(isinstance(part, PureSteps) for part in parts) > MOST_LAWS:
         made = as_responses(made)
     return made
 

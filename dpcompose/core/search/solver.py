@@ -22,8 +22,7 @@ from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.core.search.accountant import Accountant, Costs
-from dpcompose.curves.families import MOST_PATHS
-from dpcompose.curves.rounding import watch_rounding
+from dpcompose.curves.rounding import MOST_LAWS, watch_rounding
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
@@ -293,7 +292,7 @@ class Solver:
         if all(each.attained and not each.loose for each in patterned):
             return patterned
         finer: UndominatedLosses = tuple(self._solve(Patterns(curves=True)).loss)
-        small = all(len(each.atoms) <= MOST_PATHS for each in finer)
+        small = all(len(each.atoms) <= MOST_LAWS for each in finer)
         if not finer or finer == patterned or not small:
             return patterned
         if len(finer) * len(patterned) > MOST_TOGETHER:
@@ -318,7 +317,7 @@ class Solver:
             stated.update((one.notion, one.value, one.delta) for one in said)
         pairs = {each for each in stated if each[0] in (Notion.PURE, Notion.APPROX)}
         unlike = len(pairs) > 1 or any(each[0] is Notion.APPROX for each in pairs)
-        return (unlike or several) and len(stated) <= MOST_PATHS
+        return (unlike or several) and len(stated) <= MOST_LAWS
 
 
 def _visits(accountant: Accountant, answers: Sequence[RootAnswer]) -> Iterator[Visit]:

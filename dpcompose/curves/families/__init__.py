@@ -1,6 +1,6 @@
 """The privacy losses of concrete mechanisms, one file each."""
 
-from dpcompose.curves.families.clones import OUTSIDE, profile_of_clones
+from dpcompose.curves.families.clones import profile_of_clones
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.curves.families.exponential_loss import (
     BoundedRange,
@@ -10,7 +10,6 @@ from dpcompose.curves.families.exponential_loss import (
 from dpcompose.curves.families.geometric_loss import GeometricLoss, geometric_mu, geometric_rho
 from dpcompose.curves.families.laplace_loss import LaplaceLoss, laplace_mu, laplace_rho
 from dpcompose.curves.families.pure_steps import (
-    MOST_PATHS,
     PureSteps,
     as_responses,
     equal_steps,
@@ -24,10 +23,10 @@ from dpcompose.curves.families.randomized_response_loss import (
     two_answers_rho,
 )
 from dpcompose.curves.families.skellam_loss import LEAST_VARIANCE, SkellamLoss, skellam_rho
+from dpcompose.curves.rounding.doubles import OUTSIDE
 
 __all__ = [
     "LEAST_VARIANCE",
-    "MOST_PATHS",
     "OUTSIDE",
     "BoundedRange",
     "DiscreteGaussianLoss",

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcompose.curves.backends.lattice.tuning import MOST_LOG, MOST_POINTS
+from dpcompose.curves.backends.lattice.tuning import MOST_LOG, MOST_POINTS, PLACES
+from dpcompose.curves.rounding.doubles import OUTSIDE, PRODUCT_ROUNDING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,17 +17,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: The relative error of a chance in doubles, after some thousand products and a sum of a million
-#: terms.
-_MARGIN = 1e-9
-#: The numbers of clones, and of tokens, that are not summed have at most this chance together
-#: (Chernoff's bound).
-OUTSIDE = Fraction(1, 10**20)
 #: Numbers of clones within this share above the smallest of them are treated as the smallest, which
 #: is worse.
 _ALIKE = 1e-4
-#: The profile has about so many points up to the ε at which δ is as small as `OUTSIDE`.
-_POINTS = 512
 
 
 def profile_of_clones(
@@ -42,7 +35,7 @@ def profile_of_clones(
     import numpy as np
 
     # Less than the margin hides nothing, and more has no clones.
-    if not _MARGIN < each <= MOST_LOG:
+    if not PRODUCT_ROUNDING < each <= MOST_LOG:
         return
     epsilon = float(each)
     chance, rest = math.exp(-epsilon), -math.expm1(-epsilon)
@@ -57,14 +50,14 @@ def profile_of_clones(
         if not end:
             return 0.0
         top, bottom = float(ones[end - 1]), float(others[end - 1])
-        return max(0.0, top - math.exp(at) * bottom) + _MARGIN * top
+        return max(0.0, top - math.exp(at) * bottom) + PRODUCT_ROUNDING * top
 
     low, high = 0.0, epsilon
-    while high - low > high / _POINTS:
+    while high - low > high / PLACES:
         middle = (low + high) / 2
         low, high = (low, middle) if delta(middle) < OUTSIDE else (middle, high)
-    steps = math.ceil(_POINTS * each / Fraction(high))
-    for i in range(min(steps, _POINTS + 1)):
+    steps = math.ceil(PLACES * each / Fraction(high))
+    for i in range(min(steps, PLACES + 1)):
         at = each * i / steps
         yield at, Fraction(delta(float(at)))
     if steps <= MOST_POINTS:  # else a grid on which all points lie would be too long

@@ -11,6 +11,7 @@ from dpcompose.curves.backends.lattice.sizes import double_of, even
 from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.backends.renyi.cumulants import NOTHING, Cumulant
 from dpcompose.curves.curve import Concentrated, MechanismLoss
+from dpcompose.curves.rounding.exact import FURTHEST
 from dpcompose.curves.rounding.words import number
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ class DiscreteGaussianLoss(MechanismLoss):
     def _atom_masses(self, step: Fraction) -> Masses | None:
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice
+        from dpcompose.curves.backends.lattice.closed_laws import on_lattice
         from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, NORMAL_TAIL
         from dpcompose.curves.rounding.doubles import EPS
 
-        if self.variance > MAX_POINTS**2 or self.shift > MAX_SHIFT:
+        if self.variance > MAX_POINTS**2 or self.shift > FURTHEST:
             return None
         sigma = math.sqrt(self.variance)
         reach = math.ceil(NORMAL_TAIL * sigma) + 1

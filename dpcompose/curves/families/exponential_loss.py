@@ -40,11 +40,11 @@ class BoundedRange(MechanismLoss):
         """
         from dpcompose.curves.backends.lattice.closed_laws import response, slope
         from dpcompose.curves.backends.lattice.masses import bounded
-        from dpcompose.curves.backends.lattice.tuning import LEAST, WIDE
-        from dpcompose.curves.rounding.doubles import EPS
+        from dpcompose.curves.backends.lattice.tuning import NATS
+        from dpcompose.curves.rounding.doubles import EPS, LEAST
 
         # Where the density would leave the range of doubles, the loss is taken for an ε-DP one.
-        if step > WIDE or self.epsilon < LEAST:
+        if step > NATS or self.epsilon < LEAST:
             return response(self.epsilon, step)
         whole = -math.expm1(-bounded(self.epsilon, 700.0))
         return slope(self.epsilon, 0.5 / whole * (1 + 8 * EPS), step)

@@ -19,6 +19,8 @@ from dpcompose.curves.backends.renyi.cumulants import (
 from dpcompose.curves.curve import MechanismLoss
 from dpcompose.curves.rounding.doubles import FORMULA_MARGIN, digits_of, mpf_of, up
 from dpcompose.curves.rounding.exact import (
+    FURTHEST,
+    MANY,
     MAX_EXPONENT,
     ZERO,
     bits_up,
@@ -35,10 +37,6 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.vertical_line.transforms import ResponseTransforms
 
 
-#: The values of the noise are summed in at most so many blocks of neighbours.
-_BLOCKS = 400
-
-
 @dataclass(frozen=True, slots=True)
 class GeometricLoss(MechanismLoss):
     """Two-sided geometric noise, mass proportional to e^(-|n|/scale), moved by a whole `shift` ≥
@@ -53,13 +51,13 @@ class GeometricLoss(MechanismLoss):
         -s/scale."""
         import numpy as np
 
-        from dpcompose.curves.backends.lattice.closed_laws import MAX_SHIFT, on_lattice, response
-        from dpcompose.curves.backends.lattice.tuning import LOG_TAIL, MAX_POINTS
+        from dpcompose.curves.backends.lattice.closed_laws import on_lattice, response
+        from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, TAIL
         from dpcompose.curves.rounding.doubles import EPS
 
         # Far down, atoms of little mass are raised to the last one that is listed.
-        count = min(self.shift, math.ceil(LOG_TAIL * self.scale) + 1)
-        if 2 * count > MAX_POINTS or self.shift > MAX_SHIFT or self.scale * 500 < 1:
+        count = min(self.shift, math.ceil(-math.log(TAIL) * self.scale) + 1)
+        if 2 * count > MAX_POINTS or self.shift > FURTHEST or self.scale * 500 < 1:
             return response(self.greatest(), step)
         rate = float(1 / self.scale)
         places = np.arange(count + 1, dtype=np.int64)
@@ -67,7 +65,7 @@ class GeometricLoss(MechanismLoss):
         p: Floats = np.exp(-rate * places) * (-math.expm1(-rate) / (1 + ratio))
         p[0] = 1 / (1 + ratio)
         p[-1] = math.exp(-rate * count) / (1 + ratio)
-        p *= 1 + (float(LOG_TAIL) + 64) * EPS
+        p *= 1 + (64 - math.log(TAIL)) * EPS
         return on_lattice(self.shift - 2 * places, 1 / self.scale, p, step)
 
     def cumulant(self) -> Cumulant:
@@ -112,7 +110,7 @@ def _cumulant(shift: int, rate: float) -> Callable[[float], float]:
     # as its first, which loses most.
 
     inside = (shift - 1) // 2
-    width = max(1, -(-inside // _BLOCKS))
+    width = max(1, -(-inside // MANY))
     starts = [(x, min(width, inside + 1 - x)) for x in range(1, inside + 1, width)]
     one, beyond = gap(rate), 1 + math.exp(-rate)
 

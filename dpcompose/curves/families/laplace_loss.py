@@ -42,10 +42,10 @@ class LaplaceLoss(MechanismLoss):
     def masses(self, step: Fraction) -> Masses:
         from dpcompose.curves.backends.lattice.closed_laws import response, slope
         from dpcompose.curves.backends.lattice.masses import Masses, bounded, split
-        from dpcompose.curves.backends.lattice.tuning import WIDE
+        from dpcompose.curves.backends.lattice.tuning import NATS
         from dpcompose.curves.rounding.doubles import EPS
 
-        if step > WIDE:
+        if step > NATS:
             return response(self.shift, step)
         law = slope(self.shift, 0.25, step)
         low = 0.5 * math.exp(-bounded(self.shift, 700.0)) * (1 + 4 * EPS)

@@ -7,18 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.curve import Curve, Part, Response
 from dpcompose.curves.families.geometric_loss import GeometricLoss
 from dpcompose.curves.order import rank
 from dpcompose.curves.rounding.doubles import LEAST
 from dpcompose.curves.rounding.exact import MAX_EXPONENT
 from dpcompose.curves.rounding.words import count_text, number
-
-#: A composition of more different paths counts each as a response: each path takes a loss
-#: distribution of its own.
-MOST_PATHS = 32
-#: A path of more steps counts as one step of the sum.
-MOST_STEPS = 10**5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,7 @@ class PureSteps(GeometricLoss):
         """Returns the loss over tables `steps` times as many steps apart; see `equal_steps`."""
         return (
             self.with_shift(Fraction(steps))
-            if steps <= MOST_STEPS
+            if steps <= MOST_POINTS
             else Response(steps / self.scale)
         )
 
@@ -67,7 +62,7 @@ def equal_steps(epsilon: Fraction, steps: int) -> Part:
     """Returns the worst loss of an ε-DP mechanism for tables that are `steps` steps apart, ε > 0;
     for an ε or a number of steps beyond all use that of a (`steps`·ε)-DP mechanism, which is
     larger."""
-    if not 1 < steps <= MOST_STEPS or not LEAST < epsilon <= MAX_EXPONENT:
+    if not 1 < steps <= MOST_POINTS or not LEAST < epsilon <= MAX_EXPONENT:
         return Response(epsilon * steps)
     return PureSteps(steps, 1 / epsilon)
 

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcompose.curves.backends.lattice.sizes import double_of
 from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
-from dpcompose.curves.backends.renyi.cumulants import ROUNDING, Cumulant
+from dpcompose.curves.backends.renyi.cumulants import Cumulant
 from dpcompose.curves.backends.renyi.largest import largest_ratio
 from dpcompose.curves.curve import Concentrated, MechanismLoss
-from dpcompose.curves.rounding.doubles import BITS, EPS
+from dpcompose.curves.rounding.doubles import BITS, EPS, ROUNDING
 from dpcompose.curves.rounding.exact import ZERO, float_up
 from dpcompose.curves.rounding.words import number
 
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from dpcompose.curves.backends.lattice.masses import Masses
 
 
-#: Less noise than this is refused.
+#: Less noise than this is refused. Noise of a variance above its inverse is bounded by noise of the
+#: inverse: it is the sum of that and of independent Skellam noise.
 LEAST_VARIANCE = Fraction(1, 10**6)
-#: Noise of a larger variance is bounded by noise of this variance: it is the sum of that and of
-#: independent Skellam noise.
-_MUCH = Fraction(10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ class SkellamLoss(MechanismLoss):
         return Concentrated(self.rho())
 
     def attained(self) -> bool:
-        return self.shift <= MOST_POINTS and self.variance <= _MUCH
+        return self.shift <= MOST_POINTS and self.variance <= 1 / LEAST_VARIANCE
 
     def describe(self) -> str:
         return f"Skellam noise of variance {number(self.variance)} moved by {self.shift}"
@@ -114,7 +112,7 @@ class _Law(NamedTuple):
 def _law(shift: int, variance: Fraction) -> _Law:
     import numpy as np
 
-    v = min(variance, _MUCH)
+    v = min(variance, 1 / LEAST_VARIANCE)
     reach = math.ceil(17 * math.sqrt(v) + 2 * float(v) ** 0.75) + 60
     steps = _ratios(v, reach + shift + 1)
     # ln(1/r) from 1-r has all its digits also where r is next to 1; sums of them are exact.
@@ -162,7 +160,7 @@ def _cumulant(shift: int, variance: Fraction) -> Callable[[float], float]:
     # its tangent; there the chances fall at least as fast as `ratio`.
     import numpy as np
 
-    law, v = _law(shift, variance), float(min(variance, _MUCH)) * (1 - EPS)
+    law, v = _law(shift, variance), float(min(variance, 1 / LEAST_VARIANCE)) * (1 - EPS)
     with np.errstate(divide="ignore"):
         logs = np.log(law.p)
     far = law.last + shift
@@ -231,7 +229,7 @@ def skellam_rho(shift: int, variance: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _largest(shift: int, variance: Fraction) -> Fraction:
-    v = float(min(variance, _MUCH)) * (1 - EPS)
+    v = float(min(variance, 1 / LEAST_VARIANCE)) * (1 - EPS)
     exact = _cumulant(shift, variance)
     # The limit as α → 1.
     floor = exact(1e-9) / 1e-9

@@ -1,10 +1,10 @@
 """Exact fractions and rounding to the safe side, in fractions, doubles and words."""
 
 from dpcompose.curves.rounding.binomial import chances, distinct_numbers, truncated
-from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES
+from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, MAX_BITS
 from dpcompose.curves.rounding.exact import (
-    MAX_BITS,
     MAX_EXPONENT,
+    MOST_LAWS,
     ONE,
     ZERO,
     added_share_up,
@@ -45,6 +45,7 @@ __all__ = [
     "BEYOND_DOUBLES",
     "MAX_BITS",
     "MAX_EXPONENT",
+    "MOST_LAWS",
     "NAMES",
     "ONE",
     "ZERO",

@@ -8,17 +8,11 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
-from dpcompose.curves.rounding.exact import ONE, ZERO
+from dpcompose.curves.rounding.doubles import LEAST, PRODUCT_ROUNDING
+from dpcompose.curves.rounding.exact import MANY, MOST_LAWS, ONE, ZERO
 
-#: Up to so many rows the chances are exact fractions; above they are sums of doubles.
-_EXACT = 1_000
 #: Above this expected number of drawn rows their number is bounded by Chernoff's inequality.
 _MOST_EXPECTED = 10_000
-#: The relative error of a chance in doubles; and a chance below which no more terms are added, all
-#: of which are at most twenty times this.
-_ROOM, _RARE = 2.0**-31, 1e-80
-#: Up to so many drawn rows every number has its own curve, above that one in every few.
-_EACH = 32
 
 
 def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]:
@@ -29,7 +23,7 @@ def chances(rows: int, rate: Fraction, numbers: Sequence[int]) -> list[Fraction]
     are 1 in all; those of very many rows are rounded up.
     """
     ends = [0, *numbers]
-    if rows <= _EXACT:
+    if rows <= MANY:
         yes, no = rate.numerator, rate.denominator - rate.numerator
         ways = [math.comb(rows, n) * yes**n * no ** (rows - n) for n in range(rows + 1)]
         whole = rate.denominator**rows
@@ -60,13 +54,13 @@ def _at_least(rows: int, rate: Fraction, number: int) -> tuple[Fraction, Fractio
     drawn."""
     if number > rows:
         return ZERO, ZERO
-    if rows <= _EXACT:
+    if rows <= MANY:
         exact = chances(rows, rate, [number - 1, rows] if number > 1 else [rows])[-1]
         return exact, exact
     most = _more_than(rows, rate, number - 1)
     if rate * rows > _MOST_EXPECTED:
         return ZERO, most
-    return max(ZERO, most * (1 - Fraction(2 * _ROOM)) - Fraction(100 * _RARE)), most
+    return max(ZERO, most * (1 - Fraction(2 * PRODUCT_ROUNDING)) - Fraction(100 * LEAST)), most
 
 
 def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
@@ -79,7 +73,7 @@ def distinct_numbers(rows: int, rate: Fraction, all_at_once: bool) -> list[int]:
     """
     every = list(_numbers(rows))
     below = list(accumulate(chances(rows, rate, every)))[1:]
-    hardly = Fraction(100 * _RARE)
+    hardly = Fraction(100 * LEAST)
     first = 0
     if all_at_once:
         first = next(i for i, chance in enumerate(below) if chance > hardly)
@@ -92,7 +86,7 @@ def _numbers(rows: int) -> Iterator[int]:
     number = 1
     while number < rows:
         yield number
-        number += max(1, number // _EACH)
+        number += max(1, number // MOST_LAWS)
     yield rows
 
 
@@ -105,7 +99,7 @@ def _more_than(rows: int, rate: Fraction, number: int) -> Fraction:
         if beyond <= 0:
             return ONE
         nats = beyond**2 / (2 + beyond) * float(min(mean, Fraction(10**300)))
-        return Fraction(math.exp(-min(nats * (1 - _ROOM), 700.0)))
+        return Fraction(math.exp(-min(nats * (1 - PRODUCT_ROUNDING), 700.0)))
     first, tail = _tail(rows, rate)
     if number < first:
         return ONE
@@ -124,17 +118,17 @@ def _tail(rows: int, rate: Fraction) -> tuple[int, list[Fraction]]:
     odds = float(rate / (1 - rate)) if rate < 1 else math.inf
     above, below = [1.0], [1.0]
     for n in range(mode, rows):
-        if above[-1] < _RARE:
+        if above[-1] < LEAST:
             break
         above.append(above[-1] * odds * ((rows - n) / (n + 1)))
     for n in range(mode, 0, -1):
-        if below[-1] < _RARE:
+        if below[-1] < LEAST:
             break
         below.append(below[-1] * n / (odds * (rows - n + 1)))
     sizes = [*below[:0:-1], *above]
     whole = math.fsum(sizes)
     # Quotients fall, and are below 0.95 where so few are expected and so large a number is so rare.
-    rest = 20 * _RARE if sizes[-1] < _RARE else 0.0
+    rest = 20 * LEAST if sizes[-1] < LEAST else 0.0
     sums = list(accumulate([rest, *sizes[:0:-1]]))[::-1]
-    most = [Fraction(min(each / whole * (1 + _ROOM), 1.0)) for each in sums]
+    most = [Fraction(min(each / whole * (1 + PRODUCT_ROUNDING), 1.0)) for each in sums]
     return mode - len(below) + 1, most

@@ -13,6 +13,12 @@ UNIT, EPS = 2.0**-53, 2.0**-52
 MARGIN, WORKING_DIGITS = Fraction(1, 10**30), 40
 #: The same for a single formula in 60 digits.
 FORMULA_MARGIN = Fraction(1, 10**40)
+#: The relative error that is allowed for what takes some hundred operations in doubles.
+ROUNDING = 1e-13
+#: The same for sums and searches of some thousand such numbers.
+SUM_ROUNDING = 5e-13
+#: The same for a chance that is a product of up to a million numbers.
+PRODUCT_ROUNDING = 1e-9
 #: Results of floating-point sums are rounded up to so many significant digits, so that all machines
 #: give the same.
 DIGITS = 11
@@ -20,10 +26,14 @@ DIGITS = 11
 BEYOND_DOUBLES = (ArithmeticError, ValueError)
 #: Results are rounded to this many significant bits.
 BITS = 160
-#: Parameters of losses below this are raised to it, so that no product of two underflows.
+#: Parameters of losses and chances below this are raised to it, so that no product of two
+#: underflows; and no grid is finer.
 LEAST = 1e-100
-#: Numbers below 2 to this power are rounded to it or to 0: as fractions they would fill the memory.
-_FAINT = -30_000
+#: A chance that is set aside for what is left out of a law, and counts as giving everything away.
+OUTSIDE = Fraction(1, 10**20)
+#: Numbers with denominators of more bits than this are rounded to some BITS bits, and those of less
+#: than 2 to minus four times this to that or to 0: longer fractions would fill the memory.
+MAX_BITS = 8192
 
 
 def digits_of(x: Fraction) -> int:
@@ -63,7 +73,7 @@ def exact_of(x: Any) -> Fraction:
 def up(x: Any, margin: Fraction) -> Fraction:
     """Returns x·(1 + `margin`) for a number of mpmath above 0, rounded up to few bits."""
     if _is_faint(x):
-        return Fraction(1, 1 << -_FAINT)
+        return Fraction(1, 1 << 4 * MAX_BITS)
     return shorten(exact_of(x) * (1 + margin), up=True)
 
 
@@ -78,7 +88,7 @@ def _is_faint(x: Any) -> bool:
     """Returns whether twice the number is still below the least positive number that is
     reported."""
     _, mantissa, exponent, bits = x._mpf_
-    return bool(mantissa) and exponent + bits < _FAINT
+    return bool(mantissa) and exponent + bits < -4 * MAX_BITS
 
 
 def shorten(x: Fraction, *, up: bool) -> Fraction:

@@ -9,27 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
-from dpcompose.curves.rounding.doubles import BITS
+from dpcompose.curves.rounding.doubles import BITS, MAX_BITS
 
 ZERO, ONE = Fraction(0), Fraction(1)
-#: Operations in 50 digits, and the factor that then covers the rounding of a few of them.
-_CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_UP = Fraction(10**45 + 1, 10**45)
-#: Rounds up to 50 significant digits.
+#: Operations in 50 digits, rounded up, and the factor that covers the rounding of a few of them.
 UP = Context(prec=50, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
-#: A sum whose denominator needs more bits than this is rounded up to some BITS bits.
-MAX_BITS = 8192
+_UP = Fraction(10**45 + 1, 10**45)
 #: Above this exponent a factor e^x is no longer written out: no δ survives it.
 MAX_EXPONENT = 10_000
 #: Above this ε the tail of the normal law is replaced by the first term of its expansion, which has
 #: 14 digits there; exponents of doubles and decimals end soon after.
 FURTHEST = 10**15
+#: So many things (rows, steps of a path, blocks of a sum) are treated one by one; of more, several
+#: count as the worst of them.
+MANY = 1024
+#: So many different laws are made one by one, each of which takes as long as the rest of an answer.
+MOST_LAWS = 32
 
 
 class Watch:
@@ -66,7 +67,7 @@ def _digits(n: int) -> int:
 
 
 def _decimal(x: Fraction) -> Decimal:
-    return _CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))
+    return UP.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
 def _margin(x: Decimal) -> Fraction:
@@ -110,7 +111,7 @@ def exp_up(x: Fraction) -> Fraction:
     if x < -MAX_EXPONENT:
         x = Fraction(-MAX_EXPONENT)
     # The argument's relative error of 10**-49 costs at most |x|·10**-49 < 10**-45 in the result.
-    value = _CONTEXT.exp(_decimal(x))
+    value = UP.exp(_decimal(x))
     return _shorten(Fraction(value) * (1 + Fraction(3, 10**45)))
 
 
@@ -302,7 +303,7 @@ def log_inverse_up(x: Fraction) -> Fraction:
         # -ln(1-d) ≤ d/(1-d), which is this close.
         return (1 - x) / x
     # Not the sign operator, which would round to the digits of the thread's own context.
-    logarithm = _CONTEXT.minus(_CONTEXT.ln(_decimal(x)))
+    logarithm = UP.minus(UP.ln(_decimal(x)))
     return _shorten(_margin(logarithm) + Fraction(1, 10**48))
 
 

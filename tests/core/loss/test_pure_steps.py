@@ -15,9 +15,9 @@ from dpcompose.core.loss.dominance import covering, dominates
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions, is_noise
 from dpcompose.curves import curve_of
 from dpcompose.curves.answers import delta_at, epsilon_at
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS
 from dpcompose.curves.curve import Curve, Part, Response
 from dpcompose.curves.families.pure_steps import (
-    MOST_STEPS,
     PureSteps,
     as_responses,
     equal_steps,
@@ -66,7 +66,7 @@ def test_the_curve_is_the_iterated_power_function(epsilon: str, steps: int) -> N
 def test_minute_or_very_many_steps_are_one_step_of_the_sum() -> None:
     assert equal_steps(F(1), 1) == Response(F(1))
     assert equal_steps(F(1, 10**101), 3) == Response(F(3, 10**101))
-    assert equal_steps(F(1), MOST_STEPS + 1) == Response(F(MOST_STEPS + 1))
+    assert equal_steps(F(1), MOST_POINTS + 1) == Response(F(MOST_POINTS + 1))
     assert equal_steps(F(10**400), 2) == Response(F(2 * 10**400))
 
 

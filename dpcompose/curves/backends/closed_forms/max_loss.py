@@ -21,9 +21,8 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
 )
-from dpcompose.curves.rounding.doubles import shorten
+from dpcompose.curves.rounding.doubles import MAX_BITS, shorten
 from dpcompose.curves.rounding.exact import (
-    MAX_BITS,
     MAX_EXPONENT,
     ONE,
     ZERO,

@@ -22,24 +22,19 @@ from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.powers import LossBound
 from dpcompose.curves.backends.lattice.profiles import greatest
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
-from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, NORMAL_TAIL
+from dpcompose.curves.backends.lattice.tuning import FEW, FINE, MAX_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import Allocated
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.doubles import EPS, LEAST, SUM_ROUNDING
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
 #: With another μ it is as if the step were known, which is never less.
 _LEAST_MU, _MOST_MU = Fraction(1, 10**9), 12
-#: As if there were at most so many steps: with fewer, L is spread further.
-_MOST_STEPS = 10**6
 #: Places of the law of a sum; an eighth as many are enough for choosing them.
 _PLACES = 1200
 #: Places lie as densely as this power of the mass there, and a share of them evenly.
 _POWER, _EVEN = 0.125, 0.1
 #: Beyond this mass a law is cut.
 _CUT = 1e-24
-#: What roundings change relatively, at most: each value by some 10 for each of 40 sums, and before
-#: by those of a logarithm up to 400; the chances of t numbers by t times the roundings of a block.
-_OFF_VALUE, _OFF_CHANCE = 1e-12, 2 * FINE * EPS
 
 
 class _Ratios(NamedTuple):
@@ -70,7 +65,8 @@ def losses_of(part: Allocated, side: str) -> list[LossBound] | None:
     `part.side` "both" of the two orders; None where μ is out of range."""
     if not _LEAST_MU**2 <= part.gaussian <= _MOST_MU**2:
         return None
-    steps = min(part.steps, _MOST_STEPS)
+    # As if there were at most so many steps: with fewer, L is spread further.
+    steps = min(part.steps, MAX_POINTS)
     sums = _added_up(part.gaussian, steps)
     if part.side == "both":
         return [_of_loss(sums, steps, added) for added in (False, True)]
@@ -80,13 +76,15 @@ def losses_of(part: Allocated, side: str) -> list[LossBound] | None:
 def _of_loss(sums: _Ratios, steps: int, added: bool) -> LossBound:
     """Returns the privacy losses with their chances: ln L under P (with the row), or, where
     `added`, -ln L under Q; L as in the module. `sums`: the law of X_1+…+X_t; `steps`: t."""
+    # Roundings: each value may be off by some 10 for each of 40 sums, and before by those of a
+    # logarithm up to 400; the chances of t numbers by t times the roundings of a block.
     losses = np.log(sums.values[1:]) - math.log(steps)
-    rise = 1 + steps * _OFF_CHANCE
+    rise = 1 + steps * 2 * FINE * EPS
     chances = sums.chances * rise
     if added:
-        return LossBound(_OFF_VALUE - losses, chances[1:], float(chances[0]) + LEAST)
+        return LossBound(SUM_ROUNDING - losses, chances[1:], float(chances[0]) + LEAST)
     told = sums.told / steps * rise + LEAST
-    return LossBound(_OFF_VALUE + losses, chances[1:] * sums.values[1:] / steps, told)
+    return LossBound(SUM_ROUNDING + losses, chances[1:] * sums.values[1:] / steps, told)
 
 
 @lru_cache(maxsize=16)  # a law is put on several grids, in both orders

@@ -30,17 +30,13 @@ from dpcompose.curves.backends.lattice.masses import (
 from dpcompose.curves.backends.lattice.profiles import from_profile
 from dpcompose.curves.backends.lattice.tuning import (
     FEW,
-    LEAST,
-    LOG_TAIL,
     MAX_POINTS,
     MOST_LOG,
     MOST_POINTS,
     TAIL,
 )
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.doubles import EPS, LEAST
 from dpcompose.curves.rounding.exact import FURTHEST, float_up
-
-MAX_SHIFT = 1 << 60
 
 
 def response(epsilon: Fraction, step: Fraction) -> Masses:
@@ -102,7 +98,7 @@ def slope(top: Fraction, height: float, step: Fraction) -> Masses:
     last, lowest = math.floor(top / step), math.floor(-top / step)
     width = float(step)
     # The density falls as e^(l/2) below the greatest loss.
-    first = max(lowest, last - min(MAX_POINTS, math.ceil(2 * LOG_TAIL / width) + 1))
+    first = max(lowest, last - min(MAX_POINTS, math.ceil(-2 * math.log(TAIL) / width) + 1))
     over = top - last * step
     below = np.arange(last - first, -1, -1, dtype=np.float64) * width + float(over)
     density = height * np.exp(-below / 2) * (1 + (below + 64) * EPS)
@@ -130,10 +126,6 @@ def _ends(start: Fraction, end: Fraction, step: Fraction) -> tuple[float, float]
     return upper, lower
 
 
-#: The least and the greatest order less 1 that are looked at.
-_LEAST, _MOST = 1e-12, 1e12
-
-
 def divergence(
     points: tuple[tuple[Fraction, Fraction], ...], rho: Fraction, step: Fraction
 ) -> Masses:
@@ -145,7 +137,8 @@ def divergence(
     for i, (start, value) in enumerate(corners):
         if i + 1 < len(corners):
             end, high = corners[i + 1]
-            s = np.geomspace(max(start, _LEAST), end, 2 * FEW) if end > _LEAST else np.array([end])
+            least = 1 / FURTHEST
+            s = np.geomspace(max(start, least), end, 2 * FEW) if end > least else np.array([end])
             slopes.append(np.full(len(s), (high - value) / (end - start)))
         elif points:
             break
@@ -174,7 +167,7 @@ def _corners(points: tuple[tuple[Fraction, Fraction], ...]) -> list[tuple[float,
     curve = [(Fraction(0), Fraction(0))]
     for alpha, epsilon in points:
         corner = (alpha - 1, (alpha - 1) * epsilon)
-        if corner[0] > _MOST or corner[1] > FURTHEST:
+        if max(corner) > FURTHEST:
             break
         while len(curve) > 1 and _steepness(curve[-2], curve[-1]) >= _steepness(curve[-1], corner):
             curve.pop()

@@ -227,7 +227,7 @@ def chernoff(parts: Ensemble, theta: float, nats: float) -> tuple[float, float]:
     spread = math.sqrt(here.variance)
     if spread == 0:
         return 1.0, 1.0
-    tries = [2.0 ** (i / 2) * math.sqrt(2 * nats) / spread for i in range(-10, 9)]
+    tries = [2.0 ** (i / 2) * math.sqrt(2 * nats) / spread for i in range(-80, 9)]
 
     def bound(s: float) -> float:
         return (moments(parts, theta + s, gaussian=False).cumulant - here.cumulant + nats) / abs(s)

@@ -20,9 +20,8 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.lattice import lattice_law, window
 from dpcompose.curves.backends.lattice.law import Law, LogDelta, delta_of, epsilon_of, lower_epsilon
 from dpcompose.curves.backends.lattice.masses import Masses
-from dpcompose.curves.backends.lattice.tuning import KEPT, LEAST, MAX_POINTS, NATS, TOLERANCE
-from dpcompose.curves.rounding.doubles import float_of
-from dpcompose.curves.rounding.exact import MAX_BITS
+from dpcompose.curves.backends.lattice.tuning import KEPT, MAX_POINTS, NATS, TOLERANCE
+from dpcompose.curves.rounding.doubles import LEAST, MAX_BITS, float_of
 
 
 @dataclass(frozen=True, slots=True)

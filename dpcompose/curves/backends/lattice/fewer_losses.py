@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.curve import Concentrated, MechanismLoss, Part, Response, Sampled
 from dpcompose.curves.rounding.exact import ZERO, bits_up
 
 Parts = Sequence[tuple[Part, int]]
 
-#: So many different losses of all kinds are kept as they are.
-MOST_IN_ALL = 2048
-#: Else so many of a kind, and never more samples, whose laws take longest.
+#: Of more than FEW different losses of all kinds so many of a kind are kept, and never more
+#: samples, whose laws take longest.
 _MOST_OF_A_KIND = 128
 #: Significant bits that are kept of a parameter; fewer where these do not leave few enough.
 _BITS = 12
@@ -52,8 +52,8 @@ def is_merged(parts: Parts) -> bool:
 def _most_of_kind(kind: type, in_all: int) -> int:
     """Returns how many different parts of a kind are kept, of `in_all` parts."""
     if kind is Response:
-        return MOST_IN_ALL
-    return _MOST_OF_A_KIND if kind is Sampled or in_all > MOST_IN_ALL else MOST_IN_ALL
+        return FEW
+    return _MOST_OF_A_KIND if kind is Sampled or in_all > FEW else FEW
 
 
 def _fewer(kind: type, parts: dict[Part, int], most: int) -> dict[Part, int]:

@@ -33,7 +33,6 @@ from dpcompose.curves.backends.lattice.tuning import (
     FEW,
     FINE,
     KEPT,
-    LEAST,
     MAX_POINTS,
     MOST_POINTS,
     TOLERANCE,
@@ -51,7 +50,7 @@ from dpcompose.curves.curve import (
     Sampled,
     leans,
 )
-from dpcompose.curves.rounding.doubles import float_of
+from dpcompose.curves.rounding.doubles import LEAST, float_of
 
 #: Steps within the deviation of the least loss.
 _FINE = 32
@@ -228,14 +227,14 @@ class Grid:
         step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
         most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
-        step = max(min(step, self.least / _FINE, self.longest / FINE), span / most)
+        # Neither the window nor the law of any part has too many points there.
+        least = max(span / most, 2 * self.longest / MAX_POINTS)
+        step = max(min(step, self.least / _FINE, self.longest / FINE), least)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
         fine = self._on(_anchored(self.asked, step))
-        # A law, or a window that is wider there than on the coarse grid, may have too many points.
-        fits = all(law.infinite < 1 for law, _ in fine)
-        found = method.answer(fine, rough, self.shared) if fits else None
-        return found or method.answer(laws, rough, self.shared)
+        # A window that is wider there than on the coarse grid may have too many points.
+        return method.answer(fine, rough, self.shared) or method.answer(laws, rough, self.shared)
 
     def _on(self, step: Fraction) -> Laws:
         """Returns the laws on one grid, kept where many questions are asked about the same

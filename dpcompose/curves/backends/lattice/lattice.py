@@ -37,9 +37,9 @@ from dpcompose.curves.backends.lattice.components import (
 from dpcompose.curves.backends.lattice.law import Law
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.normal import dot
-from dpcompose.curves.backends.lattice.tuning import LEAST, MAX_POINTS, NATS, TAIL
-from dpcompose.curves.rounding.doubles import EPS, UNIT, float_of
-from dpcompose.curves.rounding.exact import ZERO
+from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, NATS, TAIL
+from dpcompose.curves.rounding.doubles import EPS, LEAST, UNIT, float_of
+from dpcompose.curves.rounding.exact import MOST_LAWS, ZERO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,8 +295,6 @@ def _transform_of(first: int, chances: Any, count: int, points: int) -> tuple[An
 
 #: The means of neighbouring tilts are no further apart than so many times their deviations in all.
 _APART = 2.5
-#: At most so many tilts are tried; between those that are too far apart Chernoff's bound is taken.
-_TILTS = 48
 
 
 def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
@@ -335,9 +333,10 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
 
 def _tilts(parts: Ensemble, last: float) -> list[float]:
     """Returns tilts from 0 to `last`, ascending, of which the tilted laws leave no gap between
-    them, as far as so many tilts can: the widest gap is halved first."""
+    them, as far as MOST_LAWS of them can: the widest gap is halved first. Between those that are
+    too far apart Chernoff's bound is taken."""
     found = [(theta, moments(parts, theta)) for theta in sorted({0.0, last})]
-    while len(found) < _TILTS:
+    while len(found) < MOST_LAWS:
         gaps = [
             (there.mean - here.mean)
             / max(math.sqrt(here.variance) + math.sqrt(there.variance), 1e-300)

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.normal import INV_ROOT, MILLS_ERROR, dot, mills, tail
-from dpcompose.curves.backends.lattice.tuning import ENOUGH, NATS
-from dpcompose.curves.rounding.doubles import UNIT, float_of
+from dpcompose.curves.backends.lattice.normal import dot, mills, tail
+from dpcompose.curves.backends.lattice.tuning import NATS
+from dpcompose.curves.rounding.doubles import EPS, SUM_ROUNDING, UNIT, float_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ def _gaussian_weights(law: Law, at: float, slack: float) -> tuple[Any, Any, floa
     high = z >= 0
     # In the upper tail by ratios of the tail to the density, which do not underflow.
     zh = z[high]
-    density = np.exp(np.maximum(lift[high] - zh * zh / 2, -700.0)) * INV_ROOT
+    density = np.exp(np.maximum(lift[high] - zh * zh / 2, -700.0)) / math.sqrt(2 * math.pi)
     far = mills(zh + mu)
     weights[high] = density * np.maximum(mills(zh) - far, 0.0)
     slopes[high] = density * far
@@ -154,13 +154,13 @@ def _weight_error(law: Law, at: float) -> Any:
     lift = law.theta * y - most
     size = np.where(z >= 0, mills(np.maximum(z, 0.0)) * 0.4, 1.0)
     power = lift - np.where(z >= 0, z * z / 2, 0.0)
-    return MILLS_ERROR * size * np.exp(np.maximum(power, -700.0)) * (2 + np.abs(lift) + z * z)
+    return 20 * EPS * size * np.exp(np.maximum(power, -700.0)) * (2 + np.abs(lift) + z * z)
 
 
 def _far(z: Any, y: Any, mu: float) -> Any:
     """Returns e^y·(1-Φ(z+mu)) for z < 0."""
     w = z + mu
-    density = np.exp(-z * z / 2) * INV_ROOT
+    density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     above = density * mills(np.maximum(w, 0.0))
     return np.where(w >= 0, above, np.exp(np.minimum(y, 0.0)) * tail(np.minimum(w, 0.0)))
 
@@ -187,10 +187,10 @@ def epsilon_of(
         else:
             low = at
         step = _step(excess, value.slope)
-        if high - low <= ENOUGH * low or (at == high and -step <= ENOUGH * high):
+        if high - low <= SUM_ROUNDING * low or (at == high and -step <= SUM_ROUNDING * high):
             break
         # A little further than to the root, so that the bracket closes from both sides.
-        target = at + step + math.copysign(ENOUGH / 4 * at, step)
+        target = at + step + math.copysign(SUM_ROUNDING / 4 * at, step)
         if not low < target < min(high, most) or abs(step) > before / 2:
             far = end if at < end else 2 * at
             target = min(far, most) if high == math.inf else (low + high) / 2

@@ -43,7 +43,7 @@ from dpcompose.curves.curve import (
     Sampled,
 )
 from dpcompose.curves.rounding.doubles import EPS
-from dpcompose.curves.rounding.exact import float_up
+from dpcompose.curves.rounding.exact import MANY, float_up
 
 
 def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
@@ -75,7 +75,7 @@ def masses(part: Part, step: Fraction, side: str = "removed") -> Masses:
             there = "added" if side == "removed" else "removed"
             other = several_rows.sampled_rows(part, there, base_law)
             return law_above(bound, step, other)
-        case Grouped() if part.steps > several_rows.MOST_STEPS:
+        case Grouped() if part.steps > MANY:
             return several_rows.many_steps(part, step, side, base_law)
         case PoissonReplaceOne() | PoissonGroup() | ReplacedRows() | Grouped():
             return law_above(_bound_of_rows(part, side), step)
@@ -118,7 +118,7 @@ def bound_alone(part: Part, side: str) -> ProfileBound | None:
         case MechanismLoss() if (step := part.natural_step()) is not None:
             law = part.masses(step)
             return LossBound(law.losses() * (1 + 4 * EPS), law.p, law.infinite)
-        case Grouped() if part.steps > several_rows.MOST_STEPS:
+        case Grouped() if part.steps > MANY:
             return None
         case PoissonReplaceOne() | PoissonGroup() | ReplacedRows() | Grouped():
             return _bound_of_rows(part, side)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dpcompose.curves.backends.lattice.tuning import FINE
 
-#: Relative error allowed for `mills` and for what is made of it in a few steps; measured, `mills`
-#: itself is within 5e-16.
-MILLS_ERROR = 4e-15
 # Chebyshev coefficients of (1+z)·R(z) in t = (z-5)/(z+5), from 30 digits; those left out are
 # below 1e-18 together. tests/curves/test_engine.py holds the series against mpmath.
 _SERIES = np.array(
@@ -51,7 +49,8 @@ def dot(a: Any, b: Any) -> float:
 
 
 def mills(z: Any) -> Any:
-    """Returns (1-Φ(z))/φ(z) for an array of z ≥ 0."""
+    """Returns (1-Φ(z))/φ(z) for an array of z ≥ 0; what is made of it in a few steps is within
+    20·EPS (measured, it is within 3·EPS itself)."""
     found = np.empty_like(z)
     for begin in range(0, len(z), FINE):
         block = z[begin : begin + FINE]
@@ -62,8 +61,4 @@ def mills(z: Any) -> Any:
 
 def tail(z: Any) -> Any:
     """Returns 1-Φ(z) for an array of z ≤ 0."""
-    return 1 - np.exp(-z * z / 2) * INV_ROOT * mills(-z)
-
-
-#: 1/√(2π).
-INV_ROOT = 0.3989422804014327
+    return 1 - np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * mills(-z)

@@ -29,13 +29,8 @@ from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.profiles import Profile, from_profile, from_profiles
-from dpcompose.curves.backends.lattice.tuning import FEW, FINE, LEAST, MAX_POINTS, MOST_LOG, WIDE
-from dpcompose.curves.rounding.doubles import EPS
-
-#: Logarithms of weights that are not next to nothing are known to this.
-_ROUNDED = 1e-13
-#: Lines nearer to each other than this are one.
-_NEAR = 1e-9
+from dpcompose.curves.backends.lattice.tuning import FEW, FINE, MAX_POINTS, MOST_LOG, NATS
+from dpcompose.curves.rounding.doubles import EPS, LEAST, PRODUCT_ROUNDING, ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +126,7 @@ def symmetric_at(losses: Floats, heights: Floats) -> Power:
     `heights`: the δ of the profile at each ε of `losses`, which ascend from 0.
     """
     # The last height holds for all that is beyond, and so in the end for e^-ε of next to 0.
-    losses = np.append(losses, losses[-1] + WIDE)
+    losses = np.append(losses, losses[-1] + NATS)
     high = np.minimum(np.append(heights, heights[-1]), 1.0)
     low = (-np.expm1(-losses) + np.exp(-losses) * high) * (1 + 8 * EPS)
     every = np.concatenate([-losses[:0:-1], losses])
@@ -262,11 +257,11 @@ def mixed(weights: Sequence[float], curves: Sequence[Power | None]) -> Power:
             share = np.exp(np.minimum(math.log(weight) + curve.losses[index] - grown, 0.0))
             back = back + share * curve.back[index]
         slack = max(slack, *(_roundings(curve.losses[index]) for _, curve, index in chosen))
-        rise = 1 + _ROUNDED + 4 * slack
+        rise = 1 + ROUNDING + 4 * slack
         size = np.abs(grown)
         most = min(1.0, float(size.max(initial=0.0, where=np.isfinite(size))))
         made.append((grown, up * rise, back * rise, most * (1 + size)))
-    return _sorted(made, slack + _roundings(made[0][0]) + _ROUNDED)
+    return _sorted(made, slack + _roundings(made[0][0]) + ROUNDING)
 
 
 def path(first: Power, second: Power) -> Power:
@@ -319,7 +314,7 @@ def _sorted(made: Sequence[tuple[Floats, Floats, Floats, Floats]], slack: float)
     up = np.minimum.accumulate(np.minimum(up * (1 + 8 * EPS), 1.0))
     back = np.minimum.accumulate(np.minimum(back * (1 + 8 * EPS), 1.0)[::-1])[::-1]
     # Where lines that are nearly one meet is not known.
-    apart = _NEAR * size[order]
+    apart = PRODUCT_ROUNDING * size[order]
     keep = np.ones(len(losses), dtype=np.bool_)
     for _ in range(2):
         kept = np.flatnonzero(keep)

@@ -15,11 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses
-from dpcompose.curves.backends.lattice.tuning import FEW, LOG_TAIL, MAX_POINTS, WIDE
-from dpcompose.curves.rounding.doubles import EPS
-
-#: What a pairwise sum of chances, each with its few roundings, may be off by.
-SUM = 2000 * EPS
+from dpcompose.curves.backends.lattice.tuning import FEW, MAX_POINTS, NATS, TAIL
+from dpcompose.curves.rounding.doubles import EPS, SUM_ROUNDING
 
 
 def from_profile(step: Fraction, delta: Floats, at: NDArray[np.int64] | None = None) -> Masses:
@@ -177,7 +174,7 @@ def mirrored(
     """
     width = float(step)
     other = positive if other is None else other
-    below = min(len(other) - 1, math.ceil(LOG_TAIL / width))
+    below = min(len(other) - 1, math.ceil(-math.log(TAIL) / width))
     losses = np.arange(1, len(other), dtype=np.float64) * width
     images = other[1:] * np.exp(-losses) * (1 + (4 + losses) * EPS)
     lower = images[:below].copy()
@@ -202,7 +199,7 @@ def with_mirror_image(law: Masses, other: Masses | None = None) -> Masses:
         half[1] += max(lacking, 0.0) / -math.expm1(-float(law.step)) * (1 + 8 * EPS)
     fades = np.exp(-np.arange(len(there)) * float(law.step))
     taken = float(here.sum() + (there * fades).sum()) + law.infinite
-    return mirrored(law.step, here, law.infinite, max(0.0, 1 - taken) + SUM, there)
+    return mirrored(law.step, here, law.infinite, max(0.0, 1 - taken) + SUM_ROUNDING, there)
 
 
 def _above_zero(law: Masses) -> Floats:
@@ -225,7 +222,7 @@ def curve(law: Masses) -> Floats:
     Sums of positive terms only, block by block, so that relative errors stay small.
     """
     width = float(law.step)
-    if width > WIDE:
+    if width > NATS:
         above = np.append(np.cumsum(law.p[:0:-1])[::-1], 0.0)
         return above * (1 + len(law.p) * EPS) + law.infinite
     size = min(FEW, int(300 / width))

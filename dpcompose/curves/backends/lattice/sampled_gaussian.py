@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, bounded, gather, on_grid, split
-from dpcompose.curves.backends.lattice.tuning import FINE, MAX_POINTS, NORMAL_TAIL, WIDE
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.backends.lattice.tuning import FINE, MAX_POINTS, NATS, NORMAL_TAIL
+from dpcompose.curves.rounding.doubles import EPS, LEAST
 from dpcompose.curves.rounding.exact import float_up, sqrt_up
 
 #: Beyond this μ all is taken to be given away.
 _MOST_MU = 1e3
-#: A lesser μ or rate counts as this, so that products stay in the range of doubles.
-_LEAST = 1e-100
 #: Widest pieces, in units of 1/max(1, μ), and Gauss-Legendre nodes for them. On the ellipse with
 #: half axis 0.5/max(1, μ) around a piece the normal density grows by less than e^9 and the share w
 #: by 1/width, so that the error of n nodes is below 2·e^9·width^(2n-1) of the integral: 10^-15.
@@ -39,7 +37,7 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added
     The profile grows with μ and with q, so that these are rounded up.
     """
     mu, q = _raised(mu_squared, rate)
-    if mu > _MOST_MU or step > WIDE:
+    if mu > _MOST_MU or step > NATS:
         return revealing(rate, step, added)
     ranges = _outcomes(mu, q, added)
     span = _loss(mu, q, ranges[-1][1]) - _loss(mu, q, ranges[0][0])
@@ -55,8 +53,8 @@ def sampled_gaussian(mu_squared: Fraction, rate: Fraction, step: Fraction, added
 
 def _raised(mu_squared: Fraction, rate: Fraction) -> tuple[float, float]:
     """Returns μ and q as doubles that are no less."""
-    mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), _LEAST)
-    return mu, min(max(float_up(rate), _LEAST), 1.0)
+    mu = max(bounded(sqrt_up(mu_squared), 2 * _MOST_MU) * (1 + EPS), LEAST)
+    return mu, min(max(float_up(rate), LEAST), 1.0)
 
 
 def revealing(rate: Fraction, step: Fraction, added: bool) -> Masses:

@@ -33,7 +33,7 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
 from dpcompose.curves.backends.lattice.powers import Power, ProfileBound, symmetric, symmetric_at
-from dpcompose.curves.backends.lattice.profiles import SUM, greatest, mirrored, upward
+from dpcompose.curves.backends.lattice.profiles import greatest, mirrored, upward
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
 from dpcompose.curves.backends.lattice.sizes import (
     composed_far,
@@ -44,13 +44,12 @@ from dpcompose.curves.backends.lattice.sizes import (
 from dpcompose.curves.backends.lattice.tuning import (
     FEW,
     FINE,
-    LEAST,
     MAX_POINTS,
     MOST_LOG,
     MOST_POINTS,
 )
 from dpcompose.curves.curve import Curve, MixtureOfDraws, PoissonReplaceOne, Sampled, leans
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.doubles import EPS, LEAST, SUM_ROUNDING
 from dpcompose.curves.rounding.exact import ZERO, float_up
 
 #: The law of what is read through a sample, on a grid, with the tables in one order.
@@ -105,7 +104,7 @@ def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
     # No loss has more than all of Q; far below, where P has nothing, e^(-l) is left out.
     odds = np.where(law.p > 0, np.exp(np.minimum(-losses, 700.0)), 0.0)
     other = np.minimum(odds * (1 + (4 + np.abs(losses)) * EPS) * law.p, 1.0)
-    only_q = max(0.0, 1 - float(other.sum())) + SUM
+    only_q = max(0.0, 1 - float(other.sum())) + SUM_ROUNDING
     p = q * law.p + (1 - q) * (1 + EPS) * other
     if q < 1:
         moved = np.append(moved, math.log1p(-q) * (1 - 4 * EPS))
@@ -137,19 +136,19 @@ def _without_replacement(part: Sampled, step: Fraction, side: str, base_law: Bas
     losses, p = losses[upper], law.p[upper]
     infinite = q * law.infinite * (1 + 4 * EPS)
     if not len(p):
-        return Masses(step, 0, np.full(1, 1 - infinite + SUM), infinite)
+        return Masses(step, 0, np.full(1, 1 - infinite + SUM_ROUNDING), infinite)
     other = np.exp(-losses) * (1 + (4 + losses) * EPS) * p
     half = scatter(
         _amplified(q, losses), (q * p + (1 - q) * (1 + EPS) * other) * (1 + 8 * EPS), step
     )
     if half.first > MAX_POINTS:
         # Too far out to hold 0 too: all the rest moves up.
-        half.p[0] += max(0.0, 1 - float(half.p.sum())) + SUM
+        half.p[0] += max(0.0, 1 - float(half.p.sum())) + SUM_ROUNDING
         return half
     positive = np.concatenate([np.zeros(max(half.first, 0)), half.p])
     images = positive * np.exp(-np.arange(len(positive)) * float(step))
     taken = (positive[1:].sum() + images[1:].sum()) + infinite
-    return mirrored(step, positive, infinite, max(0.0, 1 - float(taken)) + SUM)
+    return mirrored(step, positive, infinite, max(0.0, 1 - float(taken)) + SUM_ROUNDING)
 
 
 def law_of_draws(part: MixtureOfDraws, step: Fraction, side: str, base_law: BaseLaw) -> Masses:

@@ -84,7 +84,7 @@ from dpcompose.curves.backends.lattice.samples import BaseLaw, both_orders, curv
 from dpcompose.curves.backends.lattice.sizes import composed_scale
 from dpcompose.curves.backends.lattice.tuning import FINE, MAX_POINTS, MOST_LOG, TAIL
 from dpcompose.curves.curve import Grouped, PoissonGroup, ReplacedRows
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.doubles import EPS, ROUNDING, SUM_ROUNDING
 from dpcompose.curves.rounding.exact import float_up
 
 
@@ -136,12 +136,6 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> tuple[Power, ...]:
     return tuple(found)
 
 
-#: The steps of longer paths are not followed one by one.
-MOST_STEPS = 1024
-#: What is found for a table a little nearer, by this of a, holds whatever was rounded.
-_NEARER = 1e-11
-
-
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> ProfileBound:
     """Returns an upper bound of the privacy profile of a composition read through a sample of fixed
@@ -162,11 +156,14 @@ class _ReplacedRows:
         alone = {each: _Together(self.some, once, each) for way in ways for each in way}
         self.ways = [[alone[each] for each in way] for way in ways]
         whole = alone[rows]
-        self.top = math.log(self.none + float(whole.taken[-1].sum())) * (1 + 1e-9) + 2 * _NEARER
+        self.top = (
+            math.log(self.none + float(whole.taken[-1].sum())) * (1 + 1e-9) + 2 * SUM_ROUNDING
+        )
 
     def at(self, losses: Floats) -> Floats:
         """Returns δ at each ε ≥ 0 of `losses`."""
-        grown = np.exp(np.minimum(losses, MOST_LOG)) * (1 - _NEARER)
+        # What is found for a table a little nearer holds whatever was rounded.
+        grown = np.exp(np.minimum(losses, MOST_LOG)) * (1 - SUM_ROUNDING)
         # What P_1 to P_k may take.
         reach = [(grown - 1) * self.none + grown * w for w in np.cumsum(self.some)]
         most = np.maximum(reach, 0.0)
@@ -178,7 +175,7 @@ class _ReplacedRows:
                 found, of_each = each.at(np.maximum(whole - before, 0.0))
                 delta, before = delta + found, whole
                 taken.append(of_each)
-            fits = np.cumsum(np.concatenate(taken), axis=0) <= most * (1 + 1e-13)
+            fits = np.cumsum(np.concatenate(taken), axis=0) <= most * (1 + ROUNDING)
             best = np.where(fits.all(axis=0), np.minimum(best, delta), best)
         result: Floats = best * (1 + 64 * EPS)
         return result
@@ -225,7 +222,7 @@ class _Together:
 
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def several_steps(part: Grouped, base_law: BaseLaw) -> Power:
-    """Returns the power function of a test between two tables at most `MOST_STEPS` steps apart;
+    """Returns the power function of a test between two tables at most `MANY` steps apart;
     `base_law`: makes the distribution for one step."""
     found = once = curve_of(part.base, base_law)
     for bit in bin(part.steps)[3:]:

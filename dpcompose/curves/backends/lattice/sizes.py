@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcompose.curves.backends.lattice.tuning import LEAST, MOST_POINTS, NORMAL_TAIL
+from dpcompose.curves.backends.lattice.tuning import MOST_POINTS, NORMAL_TAIL
 from dpcompose.curves.curve import (
     Allocated,
     Concentrated,
@@ -24,6 +24,7 @@ from dpcompose.curves.curve import (
     Response,
     Sampled,
 )
+from dpcompose.curves.rounding.doubles import LEAST
 
 #: A standard deviation that no bounded loss of one mechanism exceeds by much, however large it is.
 WIDEST = 1.7
@@ -109,36 +110,52 @@ def scale(part: Part) -> float:
 
 
 def far(part: Part) -> float:
-    """Returns about how large a loss is that hardly ever occurs; for choosing a grid, not for a
-    bound."""
+    """Returns about how large a loss is that hardly ever occurs, for choosing a grid, not for a
+    bound: the greatest loss of what is bounded, else that of a normal law."""
     match part:
+        case Response(epsilon):
+            return double_of(epsilon, 1e100)
+        case MechanismLoss() if (greatest := part.greatest()) is not None:
+            return double_of(greatest, 1e100)
+        case Points(points):
+            return double_of(max((epsilon for epsilon, _ in points), default=Fraction(0)), 1e100)
         case Sampled(rate, base):
-            deviation = composed_scale(base)
+            most = composed_far(base)
         case PoissonReplaceOne(rate, once, both):
-            deviation = max(2 * composed_scale(once), composed_scale(both) if both else 0.0)
+            most = max(composed_far(once, 2), composed_far(both) if both else 0.0)
         case PoissonGroup(rate, once, replaced):
-            deviation = composed_scale(once[-1]) * (2 if replaced else 1)
+            most = composed_far(once[-1], 2 if replaced else 1)
         case ReplacedRows(chances, once):
-            deviation, rate = composed_scale(once[-1]), 1 - chances[0]
+            most, rate = composed_far(once[-1]), 1 - chances[0]
         case Allocated(steps, gaussian):
-            deviation, rate = math.sqrt(double_of(gaussian, 1e100)), Fraction(1, steps)
+            most, rate = _normal_far(math.sqrt(double_of(gaussian, 1e100))), Fraction(1, steps)
         case Grouped(base, steps):
-            return min(steps, 1e100) * composed_far(base)
+            return composed_far(base, steps)
+        case MixtureOfDraws(ways):
+            return max((composed_far(base) for _, base in ways), default=0.0)
         case Maximum(options):
             return max(map(composed_far, options))
         case _:
-            return NORMAL_TAIL * min(scale(part), 1e100)
-    deviation = min(deviation, 1e100)
-    most = NORMAL_TAIL * deviation + deviation**2 / 2
+            return _normal_far(scale(part))
     # ln(1+q(e^most-1)), of which next to nothing is left where q·e^most is.
     log_odds = math.log(max(double_of(rate, 1), LEAST)) + most
     return max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds))) + scale(part)
 
 
-def composed_far(composition: Curve) -> float:
-    """Returns for a composition what `far` does for a part."""
-    most = NORMAL_TAIL * min(composed_scale(composition), 1e100)
-    return max([most, *(far(part) for part, _ in composition.parts)])
+def composed_far(composition: Curve, steps: int = 1) -> float:
+    """Returns for a composition what `far` does for a part, of tables so many steps apart."""
+    apart = min(steps, 1e100)
+    each = [(far(part), min(count, 1e100)) for part, count in composition.parts]
+    most = math.inf if composition.gaussian else apart * sum(loss * n for loss, n in each)
+    normal = _normal_far(apart * composed_scale(composition))
+    return max([min(normal, most), *(apart * loss for loss, _ in each)])
+
+
+def _normal_far(deviation: float) -> float:
+    """Returns about how far a privacy loss reaches that is normal with this standard deviation d,
+    and so has the mean d²/2."""
+    deviation = min(deviation, 1e100)
+    return NORMAL_TAIL * deviation + deviation**2 / 2
 
 
 def composed_scale(composition: Curve) -> float:

@@ -7,8 +7,6 @@ rounding, nodes of a quadrature) stands beside the proof.
 
 from __future__ import annotations
 
-import math
-
 #: No law has more grid points, and none is put on a finer grid than this many points allow.
 MAX_POINTS = 1 << 22
 #: About the most points of a law of which there are many, or which is slow to make.
@@ -19,6 +17,8 @@ FINE = 1 << 14
 #: Points that are few: of the answer on a coarse grid, of a thinned curve for each factor e, of a
 #: curve for each standard deviation of what is read through a sample.
 FEW = 1 << 11
+#: Places at which a curve is read that takes a sum or a search at each.
+PLACES = 1 << 9
 
 #: So many grids, and so many composed laws on each, are kept of parts of which many questions are
 #: asked.
@@ -26,21 +26,15 @@ KEPT = 2
 
 #: Tails of less than about this mass are moved to infinity (above) or to the end (below).
 TAIL = 1e-65
-#: e^-LOG_TAIL is less than TAIL.
-LOG_TAIL = math.ceil(-math.log(TAIL))
 #: Standard deviations beyond which a normal law has about TAIL on either side.
 NORMAL_TAIL = 17.0
 #: A tilted chance of e^-NATS is nothing beside those that decide the answer: so much is left out
-#: beyond a window, and frequencies at which a characteristic function is below that count as 0.
-NATS = 40.0
-#: e to this is nearly all that a double holds, and e to minus this nothing.
-MOST_LOG = 700.0
-#: Chances that are less count as this, or as nothing, and steps of grids are no smaller.
-LEAST = 1e-290
-#: On a grid wider than this, e^-step is nothing beside 1.
-WIDE = 64
+#: beyond a window or a quadrature, frequencies at which a characteristic function is below that
+#: count as 0, and e^-step counts as nothing beside 1 on a grid that is wider.
+NATS = 46.0
+#: No e to more than this is computed, so that sums of such powers are doubles; e to minus this is
+#: nothing.
+MOST_LOG = 600.0
 
 #: How much a pessimistic grid may add to an ε, relatively, by the spread of what it splits.
 TOLERANCE = 1e-7
-#: Relative distance at which the search for an ε ends.
-ENOUGH = 2e-12

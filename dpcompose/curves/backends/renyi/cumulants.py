@@ -1,4 +1,4 @@
-"""How the Rényi divergence of one part grows: K(s) = s·D_{1+s}, in doubles, rounded up.
+"""How the Rényi divergence of one part grows: K(s) = s·D_{1+s}, in doubles, within ROUNDING.
 
 K is the cumulant generating function of the privacy loss: E_P[e^(s·loss)] = e^K(s), s = α-1 > 0.
 It is convex with K(0) = 0, and adds over independent parts. All losses here are symmetric in the
@@ -14,13 +14,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
+from dpcompose.curves.backends.lattice.tuning import PLACES
 from dpcompose.curves.rounding.doubles import LEAST
 from dpcompose.curves.rounding.exact import float_up
-
-#: Every K below is within this of the truth, relatively: some hundred rounding errors.
-ROUNDING = 1e-13
-#: The divergence of a sampled Gaussian is computed at the whole orders up to this.
-_HIGHEST_ORDER = 512
 
 
 class Cumulant(NamedTuple):
@@ -182,8 +178,8 @@ def _between(at: list[float], value: Callable[[int], float]) -> Callable[[float]
 
 
 def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
-    """Returns K of a Gaussian behind a Poisson sample: at whole orders α by the sum of Mironov,
-    Talwar and Zhang (2019), between them by chords.
+    """Returns K of a Gaussian behind a Poisson sample: at whole orders α up to PLACES by the sum
+    of Mironov, Talwar and Zhang (2019), between them by chords.
 
     Their Section 3.3: E = Σ C(α,k)·(1-q)^(α-k)·q^k·e^(k(k-1)μ²/2), for both orders; q is `rate`, μ²
     `mu_squared`.
@@ -211,5 +207,5 @@ def _sampled(rate: Fraction, mu_squared: Fraction) -> Cumulant:
             known[s] = softplus(y) * (1 + 1e-11)
         return known[s]
 
-    at = [float(s) for s in range(_HIGHEST_ORDER)]
+    at = [float(s) for s in range(PLACES)]
     return Cumulant(_between(at, at_whole_order), at[-1], whole=True)

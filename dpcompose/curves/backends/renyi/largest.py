@@ -15,14 +15,12 @@ from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from dpcompose.curves.backends.renyi.cumulants import ROUNDING
-from dpcompose.curves.rounding.doubles import DIGITS
+from dpcompose.curves.backends.lattice.tuning import FINE
+from dpcompose.curves.rounding.doubles import DIGITS, ROUNDING
 from dpcompose.curves.rounding.exact import decimal_up, note_rounding
 
 #: The least s = α-1 that is evaluated, and the ratio of neighbouring s at first.
 _FIRST, _RATIO = 1e-9, 2.0**0.25
-#: At most so many intervals are halved.
-_MOST = 20_000
 
 
 def largest_ratio(
@@ -43,7 +41,7 @@ def largest_ratio(
     heap = [_interval(low, high) for low, high in pairwise(points)]
     heapify(heap)
     least = points[0][1] / _FIRST
-    for _ in range(_MOST):
+    for _ in range(FINE):
         if not heap or -heap[0][0] <= best * (1 + close):
             break
         _, low, high = heappop(heap)

@@ -14,16 +14,16 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcompose.curves import curve as parts
-from dpcompose.curves.backends.lattice.fewer_losses import MOST_IN_ALL, merged
+from dpcompose.curves.backends.lattice.fewer_losses import merged
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.backends.renyi.cumulants import (
     NOTHING,
-    ROUNDING,
     Cumulant,
     cumulant,
     quadratic,
 )
 from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
-from dpcompose.curves.rounding.doubles import MARGIN
+from dpcompose.curves.rounding.doubles import MARGIN, ROUNDING
 from dpcompose.curves.rounding.exact import capped, exp_up, float_up, tanh_up
 
 #: Enough digits that ln(1+s) has thirty at the least s = α-1 that is evaluated, some 10^-57.
@@ -67,7 +67,7 @@ def _sum(composition: parts.Curve) -> _OrderSum | None:
     no bound."""
     rho, rest = composition.gaussian / 2, []
     every = composition.parts
-    for part, count in every if len(every) <= MOST_IN_ALL else merged(every):
+    for part, count in every if len(every) <= FEW else merged(every):
         known = cumulant(part)
         if known is None:
             return None

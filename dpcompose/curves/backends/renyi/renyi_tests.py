@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpcompose.curves.backends.renyi.cumulants import ROUNDING
 from dpcompose.curves.backends.renyi.valley import LOG_ORDERS, valley
-from dpcompose.curves.rounding.doubles import EPS
+from dpcompose.curves.rounding.doubles import EPS, ROUNDING
 
 #: R(λ), an upper bound of the divergences in both directions; infinite where none is known.
 RenyiCurve = Callable[[float], float]

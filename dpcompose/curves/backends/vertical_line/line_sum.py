@@ -20,15 +20,13 @@ import numpy as np
 
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.lattice.tuning import TOLERANCE
+from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, TOLERANCE
 from dpcompose.curves.backends.vertical_line.transforms import Transforms
 from dpcompose.curves.rounding.doubles import LEAST, UNIT
 
 #: The sum adds to δ(ε) its values one period away, and leaves out all t beyond the last: each is
 #: about e^-_NATS of δ(ε).
 _NATS = 30.0
-#: No more values than this are computed for one sum; a place t costs as much as 64 of them.
-_MOST_VALUES = 1 << 23
 #: Besides the tilt of the saddle point this share of it is tried, which has a shorter period, if
 #: e^K(θ)-θε, the size of the terms, grows by at most a factor of e^_LOSS there.
 _SMALLER, _LOSS = 0.6, 8.0
@@ -174,9 +172,9 @@ class VerticalLine:
             return None
         last, beyond = end
         many = math.ceil(last / step)
-        # The cost of one place t, in values of a closed form.
+        # The cost of one place t, in values of a closed form; the place itself costs 64 of them.
         work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
-        if many * (work + 64) > _MOST_VALUES:
+        if many * (work + 64) > 2 * MAX_POINTS:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
         found = self.on_line(theta, t)

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.lattice.tuning import FINE, LEAST, MOST_POINTS
+from dpcompose.curves.backends.lattice.tuning import FINE, MOST_LOG, MOST_POINTS, NATS, TOLERANCE
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
     ROUNDINGS,
@@ -24,18 +24,12 @@ from dpcompose.curves.backends.vertical_line.transforms import (
     Transforms,
     rotations,
 )
-from dpcompose.curves.rounding.doubles import UNIT
+from dpcompose.curves.rounding.doubles import LEAST, UNIT
 from dpcompose.curves.rounding.exact import sqrt_up
 
-#: A sum over nodes leaves out at most e^-_NATS, for each loss.
-_NATS = 46.0
-#: No e to more than this is computed, so that sums of such powers are doubles.
-_MOST_LOG = 600.0
 #: The density of a loss is bounded from below by a step function with so many steps, which is cut
 #: off at each of these shares of its maximum; the best bound of the transform is taken.
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
-#: Relative margin of bounds of which a few digits are enough.
-_SURE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +76,7 @@ class SampledGaussians(Transforms):
         loss = np.log1p(odds)
         slope = q * np.exp(rule.z) / (1 + odds)
         slip = slope * rule.slip + 4 * UNIT * (np.abs(loss) + np.abs(odds) / (1 + odds))
-        if not float((power * loss).max()) < _MOST_LOG:
+        if not float((power * loss).max()) < MOST_LOG:
             return None
         plain = np.exp(rule.logs)
         tilted = np.exp(rule.logs + power * loss)
@@ -91,7 +85,7 @@ class SampledGaussians(Transforms):
         rise = np.where(power * loss < 1, plain * np.expm1(power * loss), tilted - plain)
         above = rise.sum(axis=1)
         whole = 1 + above
-        left = rule.left + np.exp(rule.beyond - np.log(whole)) * (1 + _SURE)
+        left = rule.left + np.exp(rule.beyond - np.log(whole)) * (1 + TOLERANCE)
         lost = ((3 * off + ROUNDINGS) * np.abs(rise)).sum(axis=1) + 8 * left * whole
         lost += abs(power) * ((slip + 4 * UNIT * size) * (tilted + plain)).sum(axis=1)
         lost = lost / whole + 4 * UNIT * np.log(whole)
@@ -118,7 +112,7 @@ class SampledGaussians(Transforms):
         that share, |f(u)|² ≤ 1 - vu² + (m+3v²)u⁴/12, as cos x ≤ 1 - x²/2 + x⁴/24: convex in u².
         """
         here = self.on_line(theta, np.zeros(1))
-        if here is None or float(here.lost.max()) > _SURE / 4:
+        if here is None or float(here.lost.max()) > TOLERANCE / 4:
             return np.zeros((len(self.q), len(t)))
         edges, chance = self.cells(theta)
         q, power = self.q[:, None], self._power(theta)
@@ -126,7 +120,7 @@ class SampledGaussians(Transforms):
         loss = np.log1p(odds)
         slope = q * np.exp(edges) / (1 + odds)
         least = power * (loss[:, 1:] if self.added else loss[:, :-1])
-        mass = chance * np.exp(least - here.logs[:, None]) * (1 - _SURE)
+        mass = chance * np.exp(least - here.logs[:, None]) * (1 - TOLERANCE)
         # The slope grows with z.
         shrunk = slope[:, :-1] / slope[:, 1:]
         density = mass / (slope[:, 1:] * np.diff(edges, axis=1))
@@ -137,12 +131,12 @@ class SampledGaussians(Transforms):
                 :, None
             ]
             kept = mass * shrunk * (cut / np.maximum(density, 1e-300))
-            share = kept.sum(axis=1)[:, None] * (1 - _SURE)
-            best = np.minimum(best, 1 - share + (1 + _SURE) * varied / t)
+            share = kept.sum(axis=1)[:, None] * (1 - TOLERANCE)
+            best = np.minimum(best, 1 - share + (1 + TOLERANCE) * varied / t)
             variance, fourth = _central((loss[:, 1:] + loss[:, :-1]) / 2, np.diff(loss), kept)
             turn = np.minimum(variance * t * t, 1e30)
             square = 1 - turn + (fourth / np.maximum(variance**2, 1e-300) + 3) * turn * turn / 12
-            root = np.minimum(np.sqrt(np.maximum(square, 0.0)) + _SURE * turn, 1.0)
+            root = np.minimum(np.sqrt(np.maximum(square, 0.0)) + TOLERANCE * turn, 1.0)
             root = np.where(variance**2 > LEAST, root, 1.0)
             near = np.maximum(root[:, :-1], root[:, 1:])
             best[:, :-1] = np.minimum(best[:, :-1], 1 - share + share * near)
@@ -152,12 +146,12 @@ class SampledGaussians(Transforms):
     def nodes(self, theta: float, most: float) -> _Nodes | None:
         """Returns a quadrature rule at the tilt `theta` that is good for all t up to `most`; None
         if it takes too many nodes."""
-        mu, reach = float(self.mu.max()), math.sqrt(2 * _NATS) + 0.1
+        mu, reach = float(self.mu.max()), math.sqrt(2 * NATS) + 0.1
         if self.added:
             # y is at least 1-q.
             reach = math.sqrt(reach**2 - 2 * theta * math.log1p(-float(self.q.max())))
         top = reach + (0.0 if self.added else (1 + theta) * mu)
-        if not (1 + theta + top) * mu < _MOST_LOG:
+        if not (1 + theta + top) * mu < MOST_LOG:
             return None
         width = 0.0
         for part in range(1, 19):
@@ -165,7 +159,7 @@ class SampledGaussians(Transforms):
             grown = strip**2 / 2 + most * mu * strip
             if self.added:
                 grown -= theta * math.log(math.cos(mu * strip / 2))
-            width = max(width, 2 * math.pi * strip / (_NATS + grown + 1))
+            width = max(width, 2 * math.pi * strip / (NATS + grown + 1))
         # Of few bits, so that the places are exact.
         mantissa, exponent = math.frexp(width)
         width = math.ldexp(math.floor(mantissa * 1024), exponent - 10)
@@ -179,7 +173,7 @@ class SampledGaussians(Transforms):
         last = np.log1p(self.q * np.expm1(z[:, -1])) * self._power(theta) - float(x[-1]) ** 2 / 2
         slip = 2 * UNIT * (np.abs(mus * x) + mus * mus)
         off = UNIT * (4 + 4 * np.abs(logs))
-        return _Nodes(z, logs, slip, off, 3 * math.exp(-_NATS), last)
+        return _Nodes(z, logs, slip, off, 3 * math.exp(-NATS), last)
 
     def cells(self, theta: float) -> tuple[Floats, Floats]:
         """Returns edges of z, ascending, a row for each loss, and for the cells between them a
