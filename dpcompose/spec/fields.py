@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -158,18 +159,6 @@ class ReadBy:
         return self._schema.copy()
 
 
-class ReadAfter:
-    """Says to pydantic that a function looks at the value first, as `BeforeValidator` does."""
-
-    def __init__(self, look: Callable[[object], object]) -> None:
-        self._look = look
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self._look, handler(source))
-
-
 class WhenMet:
     """Says to pydantic that a model reads the value, which is built when it meets the first one.
 
@@ -284,7 +273,7 @@ Scalar = Annotated[str, ReadBy(_scalar, _number_schema())]
 #: The same, for a number below 1.
 Probability = Annotated[str, ReadBy(_scalar, _number_schema(exclusiveMaximum=1))]
 #: A key that may be left out, but not left without a value.
-Optional = Annotated[_T | None, ReadAfter(_not_null)]
+Optional = Annotated[_T | None, BeforeValidator(_not_null)]
 
 
 #: A parameter of a mechanism: one number for all blocks, or one for each.
