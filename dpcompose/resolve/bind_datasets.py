@@ -80,7 +80,8 @@ class Datasets:
             dataset = self._spec.datasets[place.name]
             if isinstance(dataset, written.Table) and dataset.joint is not None:
                 self._check_joint(place, dataset.joint.datasets)
-        _rows_missing(self.order, self._faults)
+        if any(place.traits.ordered for place, _ in self.roots):
+            _rows_missing(self.order, self._faults)
 
     def _named_well(self, name: str) -> bool:
         """Returns whether a text is legal as the name of a dataset; if not, reports an error."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, NoReturn
 
 from dpcompose.errors import InvalidSpec, quoted
@@ -27,10 +28,10 @@ from dpcompose.source.scalars import (
     SCALAR_TAGS,
     SEQ_TAG,
     STR_TAG,
-    FineKeys,
     PlainScalars,
     Value,
     encodable,
+    is_fine_key,
 )
 from dpcompose.source.text import check_text, decode
 
@@ -85,7 +86,6 @@ class Reader:
         self._depth = 0
         self._deepest = 0  # since the innermost anchor was opened
         self._flow_end = 0
-        self._keys = FineKeys()
         self._plain = PlainScalars(self._refuse_long)
         self._next: Callable[[], Any]  # gives the next event
 
@@ -133,25 +133,24 @@ class Reader:
         """Returns the value of a node, which may be an alias or have an anchor."""
         if isinstance(event, AliasEvent):
             return self._alias(event)
-        if event.anchor is None:
-            return self._unnamed(event)
-        anchor = self._anchors[event.anchor] = _Anchor(len(self.marks.starts))
-        nodes, deepest = anchor.number + self._aliased, self._deepest
-        self._deepest = self._depth
-        anchor.value = self._unnamed(event)
-        anchor.nodes = len(self.marks.starts) + self._aliased - nodes
-        anchor.height = self._deepest - self._depth
-        anchor.complete = True
-        self._deepest = max(self._deepest, deepest)
-        return anchor.value
-
-    def _unnamed(self, event: Any) -> Value:
-        """Returns the value of a scalar, a mapping or a sequence."""
+        number, aliased, deepest = len(self.marks.starts), self._aliased, self._deepest
+        anchor = None
+        if event.anchor is not None:
+            anchor = self._anchors[event.anchor] = _Anchor(number)
+            self._deepest = self._depth
+        value: Value
         if isinstance(event, ScalarEvent):
-            return self._scalar(event)
-        if isinstance(event, MappingStartEvent):
-            return self._mapping(event)
-        return self._sequence(event)
+            value = self._scalar(event)
+        elif isinstance(event, MappingStartEvent):
+            value = self._mapping(event)
+        else:
+            value = self._sequence(event)
+        if anchor is not None:
+            anchor.value, anchor.complete = value, True
+            anchor.nodes = len(self.marks.starts) - number + self._aliased - aliased
+            anchor.height = self._deepest - self._depth
+            self._deepest = max(self._deepest, deepest)
+        return value
 
     def _add(self, event: Any) -> int:
         """Adds a node to the marks, and returns its number."""
@@ -279,17 +278,17 @@ class Reader:
         number = self._open(start, MAP_TAG)
         result: dict[Any, Value] = {}
         scalar: Any = ScalarEvent
-        next_event, plain, keys, starts = self._next, self._plain, self._keys, self.marks.starts
+        next_event, plain, starts = self._next, self._plain, self.marks.starts
         add_start, add_end = starts.append, self.marks.ends.append
         while type(event := next_event()) is not MappingEndEvent:
             if len(starts) >= MAX_NODES:
                 self._too_many(event)
-            key: Any = None
-            if type(event) is scalar and event.tag is None and event.anchor is None:
-                key = keys[event.value]
-            if key is None or key in result:
+            key: Any = event.value if type(event) is scalar else None
+            is_odd = key is None or event.tag is not None or event.anchor is not None
+            if is_odd or key in result or not is_fine_key(key):
                 key = self._odd_key(event, result, number)
             else:
+                key = intern(key)  # most keys of a long spec are the same few words
                 add_start(event.start_mark.index)
                 add_end(event.end_mark.index)
             event = next_event()
