@@ -37,7 +37,8 @@ _BUILT_IN = {**_PROTECTABLE, "euclidean": EUCLIDEAN, "l1": L1}
 class Relations:
     """The relations that a spec can name: the built-in ones, and those that it declares.
 
-    `goal`: what is protected, None if it has errors: defaults that depend on it are not reported.
+    `goal`: what is protected; None if that has an error, after which nothing that relies on it by
+    default is reported.
     """
 
     def __init__(

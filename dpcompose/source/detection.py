@@ -35,7 +35,7 @@ def is_spec(data: bytes) -> bool:
         return False
     if literal and (len(data) > MAX_BYTES or _AT_MARGIN.search(data)):
         return True
-    # More documents than are read of a file are no matter of a glance: whoever reads it says so.
+    # With more documents than the limit it counts as a spec: its reader then reports the limit.
     return any(
         (each.number or 0) > MAX_DOCUMENTS or _has_key(_text(each.data)) for each in documents(data)
     )

@@ -156,7 +156,8 @@ class Source:
         was written, the alias itself its own.
         """
         value, own_key = self._marks.find(self.value, path)
-        # What a plan puts into the tree has no place in the text; its faults are not shown.
+        # Planning (`planning/what_if.py`) adds values to the tree, which have no place in the text:
+        # any span will do, since their faults are not shown.
         number = min(own_key if key else value, len(self._marks.starts) - 1)
         return self.lines.span(self._marks.starts[number], self._marks.ends[number])
 

@@ -142,10 +142,10 @@ def _whole_schema(least: int) -> dict[str, Any]:
 
 
 class ReadBy:
-    """Says to pydantic that a function reads the value, and what the JSON Schema of it is.
+    """Tells pydantic that a function reads the value, and what the JSON Schema of it is.
 
-    What `PlainValidator` and `WithJsonSchema` say, but that these also build, for each field anew,
-    what would write the value: a third of the time in which the spec language is built.
+    `PlainValidator` with `WithJsonSchema` would do as well, but also build a serializer for each
+    field, in a third of all the time in which the models are built.
     """
 
     def __init__(self, read: Callable[[object], object], schema: dict[str, Any]) -> None:
@@ -160,9 +160,8 @@ class ReadBy:
 
 
 class WhenMet:
-    """Says to pydantic that a model reads the value, which is built when it meets the first one.
-
-    A spec has few of the kinds of the language.
+    """Tells pydantic to read the value by a model that is built only when the first such value is
+    met: a spec has few of the kinds of the language.
     """
 
     def __init__(self, model: Callable[[], type[Model]]) -> None:
@@ -185,7 +184,7 @@ class WhenMet:
 
 
 class OneOf:
-    """Says to pydantic which member of a union reads a value: the one whose tag `choose` returns.
+    """Tells pydantic which member of a union reads a value: the one whose tag `choose` returns.
 
     So each part of a spec is held against one model only, and its faults speak of that model.
     `choose` returns None for a value of a wrong type, and a tag that starts with `?` for a mapping

@@ -37,11 +37,11 @@ class WordSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a word: `says` it.
+    """One meaning of a word of the spec language: the text `says` explains it.
 
-    `of`: what it stands in, or at which keys. `holds`: what may stand at a key. `needed`: it must
-    be given; `default`: else what it is where it is left out, empty where that says nothing.
-    `keys`: those of a kind, a notion or a mechanism.
+    `of`: the mappings in which a key stands, or the keys at which another word stands. Of a key,
+    `holds`: what may stand there; `needed`: it must be given; `default`: its value where it is left
+    out, empty where there is none to tell. `keys`: those of a kind, a notion or a mechanism.
     """
 
     word: str
