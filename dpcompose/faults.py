@@ -166,8 +166,8 @@ class Faults:
         if self.full:
             self.skip()
             return
-        told = Fault(code, path, message, hint, key, wrong, legal, offset, closed)
-        self._kept.append(told._replace(label=label, fix=fix, certain=certain, related=related))
+        told = (code, path, message, hint, key, wrong, legal, offset, closed)
+        self._kept.append(Fault(*told, label, fix, certain, related))
 
     def raise_if_any(self) -> None:
         """Raises InvalidSpec with every fault found, if there is one."""

@@ -24,7 +24,6 @@ from dpcompose.resolve import resolve
 from dpcompose.source import Source, load
 
 if TYPE_CHECKING:
-    from dpcompose.core.search.solver import Solution
     from dpcompose.report.outcomes import Case
 
 #: A number as callers give it: a float stands for the decimal by which Python shows it.
@@ -162,16 +161,11 @@ def _report_of(case: Case) -> Report:
         if told is not None:
             remark = Diagnostic("DPC213", told[0], report.place, told[1], "note")
             report = replace(report, findings=in_order((*report.findings, remark)))
-    return _with_adversary(report, case, found.solutions)
-
-
-def _with_adversary(report: Report, case: Case, finite: Sequence[Solution]) -> Report:
-    """Returns the report, with its part on the adversary where the spec has one."""
-    if case.resolved.adversary is None:
+    if resolved.adversary is None:
         return report
     from dpcompose.report.adversary_told import with_adversary
 
-    return with_adversary(report, case, finite)
+    return with_adversary(report, case, found.solutions)
 
 
 _PATH = re.compile(r"[^\n:#{}]{1,500}\.(yaml|yml)", re.IGNORECASE)

@@ -31,7 +31,7 @@ class Printed(NamedTuple):
 
 
 class SumClaim(NamedTuple):
-    """What a text says of a sum: that `parts`, `factor` times, are `total`.
+    """The claim of a text that the sum of `parts`, times `factor`, is `total`.
 
     `name`: of the parameter, empty for an equation of numbers. `piece`: the line in which the total
     stands, with its start and its end there; None where it is a parameter of the entry.
@@ -113,7 +113,7 @@ class _Line:
 
 
 def claims(text: str, parameters: dict[str, Printed], is_whole: bool) -> Iterator[SumClaim]:
-    """Yields what a text says of sums.
+    """Yields the claims of a text that some numbers add up to another one.
 
     `parameters`: those of the entry; `is_whole`: whether a list at the top is about all of them.
     """

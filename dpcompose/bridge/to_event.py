@@ -1,7 +1,7 @@
 """A spec as a tree of DpEvents, where it is a flat composition.
 
-The classes and fields are those of dp_accounting. Noise is rounded down and losses up, so that what
-is said by the tree is never less than what the spec says.
+The classes and fields are those of dp_accounting. Noise is rounded down and losses up, so that the
+tree never states a smaller loss than the spec.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def _word(name: str, style: Style) -> Section | list[Part] | None:
     """
     from dpcompose.pipeline import analyze
     from dpcompose.render.help.language_pages import field_page, language_page, word_page
-    from dpcompose.spec.synonyms import adaptivity, field_word
+    from dpcompose.spec.synonyms import field_word, meaning
     from dpcompose.spec.vocabulary import vocabulary
 
     if name == LANGUAGE:
@@ -171,7 +171,7 @@ def _word(name: str, style: Style) -> Section | list[Part] | None:
     name = name.removesuffix(" neighbours").removesuffix(" neighbors")
     wanted = _SIGNS.get(name, name.replace("_", "-").replace(" ", "-"))
     found = next((word for word in vocabulary() if word.replace("_", "-") == wanted), None)
-    if found is None and (meant := adaptivity(wanted)) is not None:
+    if found is None and (meant := meaning("adaptivity", wanted)) is not None:
         found = meant.write
     if found is not None:
         return word_page(found, analyze, style)

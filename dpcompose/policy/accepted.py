@@ -14,8 +14,9 @@ from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
 
-from dpcompose.errors import Diagnostic, DpcomposeError, printable, quoted
+from dpcompose.errors import Diagnostic, printable, quoted
 from dpcompose.policy.codes import NOT_ACCEPTED, STALE
+from dpcompose.policy.settings import BadSettings
 from dpcompose.report.declared_assumptions import Vouched, claims, difference
 from dpcompose.source import Source
 
@@ -25,10 +26,6 @@ LONGEST_LINE = 1000
 _HEAD = "dpcompose_assumptions"
 _TEXTS = ("spec", "of", "hash", "by", "on")
 _KEYS = ("spec", "document", "of", "claim", "hash", "by", "on")
-
-
-class BadAccepted(DpcomposeError):
-    """A file that holds no accepted assumptions; the message names it and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +93,11 @@ class Accepted:
 
 
 def accepted(name: str, data: bytes) -> Accepted:
-    """Returns the accepted claims in a file. Raises BadAccepted."""
+    """Returns the accepted claims in a file. Raises BadSettings."""
 
-    def bad(why: str) -> BadAccepted:
+    def bad(why: str) -> BadSettings:
         """Returns the error with the name of the file."""
-        return BadAccepted(f"{printable(name)}: {why}")
+        return BadSettings(f"{printable(name)}: {why}")
 
     try:
         text = data.decode().replace("\r\n", "\n")

@@ -85,7 +85,7 @@ def _findings_by_comment(
     for finding in findings:
         span, numbers = finding.span, by_code.get(finding.code, ())
         if span is not None and numbers:
-            # From comment to comment neither the first nor the last line falls.
+            # Comments stand in the order of the text: their `first` and `last` never decrease.
             place = bisect_left(numbers, span.line, key=lambda number: comments[number].last)
             if place < len(numbers) and comments[numbers[place]].first <= span.end_line:
                 taken[numbers[place]].append(finding)

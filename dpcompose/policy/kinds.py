@@ -1,4 +1,5 @@
-"""Kinds of what a spec declares and nobody but its author can check, for policies to name."""
+"""The kinds of declarations in a spec that nobody but its author can check, which settings name to
+forbid them or to ask for a reason."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ OFF = "off"
 
 
 class BadSettings(DpcomposeError):
-    """Settings that make no sense; the message names their place and what is wrong."""
+    """Settings, or accepted assumptions, that make no sense; the message names their place and what
+    is wrong."""
 
 
 def refuse_unknown_keys(table: Mapping[str, Any], legal: Collection[str], where: str) -> None:

@@ -17,7 +17,7 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undivided
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.model.problem import Dataset, Domain, Path, Root, traits_of_root
-from dpcompose.core.numbers.form_keys import FormKey, Need, Sort
+from dpcompose.core.numbers.form_keys import Sort
 from dpcompose.curves.rounding import listing
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, plural
@@ -80,7 +80,8 @@ class Datasets:
             dataset = self._spec.datasets[place.name]
             if isinstance(dataset, written.Table) and dataset.joint is not None:
                 self._check_joint(place, dataset.joint.datasets)
-        _rows_missing(self.order, self._faults)
+        if any(place.traits.ordered for place, _ in self.roots):
+            _rows_missing(self.order, self._faults)
 
     def _named_well(self, name: str) -> bool:
         """Returns whether a text is legal as the name of a dataset; if not, reports an error."""
@@ -207,44 +208,37 @@ class Datasets:
         return True
 
     def _map_made(self, given: written.AnyMap, path: Path) -> Map | None:
-        """Returns the map at `path`; None after an error."""
+        """Returns the map at `path`, its numbers evaluated and its columns as sets; None after an
+        error."""
         form = MAPS[given.kind]
+        values: list[object] = []
+        for key in form.keys:
+            value, at = getattr(given, key.name), (*path, key.name)
+            if value is not None and key.sort is Sort.COLUMNS:
+                value = frozenset(value)
+            elif value is not None and key.sort in (Sort.NUMBER, Sort.MOVES):
+                texts = [(value, at), (None, at)]
+                if isinstance(value, written.Sensitivity):
+                    texts = [
+                        (value.unbounded, (*at, "unbounded")),
+                        (value.bounded, (*at, "bounded")),
+                    ]
+                found: list[Fraction | None] = []
+                for text, where in texts:
+                    number = None
+                    if text is not None:
+                        number = self._numbers.parameter(text, where, key.need, safe="up")
+                        if number is None:
+                            return None
+                    found.append(number)
+                value = found[0] if key.sort is Sort.NUMBER else tuple(found)
+            values.append(value)
         try:
-            return form.made(*(self._value(key, given, path) for key in form.keys))
-        except _Faulty:
+            return form.made(*values)
+        except Contradiction as error:
+            why = error.why
+            self._faults.add(why.code, (*path, *why.at), why.says, why.hint, key=error.of_key)
             return None
-        except Contradiction as found:
-            why = found.why
-            at = (*path, *why.at)
-            self._faults.add(why.code, at, why.says, why.hint, key=found.of_key)
-            return None
-
-    def _value(self, key: FormKey, given: written.AnyMap, path: Path) -> object:
-        """Returns the value at a key of a map, with numbers evaluated and column names as a set."""
-        value, at = getattr(given, key.name), (*path, key.name)
-        match key.sort:
-            case Sort.COLUMNS:
-                return None if value is None else frozenset(value)
-            case Sort.NUMBER:
-                return self._number(value, at, key.need)
-            case Sort.MOVES if isinstance(value, written.Sensitivity):
-                return (
-                    self._number(value.unbounded, (*at, "unbounded"), key.need),
-                    self._number(value.bounded, (*at, "bounded"), key.need),
-                )
-            case Sort.MOVES:
-                return None if value is None else (self._number(value, at, key.need), None)
-            case _:
-                return value
-
-    def _number(self, text: str | None, at: Path, need: Need) -> Fraction | None:
-        """Returns the number at `at`, None if it is left out; raises `_Faulty` after an error."""
-        if text is None:
-            return None
-        value = self._numbers.parameter(text, at, need, safe="up")
-        if value is None:
-            raise _Faulty
-        return value
 
     # partitions
 
@@ -295,10 +289,6 @@ class Datasets:
             )
             path = ("datasets", cycle[0], "from")
             self._faults.add("DPC124", path, message, hint, related=related)
-
-
-class _Faulty(Exception):
-    """Raised where a value of a map is no number; the error is already reported."""
 
 
 # --- blocks ---------------------------------------------------------------------------------------

@@ -298,13 +298,11 @@ class Mechanisms:
 
     # what is computed from released outputs alone
 
-    def check_post_processing(self, listed: Value) -> None:
+    def check_post_processing(self, listed: list[Value]) -> None:
         """Reports inputs that are no mechanisms, and post-processing that uses its own output.
 
         `listed`: all mechanisms as they are written.
         """
-        if not isinstance(listed, list):
-            return
         names = (each.get("name") for each in listed if isinstance(each, dict))
         known = dict.fromkeys(name for name in names if isinstance(name, str))
         for entry in self.post_processing:

@@ -37,7 +37,8 @@ _BUILT_IN = {**_PROTECTABLE, "euclidean": EUCLIDEAN, "l1": L1}
 class Relations:
     """The relations that a spec can name: the built-in ones, and those that it declares.
 
-    `goal`: what is protected, None if it has errors: defaults that depend on it are not reported.
+    `goal`: what is protected; None if that has an error, after which nothing that relies on it by
+    default is reported.
     """
 
     def __init__(
@@ -128,12 +129,11 @@ class Relations:
             self._faults.skip()
             return None
         # All that words a fault is loaded where there is one.
-        from dpcompose.spec.synonyms import relation as find
         from dpcompose.spec.unions import unknown_word
 
         about = {each: _MEANINGS.get(each, "") for each in (*built_in, *self._declared)}
         closed = not self._declared
-        unknown_word(name, path, self._faults, "DPC129", message, about, find, closed)
+        unknown_word(name, path, self._faults, "DPC129", message, about, "relations", closed)
         return None
 
     # where they have a meaning

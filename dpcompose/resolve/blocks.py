@@ -142,18 +142,20 @@ def fill(top: Dataset, root: SpecPlace) -> None:
     tasks: list[tuple[Dataset, Content]] = [(top, ((root, None),))]
     while tasks:
         dataset, content = tasks.pop()
-        mechanisms: list[tuple[int, Mechanism]] = []
+        # By their numbers in the spec, in whose order they stand in the problem.
+        mechanisms: dict[int, Mechanism] = {}
+        children: dict[int, tuple[SpecPlace | Splitting, Block | None]] = {}
         for place, block in content:
             for index, mechanism in place.mechanisms:
                 if isinstance(mechanism, dict):
                     assert block is not None
                     mechanism = mechanism[block]
-                mechanisms.append((index, mechanism))
-        mechanisms.sort(key=lambda each: each[0])
-        dataset.mechanisms = [mechanism for _, mechanism in mechanisms]
-        children = [(child, block) for place, block in content for child in place.children]
-        children.sort(key=lambda pair: pair[0].index)
-        for child, block in children:
+                mechanisms[index] = mechanism
+            for each in place.children:
+                children[each.index] = each, block
+        dataset.mechanisms = [mechanisms[index] for index in sorted(mechanisms)]
+        for index in sorted(children):
+            child, block = children[index]
             if isinstance(child, SpecPlace):
                 below = Dataset(child.name, child.path, child.made_by)
                 dataset.derived.append(below)

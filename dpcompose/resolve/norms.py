@@ -24,7 +24,7 @@ from dpcompose.errors import Path
 from dpcompose.faults import Faults
 from dpcompose.spec.mechanisms import Normed
 
-#: "one-hot": in L1, of which one half is what goes and one what comes.
+#: "one-hot": a distance in L1 of which half is what a row takes away, and half what it adds.
 Norm = Literal["L1", "L2", "one-hot"]
 _ONE = Fraction(1)
 _WHOLE = STEPS._replace(

@@ -37,15 +37,6 @@ _MOST_CHOICES = 16
 _STOP = Need("from 0 to 1", "DPC111", "γ is a chance", lambda value: value <= 1)
 
 
-def _runs(law: str, mean: Fraction, shape: Fraction = ZERO, stop: Fraction = ZERO) -> Selected:
-    """Returns a selection (best of several runs) whose number of runs has the law named `law`; its
-    runs are filled in later.
-
-    `mean`, `shape`, `stop`: the parameters of the law.
-    """
-    return Selected(law, mean, shape, stop, ())
-
-
 def selection_statements(
     mechanism: Any,
     path: Path,
@@ -78,7 +69,7 @@ def selection_statements(
             return None
         if not several:
             return listed[0]
-        law = _runs("negative_binomial", ONE, ONE, ONE)  # one run for sure
+        law = Selected("negative_binomial", ONE, ONE, ONE, ())  # one run for sure
     if (
         law.stop == 0
         and law.law == "until_threshold"
@@ -132,7 +123,8 @@ def _is_pure(run: Model) -> bool:
 
 
 def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> Selected | None:
-    """Returns a selection with the law of its number of runs; None after an error."""
+    """Returns a selection with the law of its number of runs, and no runs yet; None after an
+    error."""
     given = [key for key in type(runs).model_fields if getattr(runs, key) is not None]
     if len(given) != 1:
         message = "`runs` needs one law of the number of runs"
@@ -146,13 +138,15 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> Selected |
     value, at = getattr(runs, key), (*path, key)
     match key:
         case "fixed":
-            return _runs(key, Fraction(value))
+            return Selected(key, Fraction(value), ZERO, ZERO, ())
         case "until_threshold":
             stop = numbers.parameter(value.stop, (*at, "stop"), _STOP, safe="down")
-            return None if stop is None else _runs(key, 1 / stop if stop else ZERO, ZERO, stop)
+            if stop is None:
+                return None
+            return Selected(key, 1 / stop if stop else ZERO, ZERO, stop, ())
         case "poisson":
             mean = numbers.parameter(value, at, POSITIVE, safe="up")
-            return None if mean is None else _runs(key, mean)
+            return None if mean is None else Selected(key, mean, ZERO, ZERO, ())
         case "binomial":
             mean = numbers.parameter(value.mean, (*at, "mean"), POSITIVE, safe="up")
             if mean is not None and mean >= value.trials:
@@ -160,7 +154,8 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> Selected |
                 hint = "as many runs as trials are a fixed number: `runs: {fixed: …}`"
                 faults.add("DPC111", (*at, "mean"), message, hint)
                 return None
-            return None if mean is None else _runs(key, mean, Fraction(value.trials))
+            trials = Fraction(value.trials)
+            return None if mean is None else Selected(key, mean, trials, ZERO, ())
     shape: Fraction | None = ONE if key == "geometric" else ZERO
     text, where = value, at
     if key == "negative_binomial":
@@ -169,4 +164,4 @@ def _law(runs: Runs, path: Path, numbers: Numbers, faults: Faults) -> Selected |
     mean = numbers.parameter(text, where, _MEAN, safe="up")
     if shape is None or mean is None:
         return None
-    return _runs("negative_binomial", mean, shape, stop_of(shape, mean))
+    return Selected("negative_binomial", mean, shape, stop_of(shape, mean), ())

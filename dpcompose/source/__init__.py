@@ -12,6 +12,5 @@ from dpcompose.source.limits import MAX_FAULTS as MAX_FAULTS
 from dpcompose.source.positions import Lines as Lines
 from dpcompose.source.positions import Source as Source
 from dpcompose.source.reader import load as load
-from dpcompose.source.reader import load_all as load_all
 from dpcompose.source.scalars import Number as Number
 from dpcompose.source.scalars import Value as Value

@@ -58,7 +58,8 @@ def documents(data: bytes) -> Iterator[Document]:
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
-    """Yields the start and end of each document; comments alone, without a mark, are none."""
+    """Yields the start and end of each document; text without a mark that holds nothing but
+    comments is no document."""
     start, is_open = 0, False
     for mark in _MARK.finditer(text):
         at = mark.start()

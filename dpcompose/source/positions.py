@@ -110,10 +110,10 @@ class Marks:
             for _ in range(step):
                 at = skip.get(at, at + 1)
 
-    def find(self, root: int, tree: Value, path: Path) -> tuple[int, int]:
+    def find(self, tree: Value, path: Path) -> tuple[int, int]:
         """Returns the numbers of the value at `path` and of its key, or those of the nearest
-        ancestor; `root`: the number of `tree`."""
-        value = key = root
+        ancestor; `tree`: the tree of the document."""
+        value = key = 0
         for step in path:
             inside = self.target.get(value, value)
             if isinstance(tree, dict) and isinstance(step, str) and step in tree:
@@ -148,7 +148,6 @@ class Source:
     value: Value
     lines: Lines
     _marks: Marks = field(repr=False)
-    _root: int = field(repr=False)
 
     def span(self, path: Path, key: bool = False) -> Span:
         """Returns the span of the value at `path`, or of its key; else of the nearest ancestor.
@@ -156,8 +155,9 @@ class Source:
         A list item has no key: its value is meant. What an alias repeats has the span at which it
         was written, the alias itself its own.
         """
-        value, own_key = self._marks.find(self._root, self.value, path)
-        # What a plan puts into the tree has no place in the text; its faults are not shown.
+        value, own_key = self._marks.find(self.value, path)
+        # Planning (`planning/what_if.py`) adds values to the tree, which have no place in the text:
+        # any span will do, since their faults are not shown.
         number = min(own_key if key else value, len(self._marks.starts) - 1)
         return self.lines.span(self._marks.starts[number], self._marks.ends[number])
 

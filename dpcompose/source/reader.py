@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, NoReturn
 
 from dpcompose.errors import InvalidSpec, quoted
@@ -27,10 +28,10 @@ from dpcompose.source.scalars import (
     SCALAR_TAGS,
     SEQ_TAG,
     STR_TAG,
-    FineKeys,
     PlainScalars,
     Value,
     encodable,
+    is_fine_key,
 )
 from dpcompose.source.text import check_text, decode
 
@@ -38,31 +39,21 @@ _TAG = re.compile(r"![^\s,\[\]{}]*")
 
 
 def load(data: bytes | str, name: str, lines_above: int = 0) -> Source:
-    """Returns the one document in `data`. Raises InvalidSpec with all faults found.
+    """Returns the one document in `data`, as a tree with positions. Raises InvalidSpec with all
+    faults found.
 
     `name`: the name of the file in faults. `lines_above` is added to every line number, for a
     document cut out of a stream.
     """
-    return _read(data, name, False, lines_above)[0]
-
-
-def load_all(data: bytes | str, name: str) -> list[Source]:
-    """Returns all documents in `data`, at least one. Raises InvalidSpec with all faults found."""
-    return _read(data, name, True)
-
-
-def _read(data: bytes | str, name: str, several: bool, lines_above: int = 0) -> list[Source]:
-    """Returns the documents in `data`; where not `several`, a second one is a fault."""
-    text = decode(data, name)
-    lines = Lines(text, lines_above)
-    reader = Reader(lines, several)
-    if check_text(text, reader.faults):
+    lines = Lines(decode(data, name), lines_above)
+    reader = Reader(lines)
+    if check_text(lines.text, reader.faults):
         with without_garbage_collection():
             reader.read()
     faults = reader.faults.all()
     if faults:
         raise InvalidSpec(faults, name, lines)
-    return [Source(name, value, lines, reader.marks, root) for root, value in reader.documents]
+    return Source(name, reader.value, lines, reader.marks)
 
 
 def _tag(tag: str) -> str:
@@ -82,28 +73,27 @@ class _Anchor:
 
 
 class Reader:
-    """A pass over the events of a file, which collects documents, marks and faults."""
+    """A pass over the events of a file, which makes the tree `value` of its document, and collects
+    marks and faults."""
 
-    def __init__(self, lines: Lines, several: bool) -> None:
+    def __init__(self, lines: Lines) -> None:
         self.lines = lines
         self.marks = Marks()
         self.faults = FileFaults(lines, self.marks)
-        self.documents: list[tuple[int, Value]] = []  # number of the root, tree
-        self._several = several
+        self.value: Value = None
         self._anchors: dict[str, _Anchor] = {}
         self._aliased = 0  # nodes that aliases stand for
         self._depth = 0
         self._deepest = 0  # since the innermost anchor was opened
         self._flow_end = 0
-        self._keys = FineKeys()
         self._plain = PlainScalars(self._refuse_long)
         self._next: Callable[[], Any]  # gives the next event
 
     def read(self) -> None:
-        """Reads all documents, as far as the text allows."""
+        """Reads the document, as far as the text allows."""
         try:
             self._next = event_source(self.lines.text)
-            self._documents()
+            self._document()
         except Stop:
             pass
         except MarkedYAMLError as error:
@@ -113,32 +103,29 @@ class Reader:
             message = "not valid YAML after this place: an escape stands for no character"
             self.faults.add_last("DPC006", message, at, None)
 
-    def _documents(self) -> None:
-        """Reads every document. Raises Stop."""
+    def _document(self) -> None:
+        """Reads the document, and records a fault where there is none, or a second one."""
+        is_first = True
         document_start: Any = DocumentStartEvent
         while type(event := self._next()) is not StreamEndEvent:
-            if type(event) is document_start:
-                at = event.start_mark.index, event.end_mark.index
-                if self.documents and not self._several:
-                    self.faults.add(
-                        "DPC005",
-                        "a second document starts here, where one is due",
-                        at,
-                        "put each spec in a file of its own; "
-                        f"of one at most {MAX_DOCUMENTS} are read",
-                    )
-                    raise Stop
-                self._anchors.clear()
-                root = len(self.marks.starts)
-                event = self._next()
-                value = self._node(event)
-                if isinstance(event, ScalarEvent) and not event.value and event.implicit[0]:
-                    self.faults.add("DPC004", "the document is empty", at)
-                self.documents.append((root, value))
-        if not self.documents:
-            self.faults.add(
-                "DPC004", "the file holds no spec: it is empty, or only comments", (0, 0)
-            )
+            if type(event) is not document_start:
+                continue
+            at = event.start_mark.index, event.end_mark.index
+            if not is_first:
+                message = "a second document starts here, where one is due"
+                hint = (
+                    f"put each spec in a file of its own; of one at most {MAX_DOCUMENTS} are read"
+                )
+                self.faults.add("DPC005", message, at, hint)
+                return
+            is_first = False
+            root = self._next()
+            self.value = self._node(root)
+            if isinstance(root, ScalarEvent) and not root.value and root.implicit[0]:
+                self.faults.add("DPC004", "the document is empty", at)
+        if is_first:
+            message = "the file holds no spec: it is empty, or only comments"
+            self.faults.add("DPC004", message, (0, 0))
 
     # nodes
 
@@ -146,25 +133,24 @@ class Reader:
         """Returns the value of a node, which may be an alias or have an anchor."""
         if isinstance(event, AliasEvent):
             return self._alias(event)
-        if event.anchor is None:
-            return self._unnamed(event)
-        anchor = self._anchors[event.anchor] = _Anchor(len(self.marks.starts))
-        nodes, deepest = anchor.number + self._aliased, self._deepest
-        self._deepest = self._depth
-        anchor.value = self._unnamed(event)
-        anchor.nodes = len(self.marks.starts) + self._aliased - nodes
-        anchor.height = self._deepest - self._depth
-        anchor.complete = True
-        self._deepest = max(self._deepest, deepest)
-        return anchor.value
-
-    def _unnamed(self, event: Any) -> Value:
-        """Returns the value of a scalar, a mapping or a sequence."""
+        number, aliased, deepest = len(self.marks.starts), self._aliased, self._deepest
+        anchor = None
+        if event.anchor is not None:
+            anchor = self._anchors[event.anchor] = _Anchor(number)
+            self._deepest = self._depth
+        value: Value
         if isinstance(event, ScalarEvent):
-            return self._scalar(event)
-        if isinstance(event, MappingStartEvent):
-            return self._mapping(event)
-        return self._sequence(event)
+            value = self._scalar(event)
+        elif isinstance(event, MappingStartEvent):
+            value = self._mapping(event)
+        else:
+            value = self._sequence(event)
+        if anchor is not None:
+            anchor.value, anchor.complete = value, True
+            anchor.nodes = len(self.marks.starts) - number + self._aliased - aliased
+            anchor.height = self._deepest - self._depth
+            self._deepest = max(self._deepest, deepest)
+        return value
 
     def _add(self, event: Any) -> int:
         """Adds a node to the marks, and returns its number."""
@@ -292,17 +278,17 @@ class Reader:
         number = self._open(start, MAP_TAG)
         result: dict[Any, Value] = {}
         scalar: Any = ScalarEvent
-        next_event, plain, keys, starts = self._next, self._plain, self._keys, self.marks.starts
+        next_event, plain, starts = self._next, self._plain, self.marks.starts
         add_start, add_end = starts.append, self.marks.ends.append
         while type(event := next_event()) is not MappingEndEvent:
             if len(starts) >= MAX_NODES:
                 self._too_many(event)
-            key: Any = None
-            if type(event) is scalar and event.tag is None and event.anchor is None:
-                key = keys[event.value]
-            if key is None or key in result:
+            key: Any = event.value if type(event) is scalar else None
+            is_odd = key is None or event.tag is not None or event.anchor is not None
+            if is_odd or key in result or not is_fine_key(key):
                 key = self._odd_key(event, result, number)
             else:
+                key = intern(key)  # most keys of a long spec are the same few words
                 add_start(event.start_mark.index)
                 add_end(event.end_mark.index)
             event = next_event()

@@ -54,17 +54,9 @@ class PlainScalars(dict[str, Value]):
         return value
 
 
-class FineKeys(dict[str, str | None]):
-    """Keys that are plain text; None for those that need further checks.
-
-    Each is kept once, since most keys of a long spec are the same few words.
-    """
-
-    def __missing__(self, text: str) -> str | None:
-        if text in {"", "<<"} or len(text) > MAX_NAME or not encodable(text):
-            return None
-        self[text] = text
-        return text
+def is_fine_key(text: str) -> bool:
+    """Returns whether a text without a tag can be a key; others are looked at more closely."""
+    return text not in {"", "<<"} and len(text) <= MAX_NAME and encodable(text)
 
 
 def encodable(text: str) -> bool:

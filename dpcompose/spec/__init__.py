@@ -9,6 +9,6 @@ for those of the language are in `synonyms` and `training`.
 """
 
 from dpcompose.spec.model import Spec, json_schema
-from dpcompose.spec.reading import Reading, read
+from dpcompose.spec.reading import read
 
-__all__ = ["Reading", "Spec", "json_schema", "read"]
+__all__ = ["Spec", "json_schema", "read"]

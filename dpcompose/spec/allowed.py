@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -76,22 +75,16 @@ def _blocks(dataset: Value) -> Iterator[str]:
 # --- the schema ----------------------------------------------------------------------------------
 
 
-@cache
-def _schema() -> Node:
-    """Returns the JSON Schema of a spec."""
-    return json_schema()
-
-
 def _nodes_at(cursor: Cursor) -> list[Node]:
     """Returns the parts of the schema for a place, each of which may hold there."""
-    nodes = list(choices(_schema(), _schema()))
+    nodes = list(choices(json_schema()))
     for step, said in zip(cursor.path, cursor.siblings, strict=False):
         others = {key: text for key, text in said.items() if key != step}
         nodes = [
             choice
             for node in _fitting(nodes, others)
             if (below := _below(node, step)) is not None
-            for choice in choices(below, _schema())
+            for choice in choices(below)
         ]
     return nodes
 

@@ -6,7 +6,7 @@ Each kind of map and of partition has a model of its own, made of the keys of it
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
@@ -17,7 +17,6 @@ from dpcompose.spec.fields import (
     Name,
     OneOf,
     Optional,
-    ReadAfter,
     Reference,
     Scalar,
     Whole,
@@ -78,7 +77,7 @@ def map_model(kind: str) -> type[AnyMap]:
 Map = Annotated[
     AnyMap,
     by_key("kind", MAPS, map_model),
-    ReadAfter(lambda value: {"kind": value} if isinstance(value, str) else value),
+    BeforeValidator(lambda value: {"kind": value} if isinstance(value, str) else value),
 ]
 
 

@@ -158,9 +158,11 @@ Node = dict[str, Any]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
+@cache
 def json_schema() -> Node:
-    """Returns the JSON Schema (draft 2020-12) of a spec."""
-    schema = schema_of_models()
+    """Returns the JSON Schema (draft 2020-12) of a spec: that of `Spec`, with those of the other
+    models in `$defs`. Do not change it."""
+    schema: Node = _without_nulls(Spec.model_json_schema())
     mapped = schema["$defs"]["Mapped"]["properties"]["map"]
     alone = [kind for kind in MAPS if _required(map_model(kind)) == {"kind"}]
     forms = [{"enum": alone, "title": "kind"}, *mapped.pop("anyOf")]
@@ -168,21 +170,15 @@ def json_schema() -> Node:
     return {"$schema": _DIALECT, "title": "dpcompose spec"} | schema
 
 
-def schema_of_models() -> Node:
-    """Returns the JSON Schema of the models as they are: that of `Spec`, with the others in
-    `$defs`."""
-    schema: Node = _without_nulls(Spec.model_json_schema())
-    return schema
-
-
-def choices(node: Node, schema: Node) -> Iterator[Node]:
-    """Yields the parts of a schema that one of its parts stands for, each with its own meaning."""
+def choices(node: Node) -> Iterator[Node]:
+    """Yields the parts of the JSON Schema that one of its parts stands for, by a reference or as a
+    choice of several, each with its own description."""
     if "$ref" in node:
-        yield from choices(schema["$defs"][node["$ref"].rpartition("/")[2]], schema)
+        yield from choices(json_schema()["$defs"][node["$ref"].rpartition("/")[2]])
         return
     options = node.get("anyOf", ())
     for each in options:
-        for choice in choices(each, schema):
+        for choice in choices(each):
             yield {"description": node.get("description", ""), **choice}
     if not options:
         yield node

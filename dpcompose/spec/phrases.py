@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcompose.core.change.kind_form import Form
 from dpcompose.core.change.maps import MAPS
@@ -13,8 +13,9 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.core.numbers.form_keys import REQUIRED, Sort
 from dpcompose.errors import Path, quoted
-from dpcompose.source import Number
+from dpcompose.source import Number, Value
 from dpcompose.spec.fields import Model
+from dpcompose.spec.mechanisms import kind_of
 
 PARAMETERS = {notion.value: notion.facts.parameters for notion in Notion}
 #: The parameters of each concrete mechanism, sensitivities apart.
@@ -84,6 +85,45 @@ def name_of(path: Path) -> str:
     if above and above[-1] in BY_BLOCK:
         return f"{quoted(str(above[-1]))} of {quoted(last)}"
     return quoted(last)
+
+
+class UnknownKey(NamedTuple):
+    """An unknown key at `path`, with the other keys of its mapping and the model of that
+    mapping."""
+
+    model: type[Model]
+    path: Path
+    siblings: Mapping[str, Value]
+
+    @property
+    def name(self) -> str:
+        """Returns the key itself."""
+        return str(self.path[-1])
+
+    @property
+    def above(self) -> Path:
+        """Returns the path of the mapping in which the key stands."""
+        return self.path[:-1]
+
+    @property
+    def legal(self) -> dict[str, str]:
+        """Returns the legal keys of the mapping, each with its description."""
+        return keys_of(self.model)
+
+    @property
+    def noise(self) -> str | None:
+        """Returns the name of the concrete mechanism that the mapping states; None if it states
+        none."""
+        return kind_of(self.model)
+
+    @property
+    def unknown(self) -> str:
+        """Returns the message that the key is unknown."""
+        return f"unknown key {quoted(self.name)} in {self.model.what}"
+
+    def beside(self, key: str) -> Path:
+        """Returns the path of the key `key` of the same mapping."""
+        return (*self.above, key)
 
 
 # --- examples of keys -----------------------------------------------------------------------------

@@ -234,20 +234,17 @@ def _choice(found: _Found, faults: Faults) -> None:
     hint = as_hint(keys_of(model).get(str(path[-1]), ""))
     legal = _CHOICES.findall(expected)
     best = meant(value, legal, closed=True) if isinstance(value, str) else None
-    find = _OTHER_WORDS.get(path)
-    if best is None and find is not None and isinstance(value, str):
-        word = find(value)
+    table = _OTHER_WORDS.get(path)
+    if best is None and table is not None and isinstance(value, str):
+        word = synonyms.meaning(table, value)
         best = word.write if word is not None and word.write in legal else None
     fix = None if best is None else (rewritten, path, best)
     message = f"{name_of(path)} must be {expected.replace(chr(39), '`')}, not {value_text(value)}"
     faults.add("DPC104", path, message, hint, fix=fix)
 
 
-#: What finds the word that is meant by another one, by the place of a key.
-_OTHER_WORDS: Mapping[Path, Callable[[str], synonyms.Word | None]] = {
-    ("adaptivity",): synonyms.adaptivity,
-    ("filter",): synonyms.notion,
-}
+#: The table of the synonyms of the words at a key.
+_OTHER_WORDS: Mapping[Path, str] = {("adaptivity",): "adaptivity", ("filter",): "notions"}
 _CHOICES = re.compile("'([^']*)'")
 
 

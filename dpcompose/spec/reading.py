@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,22 +20,14 @@ _STAND_INS: dict[str, Any] = {
 }
 
 
-class Reading(NamedTuple):
-    """What could be read of a spec that may have errors.
-
-    `broken`: the paths left out because of errors that are reported already: top-level keys, and
-    single datasets, mechanisms, relations and constants. `positions`: the positions in the file of
-    the mechanisms in `spec`.
-    """
-
-    spec: Spec
-    broken: frozenset[Path]
-    positions: range | list[int]
+#: The paths of parts left out of a spec because of errors that are reported already: top-level
+#: keys, and single datasets, mechanisms, relations and constants.
+Broken = frozenset[Path]
 
 
-def read(source: Source, faults: Faults) -> Reading | None:
-    """Returns the spec in `source` without its broken parts, which are reported; None if too little
-    is left."""
+def read(source: Source, faults: Faults) -> tuple[Spec, Broken] | None:
+    """Returns the spec in `source` without its broken parts, which are reported, and their paths;
+    None if too little is left."""
     tree = source.value
     if not isinstance(tree, dict):
         from dpcompose.spec.phrases import value_text
@@ -45,15 +36,18 @@ def read(source: Source, faults: Faults) -> Reading | None:
         faults.add("DPC103", (), f"a spec is a mapping, not {value_text(tree)}", hint)
         return None
     try:
-        spec = Spec.model_validate(tree)
+        return Spec.model_validate(tree), frozenset()
     except ValidationError as error:
         # All that words a fault is loaded where there is one.
         from dpcompose.spec.pydantic_faults import report
 
         found = error.errors(include_url=False)
         places = report(found, faults)
-        return _without_broken(tree, {_part(place) for place in places})
-    return Reading(spec, frozenset(), range(len(spec.mechanisms)))
+    broken = frozenset(map(_part, places))
+    try:
+        return Spec.model_validate(_without_broken(tree, broken)), broken
+    except ValidationError:  # a fault that is not where it is reported
+        return None
 
 
 def _part(place: Path) -> Path:
@@ -62,10 +56,9 @@ def _part(place: Path) -> Path:
     return place[: 2 if place[0] in {"datasets", "mechanisms", "relations", "constants"} else 1]
 
 
-def _without_broken(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | None:
-    """Returns the spec without its broken entries, as a `Reading`; None if it is not valid even
-    so."""
-    broken = frozenset(broken)
+def _without_broken(tree: dict[str, Any], broken: Broken) -> dict[str, Any]:
+    """Returns the tree of a spec without its broken parts, with a stand-in for each key that must
+    be there."""
     rest = dict(tree)
     for place in broken:
         if len(place) == 1:
@@ -73,13 +66,7 @@ def _without_broken(tree: dict[str, Any], broken: Iterable[Path]) -> Reading | N
     for key in ("datasets", "relations", "constants"):
         if isinstance(rest.get(key), dict):
             rest[key] = {k: v for k, v in rest[key].items() if (key, k) not in broken}
-    positions: range | list[int] = range(0)
     if "mechanisms" in rest:
-        positions = [i for i in range(len(tree["mechanisms"])) if ("mechanisms", i) not in broken]
-        rest["mechanisms"] = [tree["mechanisms"][i] for i in positions]
-    for key, stand_in in _STAND_INS.items():
-        rest.setdefault(key, stand_in)
-    try:
-        return Reading(Spec.model_validate(rest), broken, positions)
-    except ValidationError:  # a fault that is not where it is reported
-        return None
+        listed = enumerate(rest["mechanisms"])
+        rest["mechanisms"] = [each for i, each in listed if ("mechanisms", i) not in broken]
+    return {**_STAND_INS, **rest}

@@ -83,38 +83,13 @@ def field_word(word: str) -> Word | None:
     """Returns what to write in a spec for a term of differential privacy, such as
     `noise-multiplier`; None if it is unknown."""
     tables = ("terms", "relations", "notions", "mechanisms", "maps")
-    return next(filter(None, (_words(each).get(folded(word)) for each in tables)), None)
+    return next(filter(None, (meaning(each, word) for each in tables)), None)
 
 
-def relation(word: str) -> Word | None:
-    """Returns what to write for a synonym of a neighbouring relation; None if it is no synonym."""
-    return _words("relations").get(folded(word))
-
-
-def notion(word: str) -> Word | None:
-    """Returns what to write for a synonym of a privacy notion; None if it is no synonym."""
-    return _words("notions").get(folded(word))
-
-
-def mechanism(word: str) -> Word | None:
-    """Returns what to write for a synonym of a concrete mechanism; None if it is no synonym."""
-    return _words("mechanisms").get(folded(word))
-
-
-def map_kind(word: str) -> Word | None:
-    """Returns what to write for a synonym of a kind of map; None if it is no synonym."""
-    return _words("maps").get(folded(word))
-
-
-def partition_kind(word: str) -> Word | None:
-    """Returns what to write for a synonym of a kind of partition (`by`); None if it is no
-    synonym."""
-    return _words("partitions").get(folded(word))
-
-
-def adaptivity(word: str) -> Word | None:
-    """Returns what to write for a synonym of a value of `adaptivity`; None if it is no synonym."""
-    return _words("adaptivity").get(folded(word))
+def meaning(table: str, word: str) -> Word | None:
+    """Returns what to write for a synonym in a table of `synonyms.yaml`, such as `relations`; None
+    if it is no synonym."""
+    return _words(table).get(folded(word))
 
 
 def key(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
-from typing import NamedTuple
 
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import Path, Replacement, folded
-from dpcompose.source import Source, Value
+from dpcompose.faults import Faults
+from dpcompose.source import Source
 from dpcompose.source.rewriting import Rewrite, is_plain, renamed, rewritten, with_entry
 from dpcompose.spec.datasets import map_model
-from dpcompose.spec.fields import Model
 from dpcompose.spec.mechanisms import Concrete, ReadingEntry
+from dpcompose.spec.phrases import UnknownKey
 from dpcompose.spec.synonyms import norms
 
 _CLIPS = (
@@ -28,74 +27,71 @@ _PASSES = frozenset({"epochs", "num-epochs"})
 _BATCHES = frozenset({"batch-size", "batch", "lot-size", "microbatches", "num-microbatches"})
 
 
-class InOtherWords(NamedTuple):
-    """The correction for a key of training libraries: label, hint, fix, and whether the fix is
-    certain.
-
-    `explains`: the missing keys that it stands for, which need no report of their own.
-    """
-
-    label: str
-    hint: str
-    fix: Rewrite | None = None
-    certain: bool = True
-    explains: tuple[str, ...] = ()
-
-
-def in_other_words(
-    model: type[Model], key: str, entry: Mapping[str, Value], path: Path
-) -> InOtherWords | None:
-    """Returns the correction for a key of training libraries, in a mechanism or a sample; else
-    None."""
-    name = folded(key)
-    value = entry.get(key)
+def in_other_words(at: UnknownKey, faults: Faults) -> set[Path] | None:
+    """Reports a key of training libraries, in a mechanism or a sample; returns the paths of the
+    missing keys that it stands for, None if it is no such key."""
+    name, value = folded(at.name), at.siblings.get(at.name)
     text = value if isinstance(value, str) else ""
-    if model is map_model("sample") and name in _FOLDED_RATES | {"p", "probability"}:
+    if at.model is map_model("sample") and name in _FOLDED_RATES | {"p", "probability"}:
         hint = (
             "`poisson: q` where each row is drawn by itself with chance q; `size: m, of: n` where "
             "m of n rows are drawn"
         )
-        return InOtherWords("write `poisson`", hint, (renamed, path, "poisson"), False)
-    if not issubclass(model, ReadingEntry):
+        return _tell(at, faults, "write `poisson`", hint, (renamed, at.path, "poisson"), False)
+    if not issubclass(at.model, ReadingEntry):
         return None
-    if issubclass(model, Concrete):
-        in_other_norm = _norm(name, model.form.name, path)
-        if in_other_norm is not None:
-            return in_other_norm
-    gaussian = issubclass(model, Concrete) and "sigma" in model.model_fields
-    if gaussian and name == "noise-multiplier":
-        return _multiplier(text, entry, path)
-    if gaussian and name in _SQUARES:
-        return _square(text, path)
+    if issubclass(at.model, Concrete):
+        noise = at.model.form.name
+        if name in norms() and noise not in norms()[name]:
+            return _in_other_norm(at, faults, name, noise)
+        if "sigma" in at.model.model_fields and name == "noise-multiplier":
+            return _multiplier(at, faults, text)
+        if "sigma" in at.model.model_fields and name in _SQUARES:
+            return _square(at, faults, text)
     if name in _FOLDED_RATES:
-        return _sampled(text, entry)
+        return _sampled(at, faults, text)
     if name in _PASSES:
-        return _passes(text, entry)
+        return _passes(at, faults, text)
     if name in _BATCHES:
         hint = (
             "what a step reads is a dataset of its own: `map: {kind: sample, poisson: q}` where "
             "each row is drawn with chance q, `{kind: sample, size: m, of: n}` for m of n rows"
         )
-        return InOtherWords("belongs to a sample", hint)
+        return _tell(at, faults, "belongs to a sample", hint)
     return None
 
 
-def _norm(name: str, noise: str, path: Path) -> InOtherWords | None:
-    """Returns the correction for a sensitivity in another norm than that of the noise; else
-    None."""
-    if name not in norms() or noise in norms()[name]:
-        return None
+def _tell(
+    at: UnknownKey,
+    faults: Faults,
+    label: str,
+    hint: str,
+    fix: Rewrite | None = None,
+    certain: bool = True,
+    explains: tuple[str, ...] = (),
+) -> set[Path]:
+    """Reports the key with its correction; returns the paths of the keys beside it that it
+    `explains`."""
+    faults.add("DPC101", at.path, at.unknown, hint, key=True, label=label, fix=fix, certain=certain)
+    return set(map(at.beside, explains))
+
+
+def _in_other_norm(at: UnknownKey, faults: Faults, name: str, noise: str) -> set[Path]:
+    """Reports a sensitivity in another norm than that of the noise, and returns the paths of the
+    keys that it explains."""
     told = ("sensitivity",)
     if name.startswith("l1"):
         hint = f"the sensitivity of {noise} noise is in L2, which is never more than in L1"
-        fix = (renamed, path, "sensitivity")
-        return InOtherWords("write `sensitivity`", hint, fix, False, told)
+        fix = (renamed, at.path, "sensitivity")
+        return _tell(at, faults, "write `sensitivity`", hint, fix, False, told)
     hint = f"the sensitivity of {noise} noise is in L1: of n numbers up to √n times that in L2"
-    return InOtherWords("is in L2", hint, None, False, told)
+    return _tell(at, faults, "is in L2", hint, None, False, told)
 
 
-def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWords:
-    """Returns the correction for a noise multiplier, which is σ divided by the sensitivity."""
+def _multiplier(at: UnknownKey, faults: Faults, text: str) -> set[Path]:
+    """Reports a noise multiplier, which is σ divided by the sensitivity; returns the paths of the
+    keys that it explains."""
+    entry = at.siblings
     clip = next((each for each in _CLIPS if each in entry), None)
     given = entry.get(clip) if clip else "1"
     norm = given if isinstance(given, str) else ""
@@ -103,28 +99,27 @@ def _multiplier(text: str, entry: Mapping[str, Value], path: Path) -> InOtherWor
     explains = ("sigma",) if clip else ("sigma", "sensitivity")
     simple = _number(text) is not None and _number(norm) is not None
     if not simple or "sigma" in entry or "-" in text + norm or "+" in text + norm:
-        return InOtherWords("write `sigma`", hint, None, False, explains)
+        return _tell(at, faults, "write `sigma`", hint, None, False, explains)
     if clip is None:
         hint += "; in units of which it is 1"
     sigma = text if norm == "1" else f"{text} * {norm}"
+    fix = (_as_sigma, at.path, sigma, "" if clip else "sensitivity: 1")
+    return _tell(at, faults, "write `sigma`", hint, fix, True, explains)
 
-    fix = (_as_sigma, path, sigma, "" if clip else "sensitivity: 1")
-    return InOtherWords("write `sigma`", hint, fix, True, explains)
 
-
-def _square(text: str, path: Path) -> InOtherWords:
-    """Returns the correction for a variance, the square of σ."""
+def _square(at: UnknownKey, faults: Faults, text: str) -> set[Path]:
+    """Reports a variance, the square of σ; returns the path of σ, which it explains."""
     value, says = _number(text), "`sigma` is the standard deviation, the root of the variance"
     root = None if value is None or value <= 0 else _root(value)
-    if root is None:
-        return InOtherWords("write `sigma`", says, None, False, ("sigma",))
-    if root**2 != value:
+    fix: Rewrite | None = None
+    if root is not None and root**2 != value:
         says += f": {decimal_up(root, 7)}, rounded"
-        return InOtherWords("write `sigma`", says, None, False, ("sigma",))
-    exact = decimal_up(root, 12)
-    sigma = exact if Fraction(exact) == root else str(root)
-    fix = (_as_sigma, path, sigma, "")
-    return InOtherWords("write `sigma`", f"{says}: {sigma}", fix, True, ("sigma",))
+    elif root is not None:
+        exact = decimal_up(root, 12)
+        sigma = exact if Fraction(exact) == root else str(root)
+        says += f": {sigma}"
+        fix = (_as_sigma, at.path, sigma, "")
+    return _tell(at, faults, "write `sigma`", says, fix, fix is not None, ("sigma",))
 
 
 def _as_sigma(source: Source, path: Path, sigma: str, more: str) -> tuple[Replacement, ...]:
@@ -151,10 +146,10 @@ def _root(value: Fraction) -> Fraction:
     return Fraction(isqrt(value.numerator * scale**2 // value.denominator), scale)
 
 
-def _sampled(text: str, entry: Mapping[str, Value]) -> InOtherWords:
-    """Returns the correction for a sampling rate at a mechanism, which belongs to a map
-    `sample`."""
-    reads = entry.get("reads")
+def _sampled(at: UnknownKey, faults: Faults, text: str) -> set[Path]:
+    """Reports a sampling rate at a mechanism, which belongs to a map `sample`; it explains no other
+    key."""
+    reads = at.siblings.get("reads")
     table = reads if isinstance(reads, str) and is_plain(reads) else "people"
     rate = text if text and _number(text) is not None else "q"
     hint = (
@@ -162,19 +157,20 @@ def _sampled(text: str, entry: Mapping[str, Value]) -> InOtherWords:
         f"`batch: {{from: {table}, map: {{kind: sample, poisson: {rate}}}}}` if each row is drawn "
         "by itself with this chance"
     )
-    return InOtherWords("belongs to a sample", hint)
+    return _tell(at, faults, "belongs to a sample", hint)
 
 
-def _passes(text: str, entry: Mapping[str, Value]) -> InOtherWords:
-    """Returns the correction for a number of epochs: `count` is the number of steps."""
+def _passes(at: UnknownKey, faults: Faults, text: str) -> set[Path]:
+    """Reports a number of epochs, where `count` is the number of steps; it explains no other
+    key."""
     hint = "say `count: n`, the number of steps: epochs × rows / rows of a batch"
-    rate = next((entry[each] for each in _RATES if each in entry), None)
+    rate = next((at.siblings[each] for each in _RATES if each in at.siblings), None)
     many, chance = _number(text), _number(rate) if isinstance(rate, str) else None
     if many is not None and chance:
         steps = many / chance
         if steps.denominator == 1:
             hint += f", here {many} / {rate} = {steps}"
-    return InOtherWords("write `count`", hint)
+    return _tell(at, faults, "write `count`", hint)
 
 
 def _number(text: str) -> Fraction | None:

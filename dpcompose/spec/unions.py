@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -42,9 +42,9 @@ def no_member(error: Mapping[str, Any], path: Path, faults: Faults) -> None:
     value = error["input"]
     match error["ctx"]["tag"]:
         case "?kind":
-            _kind(value, path, faults, "map", synonyms.map_kind)
+            _kind(value, path, faults, "map")
         case "?by":
-            _kind(value, path, faults, "partition", synonyms.partition_kind)
+            _kind(value, path, faults, "partition")
         case "?domain":
             name = value["domain"]
             message = f"unknown domain {quoted(name)}"
@@ -75,9 +75,11 @@ def _made_by_nothing(value: Mapping[str, Any], path: Path, faults: Faults) -> No
     """Reports a dataset with `from` that has neither `map` nor `partition`."""
     if _misspelt(value, path, faults, ("map", "partition"), "a derived dataset"):
         return
-    kind = next((each for each in _first(value) if each in MAPS or synonyms.map_kind(each)), None)
+    kind = next(
+        (each for each in _first(value) if each in MAPS or synonyms.meaning("maps", each)), None
+    )
     if kind is not None:
-        word = Word(kind) if kind in MAPS else synonyms.map_kind(kind)
+        word = Word(kind) if kind in MAPS else synonyms.meaning("maps", kind)
         assert word is not None
         message = f"unknown key {quoted(kind)} in a derived dataset"
         hint = f"a kind of map is said with `map`; {word.says}"
@@ -127,17 +129,9 @@ def _unknown(given: str, best: str, path: Path, faults: Faults, what: str) -> No
     faults.add("DPC101", at, message, key=True, label=label, fix=fix)
 
 
-def _kind(
-    value: Mapping[str, Any],
-    path: Path,
-    faults: Faults,
-    noun: str,
-    find: Callable[[str], Word | None],
-) -> None:
-    """Reports a missing, unknown or wrongly typed kind of map or partition.
-
-    `noun`: `map` or `partition`; `find`: returns what to write for a synonym of a kind.
-    """
+def _kind(value: Mapping[str, Any], path: Path, faults: Faults, noun: str) -> None:
+    """Reports a missing, unknown or wrongly typed kind of map or partition; `noun`: which of the
+    two."""
     key, forms = KINDS[noun]
     kind = value.get(key)
     # A map can be its kind alone; then there is no key, and `path` leads to it.
@@ -148,13 +142,13 @@ def _kind(
             faults.add("DPC102", path, f"a {noun} needs `{key}`", hint, key=True)
     elif not isinstance(kind, str):
         faults.add("DPC103", at, f"`{key}` must be a kind of {noun}, not {value_text(kind)}")
-    elif noun == "partition" and find(kind) is None and nearest(kind, forms) is None:
+    elif noun == "partition" and not (synonyms.meaning("partitions", kind) or nearest(kind, forms)):
         hint = f"blocks by the values of a column are `by: value, uses: [{kind}]`"
         faults.add("DPC104", at, f"unknown kind of {noun} {quoted(kind)}", hint)
     else:
         message = f"unknown kind of {noun} {quoted(kind)}"
         about = {name: form.about for name, form in forms.items()}
-        unknown_word(kind, at, faults, "DPC104", message, about, find)
+        unknown_word(kind, at, faults, "DPC104", message, about, f"{noun}s")
 
 
 def _kind_elsewhere(value: Mapping[str, Any], path: Path, faults: Faults, noun: str) -> bool:
@@ -186,15 +180,15 @@ def unknown_word(
     code: str,
     message: str,
     about: Mapping[str, str],
-    find: Callable[[str], Word | None],
+    table: str,
     closed: bool = True,
 ) -> None:
     """Reports an unknown word, with the word that it probably stands for as a fix.
 
-    `about`: all legal words with their meanings; `find`: returns the legal word for a synonym.
-    `closed`: they are words of the language alone.
+    `about`: all legal words with their meanings; `table`: that of their synonyms. `closed`: they are
+    words of the language alone.
     """
-    found = None if meant(word, about, closed=True) else find(word)
+    found = None if meant(word, about, closed=True) else synonyms.meaning(table, word)
     if found is None or (found.write is not None and found.write not in about):
         faults.add(code, path, message, wrong=word, legal=about, closed=closed)
     elif found.write is None:
@@ -226,7 +220,7 @@ def _concrete(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
         faults.add("DPC104", at, message, hint, label="is a notion", fix=fix)
         return
     about = {name: form.about for name, form in FORMS.items()}
-    unknown_word(kind, at, faults, "DPC104", message, about, synonyms.mechanism)
+    unknown_word(kind, at, faults, "DPC104", message, about, "mechanisms")
 
 
 def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
@@ -248,7 +242,7 @@ def _notion(value: Mapping[str, Any], path: Path, faults: Faults) -> None:
     else:
         message = f"unknown notion {quoted(notion)}"
         about = {name: str(model.__doc__) for name, model in NOTIONS.items()}
-        unknown_word(notion, at, faults, "DPC104", message, about, synonyms.notion)
+        unknown_word(notion, at, faults, "DPC104", message, about, "notions")
 
 
 def _beside(key: str, given: object, legal: Collection[str]) -> str | None:
@@ -269,8 +263,8 @@ def _noise(word: str) -> str | None:
     notion or unknown."""
     if word in FORMS:
         return word
-    found = synonyms.mechanism(word)
-    return None if found is None or synonyms.notion(word) else found.write
+    found = synonyms.meaning("mechanisms", word)
+    return None if found is None or synonyms.meaning("notions", word) else found.write
 
 
 def _stated_by(value: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import islice, pairwise, takewhile
-from typing import NamedTuple
 
 from dpcompose.core.change.maps import MAPS
 from dpcompose.core.change.partitions import PARTITIONS
@@ -24,7 +23,7 @@ from dpcompose.curves.rounding import decimal_up, sqrt_up
 from dpcompose.curves.rounding import listing as named_all
 from dpcompose.errors import Path, folded, quoted
 from dpcompose.faults import Faults, listing
-from dpcompose.source import Number, Value
+from dpcompose.source import Number
 from dpcompose.source.rewriting import decimal_point, moved_in, renamed, wrapped
 from dpcompose.spec.asked import DP_BUDGETS, LongRelation
 from dpcompose.spec.datasets import AnyMap, AnyPartition, Graph, Mapped, Split, Table
@@ -47,10 +46,10 @@ from dpcompose.spec.phrases import (
     BUDGET_FORMS,
     KINDS,
     PARAMETERS,
+    UnknownKey,
     as_hint,
     entries_of,
     form_of_kind,
-    keys_of,
     required,
 )
 from dpcompose.spec.synonyms import key as meant_key
@@ -65,45 +64,6 @@ _CAPS = frozenset(
 _MOST_BESIDE = 50  # further keys of a mapping that are looked at
 
 
-class _Key(NamedTuple):
-    """An unknown key at `path`, with the other keys of its mapping and the model of that
-    mapping."""
-
-    model: type[Model]
-    path: Path
-    siblings: Mapping[str, Value]
-
-    @property
-    def name(self) -> str:
-        """Returns the key itself."""
-        return str(self.path[-1])
-
-    @property
-    def above(self) -> Path:
-        """Returns the path of the mapping in which the key stands."""
-        return self.path[:-1]
-
-    @property
-    def legal(self) -> dict[str, str]:
-        """Returns the legal keys of the mapping, each with its description."""
-        return keys_of(self.model)
-
-    @property
-    def noise(self) -> str | None:
-        """Returns the name of the concrete mechanism that the mapping states; None if it states
-        none."""
-        return kind_of(self.model)
-
-    @property
-    def unknown(self) -> str:
-        """Returns the message that the key is unknown."""
-        return f"unknown key {quoted(self.name)} in {self.model.what}"
-
-    def beside(self, key: str) -> Path:
-        """Returns the path of the key `key` of the same mapping."""
-        return (*self.above, key)
-
-
 def unknown_keys(found: Iterable[tuple[type[Model], Path]], faults: Faults) -> set[Path]:
     """Reports the unknown keys of mappings with a model; returns the paths of all further errors
     that these reports explain."""
@@ -114,26 +74,13 @@ def unknown_keys(found: Iterable[tuple[type[Model], Path]], faults: Faults) -> s
         elif path not in told:
             above = faults.at(path[:-1])
             siblings = above if isinstance(above, dict) else {}
-            key = _Key(model, path, siblings)
+            key = UnknownKey(model, path, siblings)
             said = (each(key, faults) for each in _MEANINGS)
             told |= next((each for each in said if each is not None), set())
     return told
 
 
-def _in_other_words(at: _Key, faults: Faults) -> set[Path] | None:
-    """Reports a key of training libraries; returns the paths explained, None if it is no such
-    key."""
-    other = in_other_words(at.model, at.name, at.siblings, at.path)
-    if other is None:
-        return None
-    label, fix, certain = other.label, other.fix, other.certain
-    faults.add(
-        "DPC101", at.path, at.unknown, other.hint, key=True, label=label, fix=fix, certain=certain
-    )
-    return set(map(at.beside, other.explains))
-
-
-def _by_block(at: _Key, faults: Faults) -> set[Path] | None:
+def _by_block(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports a sensitivity by block without `unbounded` or `bounded`; returns the paths explained,
     or None."""
     if at.model is not Sensitivities or not at.siblings.keys().isdisjoint(at.legal):
@@ -159,7 +106,7 @@ _NOISE_OF_LOSS: Mapping[tuple[str, str], tuple[str, Callable[[Fraction, Fraction
 }
 
 
-def _noise_of_loss(at: _Key) -> tuple[str, str] | None:
+def _noise_of_loss(at: UnknownKey) -> tuple[str, str] | None:
     """Returns the key and the value of the noise with the stated loss; None if that is no plain
     number."""
     key, parameter = _NOISE_OF_LOSS.get((at.noise or "", at.name), ("", None))
@@ -173,7 +120,7 @@ def _noise_of_loss(at: _Key) -> tuple[str, str] | None:
     return (key, decimal_up(parameter(shift, loss), 6)) if loss else None
 
 
-def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
+def _elsewhere(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports a key that is legal elsewhere; returns the paths explained, None if it is legal
     nowhere."""
     says = _misplaced(at.model, at.name)
@@ -196,7 +143,7 @@ def _elsewhere(at: _Key, faults: Faults) -> set[Path] | None:
     return {*alike, *([at.beside(noise[0])] if noise is not None else [])}
 
 
-def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
+def _without_blank(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports a missing blank after a colon; returns the path explained, None if there is none
     missing."""
     start, colon, rest = at.name.partition(":")
@@ -212,7 +159,7 @@ def _without_blank(at: _Key, faults: Faults) -> set[Path] | None:
     return {at.beside(start)}
 
 
-def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
+def _after_comma(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports a decimal comma, after which braces take digits for a key; returns no paths, or
     None."""
     if not at.name.isdecimal() or at.siblings.get(at.name, at.name) is not None:
@@ -238,7 +185,7 @@ def _after_comma(at: _Key, faults: Faults) -> set[Path] | None:
 _LISTS = frozenset({"columns", "keeps", "uses", "only", "changes", "blocks", "kinds"})
 
 
-def _of_a_list(at: _Key, faults: Faults) -> set[Path] | None:
+def _of_a_list(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports a list without brackets, whose items braces take for keys; returns their paths,
     or None."""
     if at.siblings.get(at.name, at.name) is not None or len(at.siblings) > _MOST_BESIDE:
@@ -257,7 +204,7 @@ def _of_a_list(at: _Key, faults: Faults) -> set[Path] | None:
     return {path, *map(at.beside, items)}
 
 
-def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
+def _misspelt(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports an unknown key, with the legal key that it probably stands for, if any.
 
     Returns the paths explained; never None, so that every unknown key is reported.
@@ -294,13 +241,13 @@ def _misspelt(at: _Key, faults: Faults) -> set[Path] | None:
     return {at.beside(best)}
 
 
-def _meant(at: _Key, key: str) -> str | None:
+def _meant(at: UnknownKey, key: str) -> str | None:
     """Returns the legal key that an unknown key certainly stands for; None if that is not
     certain."""
     return meant_key(key, list(at.legal), at.model is Spec, at.noise, at.siblings.get(key))
 
 
-def _twin(at: _Key, best: str) -> str | None:
+def _twin(at: UnknownKey, best: str) -> str | None:
     """Returns another unknown key of the mapping that stands for `best`; None if there is none."""
     if len(at.siblings) > _MOST_BESIDE:
         return None
@@ -312,7 +259,7 @@ def _twin(at: _Key, best: str) -> str | None:
 # --- parameters of the other sort ----------------------------------------------------------------
 
 
-def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
+def _stated_instead(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports losses given in place of all parameters of noise; returns the paths explained, or
     None."""
     given = [each for each in SIGNS if each in at.siblings]
@@ -335,7 +282,7 @@ def _stated_instead(at: _Key, faults: Faults) -> set[Path] | None:
     return {at.beside(each) for each in (*own, *given)}
 
 
-def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
+def _belongs_inside(at: UnknownKey, faults: Faults) -> set[Path] | None:
     """Reports keys of a dataset that belong inside its map or partition; returns the paths
     explained, or None."""
     if at.model is not Mapped and at.model is not Split:
@@ -379,7 +326,7 @@ def _belongs_inside(at: _Key, faults: Faults) -> set[Path] | None:
 
 _MEANINGS = (
     _belongs_inside,
-    _in_other_words,
+    in_other_words,
     _stated_instead,
     _by_block,
     _elsewhere,

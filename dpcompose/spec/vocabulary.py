@@ -19,7 +19,7 @@ from dpcompose.spec.datasets import DOMAINS, map_model, partition_model
 from dpcompose.spec.fields import Model
 from dpcompose.spec.guarantees import NOTIONS
 from dpcompose.spec.mechanisms import mechanism_model
-from dpcompose.spec.model import Node, Spec, choices, models, schema_of_models, words
+from dpcompose.spec.model import Node, Spec, choices, json_schema, models, words
 
 
 class WordSort(StrEnum):
@@ -37,11 +37,11 @@ class WordSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a word: `says` it.
+    """One meaning of a word of the spec language: the text `says` explains it.
 
-    `of`: what it stands in, or at which keys. `holds`: what may stand at a key. `needed`: it must
-    be given; `default`: else what it is where it is left out, empty where that says nothing.
-    `keys`: those of a kind, a notion or a mechanism.
+    `of`: the mappings in which a key stands, or the keys at which another word stands. Of a key,
+    `holds`: what may stand there; `needed`: it must be given; `default`: its value where it is left
+    out, empty where there is none to tell. `keys`: those of a kind, a notion or a mechanism.
     """
 
     word: str
@@ -109,15 +109,10 @@ def _keys_of(model: type[Model]) -> Iterator[tuple[str, Meaning]]:
         )
 
 
-@cache
-def _schema() -> Node:
-    """Returns the JSON Schema of all models."""
-    return schema_of_models()
-
-
 def _properties(model: type[Model]) -> dict[str, Node]:
     """Returns the properties in the JSON Schema of a model, by key."""
-    own = _schema() if model is Spec else _schema()["$defs"][model.__name__]
+    schema = json_schema()
+    own = schema if model is Spec else schema["$defs"][model.__name__]
     found: dict[str, Node] = own["properties"]
     return found
 
@@ -155,7 +150,7 @@ def _values() -> Iterator[Meaning]:
     for model in models():
         properties = _properties(model)
         for word, node in properties.items():
-            if word not in {*_TAGS, "domain", "protect", "relation", "within"}:
+            if word not in {*_TAGS, "map", "domain", "protect", "relation", "within"}:
                 for value in _words(node):
                     if (value, word) not in seen:
                         seen.add((value, word))
@@ -164,7 +159,7 @@ def _values() -> Iterator[Meaning]:
 
 def _words(node: Node) -> Iterator[str]:
     """Yields the texts that a part of a JSON Schema lists as values, or as items."""
-    for each in choices(node, _schema()):
+    for each in choices(node):
         yield from (word for word in words(each) if isinstance(word, str))
         if "items" in each:
             yield from _words(each["items"])
@@ -194,8 +189,9 @@ def _values_in_words(node: Node) -> list[str]:
         return ["a number below 1" if "exclusiveMaximum" in options[0] else "a number"]
     if len(options) == 2 and options[0].get("type") == "integer":
         return _values_in_words(options[0])
-    if len(options) > _MOST_TOLD and all("$ref" in each for each in options):
-        return [_common_base_phrase([_model(each) for each in options])]
+    referred = [_model(each) for each in options if "$ref" in each]
+    if len(referred) > _MOST_TOLD:
+        return [_common_base_phrase(referred)]
     if options:
         return [says for each in options for says in _values_in_words(each)]
     match node["type"]:

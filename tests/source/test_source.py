@@ -21,7 +21,7 @@ from dpcompose.errors import (
     quoted,
     render,
 )
-from dpcompose.source import Lines, Number, Value, documents, limits, load, load_all, reader
+from dpcompose.source import Lines, Number, Value, documents, limits, load, reader
 
 
 @pytest.fixture(params=["libyaml", "python"])
@@ -168,16 +168,21 @@ def test_a_line_end_that_editors_do_not_show_is_refused(text: str) -> None:
 
 
 def test_several_documents(parser: str) -> None:
-    documents = load_all("a: &x 1\n---\nb: [2]\n--- 3\n", "f")
-    assert [each.value for each in documents] == [{"a": "1"}, {"b": ["2"]}, "3"]
-    assert documents[1].span(("b", 0)) == Span(3, 5, 3, 6)
-    assert documents[2].span(()) == Span(4, 5, 4, 6)
+    parts = documents(b"a: &x 1\n---\nb: [2]\n--- 3\n")
+    found = [load(each.data, "f", each.lines_before) for each in parts]
+    assert [each.value for each in found] == [{"a": "1"}, {"b": ["2"]}, "3"]
+    assert found[1].span(("b", 0)) == Span(3, 5, 3, 6)
+    assert found[2].span(()) == Span(4, 5, 4, 6)
 
 
 def test_several_documents_share_no_anchors(parser: str) -> None:
-    with pytest.raises(InvalidSpec) as caught:
-        load_all("a: &x 1\n---\nb: *x\n---\n---\nc: 1\nc: 2\n", "f")
-    assert places(caught.value) == [("DPC014", 3, 4), ("DPC004", 4, 1), ("DPC010", 7, 1)]
+    _, *parts = documents(b"a: &x 1\n---\nb: *x\n---\n---\nc: 1\nc: 2\n")
+    faults = []
+    for each in parts:
+        with pytest.raises(InvalidSpec) as caught:
+            load(each.data, "f", each.lines_before)
+        faults += places(caught.value)
+    assert faults == [("DPC014", 3, 4), ("DPC004", 4, 1), ("DPC010", 7, 1)]
 
 
 # --- positions -----------------------------------------------------------------------------------

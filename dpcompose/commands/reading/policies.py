@@ -157,11 +157,11 @@ def audited(
 
 def accepted_in(path: str) -> Accepted:
     """Returns the accepted assumptions in a file. Raises BadCall, also if it does not exist."""
-    from dpcompose.policy.accepted import BadAccepted, accepted
+    from dpcompose.policy.accepted import accepted
 
     try:
         return accepted(path, read(path) if path not in ("", STANDARD_INPUT) else b"")
-    except (Unreadable, BadAccepted) as error:
+    except (Unreadable, BadSettings) as error:
         raise BadCall(str(error)) from error
 
 
