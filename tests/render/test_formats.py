@@ -28,6 +28,8 @@ from hypothesis import strategies as st
 
 import dpcompose
 from dpcompose.commands.writing.output import rendered
+from dpcompose.core.change.neighbouring import UNBOUNDED
+from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import CHECKERS, RENDERERS
 from dpcompose.render.help.code_text import codes
@@ -96,8 +98,7 @@ def nasty(text: str) -> tuple[Report, ...]:
         RIDES,
         file=text,
         title=text,
-        relation=text,
-        keeps=(text,),
+        goal=Goal(UNBOUNDED._replace(name=text, keeps=frozenset({text}))),
         worst=RIDES.worst._replace(says=(text,), datasets=(text,), touches=(touch,)),
         chain=tuple(each._replace(says=text) for each in RIDES.chain),
         findings=(finding, finding._replace(level="error", span=None)),

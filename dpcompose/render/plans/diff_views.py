@@ -111,11 +111,7 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[Part]:
     head = literal(f"{_SIGNS[found.direction]} ", style, how)
     head.append_text(literal(f"{found.label}: ", style, "name"))
     yield Headline(head.append_text(literal(movement(found), style, how)))
-    beside = [
-        each
-        for each in found.numbers
-        if each is not lead(found) and (each.old, each.new) != (None, None)
-    ]
+    beside = [each for each in found.numbers if each is not lead(found) and each.old != each.new]
     if beside and found.direction != "same":
         shown = "; ".join(f"{each.name} {_arrow(each)}" for each in beside[:_MOST_BESIDE])
         yield literal(f"  and {shown}", style, "weak")
@@ -423,6 +419,8 @@ def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, ...]]:
         for key in each.keys[:MOST]:
             mark = "~" if None not in (key.old, key.new) else "+" if key.old is None else "-"
             name = ".".join(filter(None, (each.name, key.name)))
+            if not key.name:  # a constant is a value, without keys
+                name = f"{each.kind} {name}"
             values = " → ".join(each for each in (key.old, key.new) if each is not None)
             rows.append((mark, name, values, f":{each.span.line}"))
     more = len(edits) - MOST

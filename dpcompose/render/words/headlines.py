@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from fractions import Fraction
 
 from dpcompose.errors import Level, Span
 from dpcompose.faults import plural
@@ -16,10 +17,13 @@ from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
     chance_text,
+    digits_of_excess,
+    equation,
     excess_text,
     found_text,
     left_text,
     parameter_text,
+    route_text,
     short_text,
 )
 from dpcompose.report import (
@@ -28,7 +32,6 @@ from dpcompose.report import (
     Report,
     Verdict,
     number_of_budget,
-    relation_words,
 )
 
 
@@ -87,9 +90,9 @@ def checked(report: Report, verdict: Verdict, style: Style) -> str:
 
 def neighbours(report: Report) -> str:
     """Returns the protected relation: `bounded neighbours`, `3 steps of unbounded neighbours`."""
-    words = f"{report.relation} neighbours" + relation_words(report).removeprefix(
-        str(report.relation)
-    )
+    if report.goal is None:
+        return "neighbours"
+    words = report.goal.relation.neighbours
     return words if report.distance == 1 else f"{report.distance} steps of {words}"
 
 
@@ -191,10 +194,23 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
         rest = f"{_spent(report, verdict)} against budget {limit}"
     else:
         left = f"{left_text(verdict.slack)} left" if verdict.ok else "δ is too large"
+        spent = _spent(report, verdict)
         if verdict.slack < 0:
             left = f"{excess_text(-verdict.slack)} too much"
-        rest = f"{_spent(report, verdict)} of {limit} spent, {left}"
+            spent, limit = _told_apart(verdict, -verdict.slack, spent, limit)
+        rest = f"{spent} of {limit} spent, {left}"
     return word, f"{rest} ({_terms(report, verdict)}{around})"
+
+
+def _told_apart(verdict: Verdict, excess: Fraction, spent: str, limit: str) -> tuple[str, str]:
+    """Returns what was spent and the limit, with more digits where these are needed to tell the two
+    apart: `ε = 2` and `ε = 1.9999999999`."""
+    (main, most), *others = verdict.limit.parameters
+    digits = digits_of_excess(most, excess)
+    if digits is None:
+        return spent, limit
+    parts = [equation(main, route_text(most, digits)), *(parameter_text(*each) for each in others)]
+    return equation(main, route_text(most + excess, digits)), ", ".join(parts)
 
 
 def spending(record: FilterRecord) -> str:

@@ -17,6 +17,7 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.report import At, Bound
 
 _DIGITS = 6  # of a rounded number in a report
+_MOST_DIGITS = 40  # of a number that is slightly above a budget
 _EXACT_DIGITS = 12  # a chosen number of so many digits is printed in full
 _LONGEST_FRACTION = 24  # characters
 _SAME = 1 + Fraction(1, 10_000)  # a smaller ratio is shown as "about the same"
@@ -141,9 +142,9 @@ def other_parameter(at: At) -> str:
     return "epsilon" if at.wanted == "delta" else "delta"
 
 
-def route_text(value: Fraction) -> str:
+def route_text(value: Fraction, digits: int = _DIGITS) -> str:
     """Returns a route's bound, ≥ 0, as a short decimal; with `≤` if rounded up."""
-    decimal = decimal_up(value, _DIGITS)
+    decimal = decimal_up(value, digits)
     return decimal if Fraction(decimal) == value else f"≤ {decimal}"
 
 
@@ -172,6 +173,15 @@ def left_text(value: Fraction) -> str:
 def excess_text(value: Fraction) -> str:
     """Returns by how much a budget is exceeded, > 0, as a decimal rounded up."""
     return decimal_up(value, _DIGITS)
+
+
+def digits_of_excess(limit: Fraction, excess: Fraction) -> int | None:
+    """Returns how many digits a limit, and what was spent of it, need to show an excess; None where
+    the usual ones do, or where the excess is too small to be written out."""
+    if not 0 < excess * 10**_DIGITS < limit:
+        return None
+    digits = len(str(limit // excess)) + 1
+    return digits if digits <= _MOST_DIGITS else None
 
 
 def fraction_text(value: Fraction) -> str | None:
