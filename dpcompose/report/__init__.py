@@ -199,9 +199,9 @@ class Share(NamedTuple):
 
     `bound`: in the unit of the whole; without a bound in one notion, the ε of the mechanism alone
     at a δ. `of_whole`: its share of the sum, None where the parts do not add up to the whole.
-    `group`: the group of the mechanism in the spec.
-    `without`: the ε at the first chosen δ of the same release without the mechanism, None where not
-    computed.
+    `group`: the group of the mechanism in the spec. `without`: the ε at the first chosen δ of the
+    same release without the mechanism, None where not computed. `file`: the spec of the mechanism,
+    in a sum of several.
     """
 
     mechanism: str
@@ -210,6 +210,7 @@ class Share(NamedTuple):
     of_whole: Fraction | None = None
     without: Fraction | None = None
     group: str | None = None
+    file: str = ""
 
 
 class AnswerNoise(NamedTuple):

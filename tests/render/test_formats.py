@@ -517,7 +517,7 @@ def test_markdown_has_the_bound_the_budget_and_what_is_left() -> None:
     (row,) = checked_markdown(shown("markdown", REPORTS["census"], checking=True))
     assert row[1] == "**over budget**" and row[4].startswith("−0.0562")
     (row,) = checked_markdown(shown("markdown", TRAP))
-    assert row[1:3] == ["**no finite guarantee**", "–"]
+    assert row[1:3] == ["**without a finite bound**", "–"]
 
 
 def test_markdown_folds_the_reports_with_problems_and_not_too_many() -> None:

@@ -340,10 +340,10 @@ def test_a_profile_has_its_first_number_in_the_panel() -> None:
 def test_a_profile_is_counted_as_certified() -> None:
     tally = Tally(lambda report: outcome(report, False))
     list(tally.counted([RIDES, PROFILE]))
-    assert tally.line() == "2 specs: 2 certified"
+    assert tally.line() == "2 specs: 1 within budget, 1 certified"
     list(tally.counted([counted(LeftOut(unread=1, skipped=3), False)]))
     assert tally.line() == (
-        "2 specs: 2 certified; 1 file without a result; 3 other YAML files skipped"
+        "2 specs: 1 within budget, 1 certified; 1 file without a result; 3 other YAML files skipped"
     )
 
 

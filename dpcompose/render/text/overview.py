@@ -13,21 +13,26 @@ from rich.table import Table
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
-from dpcompose.errors import LEVELS
 from dpcompose.faults import plural
 from dpcompose.render.layout import Style, clipped
 from dpcompose.render.parts.console import Part, Section, bar, literal, printed
 from dpcompose.render.parts.diagnostics import findings_of
-from dpcompose.render.text.panel import share_used
-from dpcompose.render.words.headlines import outcome, requested_number
-from dpcompose.render.words.numbers import equation, found_text, given_text, percent, share_text
-from dpcompose.render.words.numbers import route_text as _decimal
+from dpcompose.render.text.panel import used_of
+from dpcompose.render.words.headlines import STANDING_SIGNS, outcome, requested_number, standing
+from dpcompose.render.words.numbers import (
+    decimal_text,
+    found_text,
+    given_text,
+    percent,
+    share_text,
+    short_text,
+)
 from dpcompose.report import Report
 
 #: Cells of a bar, where there is room.
 _BAR = 10
 #: The kinds of rows in the order in which they are listed, each with its sign.
-_SIGNS = {"wrong": "✗", "over": "✗", "found": "!", "fine": "✓"}
+_SIGNS = {"invalid": STANDING_SIGNS["bad"], **STANDING_SIGNS}
 #: So many rows of a kind are listed, unless all are asked for.
 _MOST = 20
 
@@ -72,37 +77,24 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
 
 def _row(report: Report, checking: bool) -> _Row:
     """Returns the table's row of one report."""
-    verdict = report.verdict
-    word = outcome(report, checking or verdict is not None)
-    at = requested_number(report)
-    used = None
-    if verdict is not None and verdict.slack is not None and report.status == "ok":
-        used = share_used(verdict)
-    failing = report.status != "ok" or (verdict is not None and not verdict.ok)
-    levels = [LEVELS.index(each.level) for each in report.findings]
-    if report.status == "invalid":
-        kind, shown = "wrong", "invalid"
-    elif failing:
-        kind = "over"
-        shown = "no finite bound" if report.status != "ok" else _number(report)
-    else:
-        kind = "found" if any(levels) else "fine"
-        shown = _number(report)
+    verdict, at = report.verdict, requested_number(report)
+    kind = "invalid" if report.status == "invalid" else standing(report, checking)
+    number = {"ok": _number(report), "invalid": "invalid"}.get(report.status, "no finite bound")
     limit = ""
     if verdict is not None:
         main, value = verdict.limit.parameters[0]
-        limit = f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
+        limit = f"{LIMITS[main]} {decimal_text(value).removeprefix('≤ ')}"
     return _Row(
         kind,
-        word,
+        outcome(report, checking),
         report.label,
-        shown,
+        number,
         "" if at is None or report.status != "ok" else given_text(at).removeprefix("δ = "),
         limit,
-        used,
+        used_of(report),
         _costs(report),
         report.status != "ok",
-        sum(level > 0 for level in levels),
+        sum(each.level != "note" for each in report.findings),
     )
 
 
@@ -113,7 +105,7 @@ def _number(report: Report) -> str:
         return found_text(at)
     if report.bound is None:
         return "a profile"
-    return ", ".join(equation(name, _decimal(value)) for name, value, _ in report.bound.parameters)
+    return short_text(report.bound)
 
 
 def _costs(report: Report) -> str:
@@ -148,7 +140,7 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Part]
     # Such as `40 specs  1 invalid  19 over budget  7 findings`.
     words = [f"{len(rows)} specs"]
     words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
-    if found := sum(row.findings for row in rows if row.kind != "wrong"):
+    if found := sum(row.findings for row in rows if row.kind != "invalid"):
         words.append(plural(found, "finding"))
     yield literal("  ".join(words), style, "strong")
     if told:
@@ -169,10 +161,10 @@ def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
 
     Problems come first; if there are any, specs without problems are left out.
     """
-    wrong = any(row.kind != "fine" for row in rows)
+    wrong = any(row.kind != "good" for row in rows)
     for kind in _SIGNS:
         of_kind = [row for row in rows if row.kind == kind]
-        most = len(of_kind) if style.whole else 0 if kind == "fine" and wrong else _MOST
+        most = len(of_kind) if style.whole else 0 if kind == "good" and wrong else _MOST
         for row in of_kind[:most]:
             last = row is of_kind[:most][-1]
             yield row, len(of_kind) - most if last else 0
@@ -232,11 +224,11 @@ def _is_names_first(rows: list[_Row], style: Style) -> bool:
 def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[RenderableType]:
     """Returns the cells of one row; `names`: the columns for the name of the spec, `at`: whether
     numbers are with their δ, `limits`: whether there is a column of budgets."""
-    how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
+    how = "bad" if row.kind == "invalid" else row.kind
     cells: list[RenderableType] = [
         literal(_SIGNS[row.kind], style, how),
         literal(clipped(row.label, names), style),
-        literal(row.number, style, "bad" if row.kind == "wrong" else ""),
+        literal(row.number, style, "bad" if row.kind == "invalid" else ""),
     ]
     if at:
         cells.append(literal(row.at, style))

@@ -13,7 +13,7 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import Part, Section, TextTable, literal
 from dpcompose.render.words.headlines import neighbours
-from dpcompose.render.words.numbers import equation, parameter_text, per_cent, route_text
+from dpcompose.render.words.numbers import decimal_text, equation, parameter_text, per_cent
 from dpcompose.report import Report, Risk
 
 #: Rates are stated out of so many people, or of more where fewer than `_FEWEST` would be counted.
@@ -112,7 +112,7 @@ def point_text(risk: Risk) -> str:
     """Returns the (ε, δ) compared with the whole curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
     assert risk.point is not None
     epsilon, delta = risk.point
-    text = equation("epsilon", route_text(epsilon))
+    text = equation("epsilon", decimal_text(epsilon))
     return f"{text}, {parameter_text('delta', delta)}" if delta else text
 
 
@@ -212,5 +212,5 @@ def odds(rate: Fraction) -> str:
 
 def _equals(value: Fraction) -> str:
     """Returns a number with `=`, or with `≤` where it is rounded up."""
-    text = route_text(value)
+    text = decimal_text(value)
     return text if text.startswith("≤") else f"= {text}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Literal
 
 from dpcompose.errors import Level, Span
 from dpcompose.faults import plural
@@ -17,13 +18,13 @@ from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
     chance_text,
+    decimal_text,
     digits_of_excess,
     equation,
     excess_text,
     found_text,
     left_text,
     parameter_text,
-    route_text,
     short_text,
 )
 from dpcompose.report import (
@@ -36,21 +37,31 @@ from dpcompose.report import (
 
 
 def outcome(report: Report, checking: bool) -> str:
-    """Returns in words how a spec ends, for counts such as `2 over budget`; `checking`: whether its
-    budget decides."""
-    if checking and (report.status == "ok" or report.verdict is not None):
-        if report.verdict is None:
-            return "without a budget"
-        if not_comparable(report):
-            return "not comparable"
-        return "within budget" if report.verdict.ok else "over budget"
+    """Returns in a word or two how a spec ends, as in counts such as `2 over budget`; `checking`: a
+    spec needs a budget."""
+    if report.status == "ok":
+        if report.verdict is not None:
+            return judged(report, report.verdict)[0]
+        return "without a budget" if checking else "certified"
     return {
-        "ok": "certified",
         "no-guarantee": "without a finite bound",
         "invalid": "invalid",
         "unreadable": "not read",
         "left-out": "left out",
     }[report.status]
+
+
+def standing(report: Report, checking: bool) -> Literal["bad", "warn", "good"]:
+    """Returns the colour and the sign of how a spec ends: whether something is wrong, or there are
+    warnings; `checking`: as in `outcome`."""
+    verdict = report.verdict
+    if report.status != "ok" or (checking if verdict is None else not verdict.ok):
+        return "bad"
+    return "warn" if any(each.level != "note" for each in report.findings) else "good"
+
+
+#: The signs of how specs end, those that need attention first.
+STANDING_SIGNS = {"bad": "✗", "warn": "!", "good": "✓"}
 
 
 def verdict_of_invalid(report: Report, style: Style) -> str:
@@ -209,8 +220,9 @@ def _told_apart(verdict: Verdict, excess: Fraction, spent: str, limit: str) -> t
     digits = digits_of_excess(most, excess)
     if digits is None:
         return spent, limit
-    parts = [equation(main, route_text(most, digits)), *(parameter_text(*each) for each in others)]
-    return equation(main, route_text(most + excess, digits)), ", ".join(parts)
+    both = [decimal_text(each, digits=digits) for each in (most + excess, most)]
+    spent, limit = (equation(main, each) for each in both)
+    return spent, ", ".join([limit, *(parameter_text(*each) for each in others)])
 
 
 def spending(record: FilterRecord) -> str:
