@@ -213,7 +213,7 @@ def change(
     vouched = claims(was), claims(now)
     direction, numbers, why = compared(before, after)
     changed = edits(was, now)
-    if direction == "same" and changed:
+    if direction == "same" and any(map(_edit_sentence, changed)):
         elsewhere = tuple(increased_elsewhere(before, after))
         direction, numbers = "increased" if elsewhere else "same", (*numbers, *elsewhere)
     found = Change(

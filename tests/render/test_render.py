@@ -42,7 +42,7 @@ from dpcompose.render.json import result
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.parts.console import TextTable, literal, printed
 from dpcompose.render.text import quiet
-from dpcompose.render.words.headlines import judged, outcome, ranges
+from dpcompose.render.words.headlines import judged, ranges
 from dpcompose.render.words.numbers import (
     amount_text,
     amounts_text,
@@ -338,7 +338,7 @@ def test_a_profile_has_its_first_number_in_the_panel() -> None:
 
 
 def test_a_profile_is_counted_as_certified() -> None:
-    tally = Tally(lambda report: outcome(report, False))
+    tally = Tally(False)
     list(tally.counted([RIDES, PROFILE]))
     assert tally.line() == "2 specs: 1 within budget, 1 certified"
     list(tally.counted([counted(LeftOut(unread=1, skipped=3), False)]))

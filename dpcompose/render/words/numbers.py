@@ -64,7 +64,7 @@ def _signed(name: str, text: str) -> str:
 
 def equation(name: str, number: str) -> str:
     """Returns a parameter as an equation: `ε = 1.7`, or `ε ≤ 0.707107` if the number has a `≤`."""
-    return f"{LIMITS[name]} {number}" if number.startswith("≤") else f"{LIMITS[name]} = {number}"
+    return f"{LIMITS.get(name, name)} {number if number.startswith('≤') else f'= {number}'}"
 
 
 def _chance(text: str) -> str:
