@@ -158,6 +158,8 @@ def test_a_bound_that_grows_elsewhere_is_not_the_same(
     assert number in headline(found)
     assert all(each.old != each.new for each in found.numbers if each.direction == "increased")
     assert changed(weaker, spec).direction == "same"
+    told = "".join(diff_views.text([found], Style()))
+    assert ("the bound itself is as before: ε = 1" in told) == (spec is TWO)
 
 
 def test_what_is_learnt_of_columns_may_grow_below_the_same_bound() -> None:
@@ -165,6 +167,13 @@ def test_what_is_learnt_of_columns_may_grow_below_the_same_bound() -> None:
     found = changed(old, TWO)
     assert found.direction == "increased"
     assert "about `age`" in headline(found)
+
+
+def test_the_bound_against_an_adversary_may_grow_below_the_same_bound() -> None:
+    spec = LIBRARY["subsidiaries"].read_text(encoding="utf-8")
+    found = changed(spec, spec.replace("south: 0.5", "south: 0.9"))
+    assert found.direction == "increased"
+    assert "against the adversary" in headline(found)
 
 
 def test_a_block_that_stays_below_the_worst_one_changes_nothing() -> None:
