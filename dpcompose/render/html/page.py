@@ -30,9 +30,8 @@ from dpcompose.render.pictures.graph_svg import LOOKS, NAME
 from dpcompose.render.pictures.svg import rules
 from dpcompose.render.plans import total_views
 from dpcompose.render.text import terminal
-from dpcompose.render.text.panel import used_of
+from dpcompose.render.text.overview import overview_table, row_of
 from dpcompose.render.words.headlines import STANDING_SIGNS, in_few_words, outcome, standing
-from dpcompose.render.words.numbers import percent
 from dpcompose.report import Report, Share
 
 _STYLE = Style(width=120, detail="page", site="#", hyperlinks=True)
@@ -59,15 +58,19 @@ def page(reports: Sequence[Report], checking: bool = False) -> str:
     """Returns the page of reports as HTML; several have an overview, the worst of them first."""
     many = len(reports) > 1
     shown = [
-        _article_of_report(each, f"s{n}-" if many else "", checking)
+        (each, _article_of_report(each, f"s{n}-" if many else "", checking))
         for n, each in enumerate(reports, 1)
     ]
-    shown.sort(key=lambda each: list(STANDING_SIGNS).index(each.kind))
+    shown.sort(key=lambda each: list(STANDING_SIGNS).index(each[1].kind))
+    articles = [article for _, article in shown]
+    rows = [row_of(each, checking) for each, _ in shown]
+    links = [f"#{each.id}top" for each in articles]
     return _page_of(
-        title=shown[0].name if len(shown) == 1 else f"Privacy budgets: {len(shown)} specs",
-        articles=shown,
+        title=articles[0].name if len(shown) == 1 else f"Privacy budgets: {len(shown)} specs",
+        articles=articles,
         overview=many or not shown,
-        counts=Counter(each.outcome for each in shown),
+        counts=Counter(each.outcome for each in rows),
+        table=html_of([overview_table(rows, _STYLE, links=links)], Where()) if many else "",
         theorems=_theorems(reports),
     )
 
@@ -91,13 +94,13 @@ def _page_of(title: str, articles: Sequence[Article], **more: object) -> str:
         "title": title,
         "articles": articles,
         "overview": False,
+        "table": "",
         "heading": "",
         "theorems": (),
         "more": "",
         "stylesheet": sheet,
         "policy": f"default-src 'none'; style-src 'sha256-{digest}'",  # nothing is loaded or run
         "version": version(),
-        "signs": STANDING_SIGNS,
     }
     values |= more
     return environment().get_template("result.html").render(**values)
@@ -113,20 +116,16 @@ def _stylesheet() -> Any:
 class Article(NamedTuple):
     """One result on a page, in HTML.
 
-    `id`: the start of its anchors; `kind`, `outcome`: how it ends, for a sign and in words; `name`,
-    `number`, `used`: what an overview says; `sections`: the anchors of its sections with their
-    names; `machine`: its exact numbers as JSON.
+    `id`: the start of its anchors; `kind`: how it ends, for a sign; `name`: that of its spec;
+    `sections`: the anchors of its sections with their names; `machine`: its exact numbers as JSON.
     """
 
     id: str
     kind: str
-    outcome: str
     name: str
     heading: str
     head: Markup
     body: Markup
-    number: str = ""
-    used: str = ""
     sections: Sequence[tuple[str, str]] = ()
     machine: Markup = Markup()
 
@@ -144,7 +143,7 @@ def _article_of_total(total: Total, number: int) -> Article:
     sections = total_views.sections(total, _STYLE)
     picture = pictures.spent(total)
     body = picture + html_of(sections, where, 3)
-    return Article(where.prefix, kind, ends, frame.name, frame.name, html_of(parts, where), body)
+    return Article(where.prefix, kind, frame.name, frame.name, html_of(parts, where), body)
 
 
 def _headline(kind: str, says: str) -> Headline:
@@ -156,16 +155,15 @@ def _headline(kind: str, says: str) -> Headline:
 def _article_of_report(report: Report, prefix: str, checking: bool) -> Article:
     """Returns a report: the parts that a terminal shows, with pictures, and the lines of the spec;
     `prefix`: that of its anchors."""
-    kind, ends = standing(report, checking), outcome(report, checking)
+    kind, says = standing(report, checking), outcome(report, checking)
     lines = _quoted_lines(report)
     within = f"{prefix}top" if prefix else ""
     where = Where(prefix, {number for number, _ in lines}, within)
     of = f" of {report.label}" if prefix else ""
     title = " ".join(report.title.split())
-    says, valid = ends, report.status in ("ok", "no-guarantee")
-    number = in_few_words(report) if valid else ""
+    valid = report.status in ("ok", "no-guarantee")
     if report.status == "ok":
-        says += f": {number}"
+        says += f": {in_few_words(report)}"
     frame, sections = _frame_and_sections(report, prefix, of)
     name = ("title", title) if prefix else ("spec", report.label)
     rows = [(name[0], literal(name[1], _STYLE))] if title else []
@@ -184,13 +182,10 @@ def _article_of_report(report: Report, prefix: str, checking: bool) -> Article:
     return Article(
         prefix,
         kind,
-        ends,
         report.label,
         report.label if prefix else title or report.label,
         html_of(head, where),
         body,
-        number,
-        "" if (used := used_of(report)) is None else percent(used),
         named if valid else (),
         _for_machines(report),
     )
