@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from dpcompose.core.change.neighbouring import BOUNDED, UNBOUNDED
+from dpcompose.core.model.problem import Goal
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Diagnostic, Span
@@ -40,7 +42,7 @@ RIDES = Report(
     file="specs/rides.yaml",
     title="Ambulance availability by district",
     status="ok",
-    relation="bounded",
+    goal=Goal(BOUNDED),
     protects="1 row replaced",
     bound=pure("17/10"),
     theorem="IV.13",
@@ -134,8 +136,7 @@ TRAP = Report(
     file="trap.yaml",
     title="",
     status="no-guarantee",
-    relation="bounded",
-    distance=3,
+    goal=Goal(BOUNDED, 3),
     reasons=(
         "`n` guarantees something only for replaced rows of `district.north`, but a replaced row "
         "of `people` can add a row to that block or take one away (VII.2). Either state the "
@@ -150,7 +151,7 @@ HOSTILE = Report(
     file="we\x1b[31mird \udc80.yaml",
     title="[red]not markup[/red] \x07 \u202e ε \ud800",
     status="ok",
-    relation="unbounded",
+    goal=Goal(UNBOUNDED),
     bound=Bound(Notion.APPROX, Fraction(6), Fraction(3, 50000)),
     theorem="VI.7",
     worst=WorstChange(
@@ -180,8 +181,7 @@ CENSUS = Report(
     file="census.yaml",
     title="US Census 2020, redistricting data",
     status="ok",
-    relation="bounded",
-    keeps=("user_id",),
+    goal=Goal(BOUNDED._replace(keeps=frozenset({"user_id"}))),
     bound=Bound(Notion.ZCDP, Fraction(293764, 114921)),
     theorem="VI.13",
     verdict=Verdict(limit(rho="5/2"), False, Fraction(5, 2) - Fraction(293764, 114921)),
@@ -191,7 +191,7 @@ GAUSS = Report(
     file="gauss.yaml",
     title="Two queries",
     status="ok",
-    relation="unbounded",
+    goal=Goal(UNBOUNDED),
     bound=Bound(Notion.GDP, Fraction(7071067812, 10**10), exact=False),
     theorem="VI.23",
     shares=(
@@ -206,7 +206,7 @@ PURE_AGAINST_RHO = Report(
     file="mixed.yaml",
     title="",
     status="ok",
-    relation="unbounded",
+    goal=Goal(UNBOUNDED),
     bound=Bound(Notion.APPROX, Fraction(1), Fraction(1, 10**6)),
     theorem="V.2",
     verdict=Verdict(
@@ -281,7 +281,7 @@ PROFILE = Report(
     file="mixed-notions.yaml",
     title="Laplace and Gaussian noise",
     status="ok",
-    relation="unbounded",
+    goal=Goal(UNBOUNDED),
     at_delta=(AT_MILLIONTH,),
     shares=(
         Share("sum", pure("1/2"), span(3)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from dpcompose.commands.batch import Batch, FileTask
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines, is_terminal
@@ -92,7 +92,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
     if quiet:
         style, named = style_for(outputs[0].path, run.look), not gathering.single
         renderings[0] = lambda reports: _bounds(reports, style, named, run)
-    tally = Tally(lambda report: outcome(report, checking))
+    tally = Tally(checking)
     with closing(batch.reports(gathering)) as reports:
         write_outputs(tally.counted(reports), outputs, renderings)
 
@@ -195,22 +195,20 @@ def _bounds(reports: Iterable[Report], style: Style, named: bool, run: Run) -> I
         raise BadCall(str(error)) from error
 
 
+@dataclass(slots=True)
 class Tally:
-    """Counts reports as they pass; `outcome` gives the result of a report in a word or two."""
+    """Counts reports as they pass by how they end; `checking`: a spec needs a budget."""
 
-    __slots__ = ("_left_out", "_outcome", "_seen")
-
-    def __init__(self, outcome: Callable[[Report], str]) -> None:
-        self._outcome = outcome
-        self._seen: Counter[str] = Counter()
-        self._left_out = LeftOut()
+    checking: bool
+    _seen: Counter[str] = field(default_factory=Counter, init=False)
+    _left_out: LeftOut = field(default_factory=LeftOut, init=False)
 
     def counted(self, reports: Iterable[Report]) -> Iterator[Report]:
         """Yields the same reports, and counts them; unread or left-out files are no specs."""
         for report in reports:
             self._left_out = report.left_out or self._left_out
             if report.status not in NO_SPEC:
-                self._seen[self._outcome(report)] += 1
+                self._seen[outcome(report, self.checking)] += 1
             yield report
 
     def line(self, unchanged: int = 0, always: bool = False, counted: bool = False) -> str | None:

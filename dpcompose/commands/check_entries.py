@@ -72,7 +72,9 @@ def _check(run: Run, analysed: Callable[[Iterable[Fraction]], Report] | None) ->
     `analysed`: returns the report of their spec, with an ε at each δ that it is given.
     """
     outputs = outputs_of(run.output, RegistryFormat(run.form))
-    refuse_overwrite([each.path for each in outputs], run.files)
+    written = [each.path for each in outputs]
+    refuse_overwrite(written, run.files, "an entry")
+    refuse_overwrite(written, [] if run.spec is None else [run.spec])
 
     def found_in(file: str, data: bytes) -> RegistryEntry | InvalidSpec:
         """Returns an entry with what was found about it, or its faults."""

@@ -17,9 +17,10 @@ from dpcompose.planning.number_changes import (
     NumberChange,
     alone,
     compared,
+    increased_elsewhere,
     named_parameters,
 )
-from dpcompose.report import Bound, Report, Share
+from dpcompose.report import At, Bound, Report, Share
 from dpcompose.report.declared_assumptions import Vouched, claims, difference, is_new
 from dpcompose.report.verdict import implies
 from dpcompose.report.wording import number
@@ -57,12 +58,16 @@ class Version:
     document: int | None = None
     path: str | None = None
 
-    def report(self, terms: SameTerms, deltas: Sequence[Fraction]) -> Report:
-        """Returns the report of this version, with ε at each of `deltas`."""
+    def report(
+        self, terms: SameTerms, deltas: Sequence[Fraction], epsilons: Sequence[Fraction] = ()
+    ) -> Report:
+        """Returns the report of this version, with ε at each of `deltas`, δ at each of
+        `epsilons`."""
         report = analyze(
             self.data,
             self.name,
             deltas=deltas,
+            epsilons=epsilons,
             default=terms.default,
             ceilings=terms.ceilings,
             audit=terms.audit,
@@ -200,25 +205,37 @@ def change(
             findings=tuple(_new_findings(None, after, terms.least)),
             free=newly_free((), claims(now)),
         )
-    # Not at the δ's of the new version: it could choose one at which less seems to be spent.
-    wanted = tuple(dict.fromkeys(at.given for at in before.at_delta))
-    if not {*wanted} <= {at.given for at in after.at_delta}:
-        after = new.report(terms, wanted)
+    # Not at the points of the new version: it could choose one at which less seems to be spent.
+    wanted, known = ([_given(each.at_delta), _given(each.at_epsilon)] for each in (before, after))
+    if not all({*asked} <= {*there} for asked, there in zip(wanted, known, strict=True)):
+        after = new.report(terms, *wanted)
     was = old.source()
     vouched = claims(was), claims(now)
+    direction, numbers, why = compared(before, after)
+    changed = edits(was, now)
+    if direction == "same" and any(map(_edit_sentence, changed)):
+        elsewhere = tuple(increased_elsewhere(before, after))
+        direction, numbers = "increased" if elsewhere else "same", (*numbers, *elsewhere)
     found = Change(
         before,
         after,
         files,
-        *compared(before, after),
+        direction,
+        numbers,
+        why,
         moved=tuple(_changed_shares(before, after)),
-        edits=edits(was, now),
+        edits=changed,
         assumed=newly_assumed(before, after, *vouched),
         no_longer_assumed=newly_assumed(after, before, *vouched[::-1], gone=True),
         findings=tuple(_new_findings(before, after, terms.least)),
         free=newly_free(*vouched),
     )
     return found if found.direction == "same" else replace(found, because=tuple(_because(found)))
+
+
+def _given(points: Sequence[At]) -> tuple[Fraction, ...]:
+    """Returns the δ's, or the ε's, at which numbers are stated."""
+    return tuple(dict.fromkeys(at.given for at in points))
 
 
 def refused(old: Version | None, new: Version | None, why: Diagnostic) -> Invalid:
@@ -394,12 +411,11 @@ def newly_assumed(
 
 def _budget_raised(old: Report | None, new: Report | None) -> bool:
     """Returns whether the budget of a spec may allow more than before, or was removed."""
-    if old is None or new is None or old.verdict is None:
+    if old is None or new is None:
         return False
-    was, now = old.verdict, new.verdict
-    if now is None or now.of_adversary != was.of_adversary:
+    if old.against is not None and (new.against is None or not implies(new.against, old.against)):
         return True
-    return not implies(now.limit, was.limit)
+    return any(not any(implies(now, was) for now in new.limits) for was in old.limits)
 
 
 def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, convert
-from dpcompose.planning.what_if import epsilon_at
-from dpcompose.report import Bound, Report, relation_words
+from dpcompose.planning.what_if import delta_at, epsilon_at
+from dpcompose.report import At, Bound, Report
+from dpcompose.report.wording import neighbours_text
 
 Direction = Literal["same", "decreased", "increased", "incomparable"]
 #: Numbers at a δ are found by search: a smaller relative difference counts as unchanged.
 NEARLY = Fraction(1, 10**9)
+#: The δ's at which specs with the same bound are compared as well, and the relative difference that
+#: counts there.
+ELSEWHERE = tuple(Fraction(1, 10**power) for power in (3, 6, 9, 12))
+_CLEARLY = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,11 @@ def compared(old: Report, new: Report) -> tuple[Direction, tuple[NumberChange, .
 
     The reason says why two bounds are "incomparable"; for the other directions it is None.
     """
-    numbers = [*_of_bounds(old, new), *_of_records(old, new), *_at_deltas(old, new)]
-    was, now = _protected(old, new)
-    if was != now:
-        why = f"what is protected changed from {was} to {now}"
+    numbers = [*_of_bounds(old, new), *_of_records(old, new)]
+    numbers += [*_at_points(_points(old), _points(new)), *_against_adversary(old, new)]
+    protected = _protected(old, new)
+    if protected is not None:
+        why = f"what is protected changed from {protected[0]} to {protected[1]}"
         apart = tuple(replace(each, direction="incomparable") for each in numbers)
         return "incomparable", apart, why
     if old.record and new.record and old.record.notion is not new.record.notion:
@@ -94,15 +100,31 @@ def _of_records(old: Report, new: Report) -> Iterator[NumberChange]:
         yield NumberChange(f"{SIGNS[name]} spent", before, after, _way(before, after))
 
 
-def _protected(*reports: Report) -> list[str]:
-    """Returns what each report protects: its relation with its distance, or, where these have the
-    same words, the protected change (a declared relation may mean another one, a unit be another
-    column)."""
-    found = []
-    for each in reports:
-        distance = f" at distance {each.distance}" if each.distance > 1 else ""
-        found.append(f"{relation_words(each)} neighbours{distance}")
-    return found if len({*found}) > 1 else [each.protects for each in reports]
+def _protected(old: Report, new: Report) -> tuple[str, str] | None:
+    """Returns what each of two reports protects, in words that differ; None where it is the same.
+
+    It is the same if the relation and its distance are, and if the privacy units are of the same
+    columns, also in each root that both have.
+    """
+    assert old.goal is not None and new.goal is not None
+    was, now = dict(old.units), dict(new.units)
+    apart = [root for root in was if root in now and was[root] != now[root]]
+    if (
+        (old.goal.relation, old.goal.distance) == (new.goal.relation, new.goal.distance)
+        and {*was.values()} == {*now.values()}
+        and not apart
+    ):
+        return None
+    alike = str(old.goal.relation) == str(new.goal.relation) and old.distance == new.distance
+    if alike and old.protects != new.protects:
+        return old.protects, new.protects
+    neighbours = neighbours_text(old.goal), neighbours_text(new.goal)
+    if neighbours[0] != neighbours[1]:
+        return neighbours
+    by_root = [
+        ", ".join(f"one `{units[root]}` in `{root}`" for root in apart) for units in (was, now)
+    ]
+    return by_root[0], by_root[1]
 
 
 def named_parameters(bound: Bound) -> list[tuple[str, Fraction]]:
@@ -169,11 +191,66 @@ def _way(old: Fraction | None, new: Fraction | None, slack: Fraction = Fraction(
     return "increased" if new > old else "decreased"
 
 
-def _at_deltas(old: Report, new: Report) -> Iterator[NumberChange]:
-    """Yields the changes of the ε's at the δ's that both reports have."""
-    before = {at.given: at for at in old.at_delta}
-    for at in new.at_delta:
-        was = before.get(at.given)
+def _at_points(
+    old: Iterable[At], new: Iterable[At], of: str = "", slack: Fraction = NEARLY
+) -> Iterator[NumberChange]:
+    """Yields the changes of the numbers at the δ's and ε's that are in both lists; `of`: the end of
+    their names."""
+    before = {(at.wanted, at.given): at for at in old}
+    for at in new:
+        was = before.get((at.wanted, at.given))
         if was is not None:
-            way = _way(was.value, at.value, NEARLY)
-            yield NumberChange(epsilon_at(at.given), was.value, at.value, way)
+            name = epsilon_at(at.given) if at.wanted == "delta" else delta_at(at.given)
+            way = _way(was.value, at.value, slack)
+            yield NumberChange(name + of, was.value, at.value, way)
+
+
+def _against_adversary(old: Report, new: Report) -> Iterator[NumberChange]:
+    """Yields the change of the ε against the adversary, where both specs name one."""
+    if old.adversary is None or new.adversary is None:
+        return
+    bounds = [each.adversary.bound for each in (old, new) if each.adversary is not None]
+    if len({bound.delta for bound in bounds if bound is not None}) < 2:
+        was, now = (None if bound is None else bound.value for bound in bounds)
+        yield NumberChange(f"ε{_OF_ADVERSARY}", was, now, _way(was, now, NEARLY))
+
+
+_OF_ADVERSARY = " against the adversary"
+
+
+def increased_elsewhere(old: Report, new: Report) -> Iterator[NumberChange]:
+    """Yields the numbers that increased in a spec whose bound is the same: ε at other δ's, δ at
+    ε = 0 (the greatest advantage), ε against the adversary and about some columns, and bounds in
+    other notions.
+
+    One of two guarantees of a mechanism may have been dropped that the bound does not need.
+    """
+    if old.again is None or new.again is None or old.record is not None:
+        return
+    asked = {"extent": "all", "deltas": ELSEWHERE, "epsilons": (0,)}
+    old, new = old.again(**asked), new.again(**asked)
+    found = [*_at_points(_points(old), _points(new), slack=_CLEARLY)]
+    if old.adversary is not None and new.adversary is not None:
+        points = old.adversary.at_delta, new.adversary.at_delta
+        found += _at_points(*points, _OF_ADVERSARY, _CLEARLY)
+    learnt = {(each.name, each.changes): each.at_delta for each in new.attributes}
+    for each in old.attributes:
+        about = learnt.get((each.name, each.changes), ())
+        found += _at_points(each.at_delta, about, f" about `{each.name}`", _CLEARLY)
+    bounds = {each.notion: each for each in _bounds_without_delta(new)}
+    for bound in _bounds_without_delta(old):
+        now = bounds[bound.notion].value if bound.notion in bounds else None
+        way = _way(bound.value, now, _CLEARLY)
+        found.append(NumberChange(bound.notion.facts.sign, bound.value, now, way))
+    yield from (each for each in found if each.direction == "increased")
+
+
+def _points(report: Report) -> tuple[At, ...]:
+    """Returns the numbers of a report at chosen δ's and ε's."""
+    return (*report.at_delta, *report.at_epsilon)
+
+
+def _bounds_without_delta(report: Report) -> Iterator[Bound]:
+    """Yields the bound of a release in each notion without a δ."""
+    listed = [report.bound, *(each.bound for each in report.alternatives if each.theorem is None)]
+    yield from (each for each in listed if each is not None and each.delta is None)

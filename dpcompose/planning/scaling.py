@@ -17,6 +17,7 @@ from fractions import Fraction
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
+from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import DpcomposeError, InvalidSpec, Path, Replacement, Span, quoted
 from dpcompose.planning.what_if import Put, edited
 from dpcompose.source import Source, Value, load
@@ -336,7 +337,8 @@ def largest(
     none.
 
     `holds` must be true below each number for which it is true; it was tested at the number
-    returned, which is relatively as `close` to the largest, or one of many tries.
+    returned, which is relatively as `close` to the largest, or one of many tries. A number of few
+    digits is preferred where one is as close: 0.3, not 0.29999999977.
     """
     if holds(most):
         return most
@@ -349,4 +351,5 @@ def largest(
             high = middle
         if high - low <= low * close:
             break
-    return low
+    short = Fraction(decimal_up(low, 6))
+    return short if low < short < high and holds(short) else low

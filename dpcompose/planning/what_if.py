@@ -59,6 +59,11 @@ def epsilon_at(delta: Fraction) -> str:
     return f"ε at δ = {chance(number(delta))}"
 
 
+def delta_at(epsilon: Fraction) -> str:
+    """Returns what plans call the δ at an ε: `δ at ε = 1`."""
+    return f"δ at ε = {number(epsilon)}"
+
+
 def what_if(source: Source, puts: Iterable[Put]) -> Problem:
     """Returns the problem of a spec with values set in its tree; positions stay those of the spec.
 

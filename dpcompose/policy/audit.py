@@ -14,7 +14,7 @@ from dpcompose.policy.codes import BECAUSE, CEILING, DELTA, FORBIDDEN, POPULATIO
 from dpcompose.policy.ignores import apply_ignores
 from dpcompose.policy.kinds import declarations
 from dpcompose.policy.settings import Settings
-from dpcompose.report import Report, relation_words
+from dpcompose.report import Report
 from dpcompose.report.wording import number
 from dpcompose.source import Source
 
@@ -59,10 +59,10 @@ def _at_level(finding: Diagnostic, settings: Settings) -> Iterator[Diagnostic]:
 
 def _relation(source: Source, report: Report, settings: Settings) -> Iterator[Diagnostic]:
     """Yields the finding that a spec protects none of the required relations."""
-    if report.relation is None:
+    if report.goal is None:
         return
     # Columns that a replacement keeps are not protected: that is another, weaker relation.
-    found = relation_words(report)
+    found = str(report.goal.relation)
     wanted = next((each for each in settings.relations if found not in each), None)
     if wanted is not None:
         says = f"{quoted(found)} neighbours are protected, where {' or '.join(wanted)} is required"

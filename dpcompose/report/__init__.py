@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol
 
+from dpcompose.core.model.problem import Goal
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.notion import SIGNS
@@ -198,9 +199,9 @@ class Share(NamedTuple):
 
     `bound`: in the unit of the whole; without a bound in one notion, the ε of the mechanism alone
     at a δ. `of_whole`: its share of the sum, None where the parts do not add up to the whole.
-    `group`: the group of the mechanism in the spec.
-    `without`: the ε at the first chosen δ of the same release without the mechanism, None where not
-    computed.
+    `group`: the group of the mechanism in the spec. `without`: the ε at the first chosen δ of the
+    same release without the mechanism, None where not computed. `file`: the spec of the mechanism,
+    in a sum of several.
     """
 
     mechanism: str
@@ -209,6 +210,7 @@ class Share(NamedTuple):
     of_whole: Fraction | None = None
     without: Fraction | None = None
     group: str | None = None
+    file: str = ""
 
 
 class AnswerNoise(NamedTuple):
@@ -323,14 +325,6 @@ def number_of_budget(verdict: Verdict | None, numbers: Iterable[At]) -> At | Non
     return found[0] if found else None
 
 
-def relation_words(report: Report) -> str:
-    """Returns the protected relation with the columns it keeps or changes: `bounded keeping a`."""
-    words = str(report.relation)
-    if report.keeps:
-        words += f" keeping {', '.join(report.keeps)}"
-    return f"{words} changing {', '.join(report.changes)} alone" if report.changes else words
-
-
 #: A function that loads the views; the package registers it, since reports know nothing of layout.
 VIEWS: list[Callable[[], Views]] = []
 
@@ -340,8 +334,10 @@ class Report:
     """The result of one spec.
 
     `file` is the name in `file:line:column`; `document`: the number of the document in a file
-    of several. `relation`, `keeps`, `changes`: the protected relation, the columns that a
-    replacement keeps, and those it may change. `protects`: the protected change in words.
+    of several. `goal`: what is protected, None for a spec that could not be analysed, and
+    `protects`: that change in words. `units`: each root with the column of its privacy unit,
+    where all rows of a unit are protected together. `limits`: the budgets for
+    differential privacy; `against`: the one against the adversary.
     `tree`: the proof, line by line; `chain`: the same reasoning in sentences. `reasons`: why
     there is no finite bound (one sentence each, with the way out), empty if ok. `findings` are
     sorted by position; an invalid spec has only those. `bound` is None for an ok report where
@@ -365,11 +361,11 @@ class Report:
     file: str
     title: str
     status: Status
-    relation: str | None = None
-    keeps: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
-    distance: int = 1
+    goal: Goal | None = None
+    units: tuple[tuple[str, str], ...] = ()
     protects: str = ""
+    limits: tuple[Budget, ...] = ()
+    against: Budget | None = None
     bound: Bound | None = None
     theorem: str | None = None
     worst: WorstChange | None = None
@@ -409,6 +405,28 @@ class Report:
     def label(self) -> str:
         """Returns the name of the spec: its file, with the document's number if it has several."""
         return self.file if self.document is None else f"{self.file} (document {self.document})"
+
+    @property
+    def relation(self) -> str | None:
+        """Returns the name of the protected relation; None for a spec that was not analysed."""
+        if self.goal is None:
+            return None
+        return self.goal.relation.name or self.goal.relation.kind.value
+
+    @property
+    def distance(self) -> int:
+        """Returns how many steps of the relation are protected together."""
+        return 1 if self.goal is None else self.goal.distance
+
+    @property
+    def keeps(self) -> tuple[str, ...]:
+        """Returns the columns that a replaced row of the protected relation keeps."""
+        return () if self.goal is None else tuple(sorted(self.goal.relation.keeps))
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Returns the only columns in which a replaced row may differ; empty where any may."""
+        return () if self.goal is None else tuple(sorted(self.goal.relation.changes or ()))
 
     @property
     def group_shares(self) -> list[tuple[str, Fraction]]:

@@ -112,10 +112,10 @@ def outset(
         file=case.name,
         title=case.resolved.title,
         status=status,
-        relation=goal.relation.name or goal.relation.kind.value,
-        keeps=tuple(sorted(goal.relation.keeps)),
-        changes=tuple(sorted(goal.relation.changes or ())),
-        distance=goal.distance,
+        goal=goal,
+        units=_units(case.problem),
+        limits=case.limits,
+        against=case.against,
         protects=_protects(case.problem, case.solver) if everything else "",
         assumptions=assumed(case.source, facts),
         place=case.source.span((key,)),
@@ -143,16 +143,27 @@ def outset(
     )
 
 
+def _units(problem: Problem) -> tuple[tuple[str, str], ...]:
+    """Returns each root with the column of its privacy unit, where units are protected."""
+    relation = problem.goal.relation
+    if (relation.within or relation).kind is not RelationKind.USER:
+        return ()
+    return tuple((root.dataset.name, root.unit) for root in problem.roots if root.unit is not None)
+
+
 def _protects(problem: Problem, solver: Solver) -> str:
     """Returns the protected change in words: `1 row replaced`."""
     goal = problem.goal
-    units = list(dict.fromkeys(root.unit for root in problem.roots if root.unit is not None))
+    named = dict.fromkeys(unit for _, unit in _units(problem))
+    units = " or ".join(f"`{unit}`" for unit in named)
     if goal.relation.kind is RelationKind.USER and units:
         times = "one" if goal.distance == 1 else wording.count_text(goal.distance)
-        return f"{times} `{'` or `'.join(units)}`: all its rows added or removed"
+        return f"{times} {units}: all its rows added or removed"
     states = [initial(root, top, goal) for root, top in solver.tops]
     changes = dict.fromkeys(wording.change(state) for state in states if state)
     says = " or ".join(changes)
+    if units:
+        says += f", a unit being one {units}"
     if goal.relation.leaves_nulls:
         says = says.replace("added or removed", "made null")
     if goal.relation.keeps:

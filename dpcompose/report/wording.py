@@ -9,6 +9,7 @@ from fractions import Fraction
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.mechanisms import form_of
+from dpcompose.core.model.problem import Goal
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.curves.rounding import NAMES as NAMES
@@ -49,6 +50,17 @@ def steps(count: int, which: Relation) -> str:
         return "the distance moved"
     name = which.kind.value if which.changes is not None else which
     return f"{count_text(count)} {name} step" + ("" if count == 1 else "s")
+
+
+def neighbours_text(goal: Goal) -> str:
+    """Returns what is protected in words: `bounded neighbours at distance 2`, of a declared
+    relation also what it is: `house (at most 4 unbounded steps) neighbours`."""
+    relation = goal.relation
+    within = ""
+    if relation.within is not None:
+        within = f" (at most {relation.distance} {relation.within} steps)"
+    distance = f" at distance {goal.distance}" if goal.distance > 1 else ""
+    return f"{relation}{within} neighbours{distance}"
 
 
 def unchanged_text(place: Place) -> str:

@@ -14,6 +14,7 @@ from conftest import LIBRARY, Golden
 from contracts import checked
 from typer.testing import Result
 
+from dpcompose.core.notions.guarantee import Budget
 from dpcompose.pipeline import analyze
 from dpcompose.planning.comparison import Change, SameTerms, Version, change
 from dpcompose.planning.what_if import epsilon_at
@@ -65,6 +66,131 @@ def test_equal_files_change_nothing(path: Path) -> None:
     found = changed(text, text)
     assert (found.direction, found.edits, found.moved, found.because) == ("same", (), (), ())
     assert not found.raises
+
+
+HOUSE = """\
+dpcompose: 1
+protect: house
+relations: {house: {within: user, distance: 2}}
+datasets: {a: {unit: person}, b: {unit: device}}
+mechanisms:
+  - {name: q, reads: a, notion: pure, epsilon: 1, relation: user}
+  - {name: r, reads: b, notion: pure, epsilon: 1, relation: user}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "was", "now"),
+    [
+        ("house", "home", "house (at most 2 user steps)", "home (at most 2 user steps)"),
+        ("protect: house", "protect: {relation: house, distance: 2}", "steps) neighbours", "at d"),
+        (
+            "distance: 2",
+            "distance: 3",
+            "all rows of each of 2 units",
+            "all rows of each of 3 units",
+        ),
+        ("within: user", "within: unbounded", "2 units", "2 rows added or removed"),
+        ("unit: device", "unit: person", "one `person` or `device`", "one `person`"),
+        (
+            "a: {unit: person}, b: {unit: device}",
+            "a: {unit: device}, b: {unit: person}",
+            "one `person` or `device`",
+            "one `device` or `person`",
+        ),
+        (
+            "a: {unit: person}, b: {unit: device}}",
+            "b: {unit: person}, a: {unit: device}}",
+            "one `person` in `a`, one `device` in `b`",
+            "one `device` in `a`, one `person` in `b`",
+        ),
+    ],
+)
+def test_what_is_protected_is_compared_wholly(old: str, new: str, was: str, now: str) -> None:
+    """A declared relation keeps its name when its unit, or what it is made of, changes below it."""
+    found = changed(HOUSE, HOUSE.replace(old, new))
+    assert found.direction == "incomparable" and found.raises
+    assert found.why is not None
+    before, _, after = found.why.removeprefix("what is protected changed from ").partition(" to ")
+    assert was in before and now in after, found.why
+
+
+def test_a_further_root_with_the_same_unit_leaves_what_is_protected() -> None:
+    more = HOUSE.replace("b: {unit: device}", "b: {unit: device}, c: {unit: person}")
+    assert changed(HOUSE, more).direction == "same"
+
+
+TWO = """\
+dpcompose: 1
+protect: unbounded
+datasets: {t: {columns: [race, age]}, d: {from: t, map: {kind: columns, only: [race]}}}
+mechanisms:
+  - {name: q, reads: t, guarantees: [{notion: pure, epsilon: 1}, {notion: zcdp, rho: 1/20}]}
+  - {name: r, reads: d, notion: pure, epsilon: 0}
+report: {questions: [{name: age, changes: [age]}]}
+"""
+BLOCKS = """\
+dpcompose: 1
+protect: unbounded
+datasets: {t: {}, d: {from: t, partition: {by: value, blocks: [a, b]}}}
+mechanisms:
+  - {name: q, reads: d.a, notion: zcdp, rho: 1/2}
+  - {name: r, reads: d.b, notion: approx, epsilon: 1/2, delta: 1e-7}
+report: {delta: 1e-5}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "old", "new", "number"),
+    [
+        (TWO, ", {notion: zcdp, rho: 1/20}]", "]", "ε at δ = 0.001"),
+        (TWO, "rho: 1/20", "rho: 1/10", "ε at δ = 0.001"),
+        (BLOCKS, "delta: 1e-7", "delta: 9e-6", "ε at δ = 1e-6"),
+    ],
+)
+def test_a_bound_that_grows_elsewhere_is_not_the_same(
+    spec: str, old: str, new: str, number: str
+) -> None:
+    """Its headline stays where it was; the way back is no increase."""
+    weaker = spec.replace(old, new)
+    found = changed(spec, weaker)
+    assert (found.direction, found.raises) == ("increased", True)
+    assert number in headline(found)
+    assert all(each.old != each.new for each in found.numbers if each.direction == "increased")
+    assert changed(weaker, spec).direction == "same"
+    told = "".join(diff_views.text([found], Style()))
+    assert ("the bound itself is as before: ε = 1" in told) == (spec is TWO)
+
+
+def test_what_is_learnt_of_columns_may_grow_below_the_same_bound() -> None:
+    old = TWO.replace("reads: t", "reads: d").replace("reads: d, notion", "reads: t, notion")
+    found = changed(old, TWO)
+    assert found.direction == "increased"
+    assert "about `age`" in headline(found)
+
+
+def test_the_bound_against_an_adversary_may_grow_below_the_same_bound() -> None:
+    spec = LIBRARY["subsidiaries"].read_text(encoding="utf-8")
+    found = changed(spec, spec.replace("south: 0.5", "south: 0.9"))
+    assert found.direction == "increased"
+    assert "against the adversary" in headline(found)
+
+
+def test_a_block_that_stays_below_the_worst_one_changes_nothing() -> None:
+    old = BLOCKS.replace("notion: approx, epsilon: 1/2, delta: 1e-7", "notion: zcdp, rho: 1/10")
+    assert changed(old, old.replace("1/10", "2/5")).direction == "same"
+
+
+def test_a_budget_against_the_adversary_is_raised_also_below_a_default() -> None:
+    """The verdict is then on the default budget, which both versions meet."""
+    spec = LIBRARY["subsidiaries"].read_text(encoding="utf-8")
+    default = Budget((("epsilon", Fraction(9)), ("delta", Fraction(1, 10**5))))
+    terms = SameTerms(default=(default,))
+    old, new = (spec.replace("epsilon: 0.75", f"epsilon: {amount}") for amount in (1, 2))
+    found = changed(old, new, terms)
+    assert found.old is not None and found.old.verdict is not None and found.old.verdict.ok
+    assert found.events == ("budget-raised",)
+    assert changed(new, old, terms).events == ()
 
 
 # --- the command ---------------------------------------------------------------------------------

@@ -221,6 +221,13 @@ def test_what_remains_is_the_least_that_any_filter_has_left() -> None:
         assert value is not None and 0 <= Fraction(1, 5) - value < Fraction(1, 10**8)
 
 
+def test_what_remains_is_a_short_number_where_one_fits() -> None:
+    """0.3 beside 0.7 of 1, not 0.29999999977."""
+    limit = Budget((("epsilon", Fraction(1)),))
+    found = total(pure("0.7"), limit=limit, rest=True, fixed="planned before the first output")
+    assert dict(found.remaining or ())["epsilon"] == Fraction(3, 10)
+
+
 def test_nothing_remains_of_a_budget_that_is_passed() -> None:
     for fixed in (None, "planned before the first output"):
         limit = Budget((("epsilon", Fraction(1)),))

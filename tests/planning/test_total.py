@@ -149,8 +149,9 @@ def test_structure_is_kept_where_names_and_declarations_are_the_same() -> None:
     one, two = wards("1", "0.5", "0.5"), wards("0.5", "1", "0.7")
     found = total(one, two)
     assert epsilon(found) == Fraction(3, 2)
-    assert [each.mechanism for each in found.entries] == ["0.yaml: count", "1.yaml: count"]
-    assert [(each.file, each.line) for each in found.entries] == [("0.yaml", 8), ("1.yaml", 8)]
+    assert [each.mechanism for each in found.shares] == ["0.yaml: count", "1.yaml: count"]
+    lines = [(each.file, each.span and each.span.line) for each in found.shares]
+    assert lines == [("0.yaml", 8), ("1.yaml", 8)]
     assert "`ward` is one and the same in `0.yaml` and `1.yaml`" in found.assumed
     assert epsilon(total(one, two, apart=True)) == 2
 
@@ -289,7 +290,7 @@ def test_who_says_that_nobody_is_in_two_roots_is_told() -> None:
     )
     assert "each of whom may be in every root but" in mixed.assumed[1]
     assert mixed.assumed[2] == "nobody is in two of `a` and `b` (`roots: disjoint` in `0.yaml`)"
-    assert mixed.entries[0].bound.value == 1
+    assert mixed.shares[0].bound.value == 1
 
 
 def test_units_of_other_names_are_not_added_up() -> None:

@@ -28,6 +28,8 @@ from hypothesis import strategies as st
 
 import dpcompose
 from dpcompose.commands.writing.output import rendered
+from dpcompose.core.change.neighbouring import UNBOUNDED
+from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Diagnostic, printable
 from dpcompose.render import CHECKERS, RENDERERS
 from dpcompose.render.help.code_text import codes
@@ -96,8 +98,7 @@ def nasty(text: str) -> tuple[Report, ...]:
         RIDES,
         file=text,
         title=text,
-        relation=text,
-        keeps=(text,),
+        goal=Goal(UNBOUNDED._replace(name=text, keeps=frozenset({text}))),
         worst=RIDES.worst._replace(says=(text,), datasets=(text,), touches=(touch,)),
         chain=tuple(each._replace(says=text) for each in RIDES.chain),
         findings=(finding, finding._replace(level="error", span=None)),
@@ -516,7 +517,7 @@ def test_markdown_has_the_bound_the_budget_and_what_is_left() -> None:
     (row,) = checked_markdown(shown("markdown", REPORTS["census"], checking=True))
     assert row[1] == "**over budget**" and row[4].startswith("−0.0562")
     (row,) = checked_markdown(shown("markdown", TRAP))
-    assert row[1:3] == ["**no finite guarantee**", "–"]
+    assert row[1:3] == ["**without a finite bound**", "–"]
 
 
 def test_markdown_folds_the_reports_with_problems_and_not_too_many() -> None:

@@ -48,3 +48,19 @@ def test_every_spec_is_counted_once(
     )
     assert set(counted.split(" 1 ")[1:]) <= set(" ".join(line.split()).split(" 1 "))
     assert head in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_column_is_lost_beside_long_names(tmp_path: Path, width: int) -> None:
+    """Names give way: the sign, and what is used of each budget, stay."""
+    (tmp_path / "folder").mkdir()
+    for name, budget in (("a" * 70, "epsilon: 1/2"), ("b" * 70, "epsilon: 1, delta: 1e-10")):
+        path = tmp_path / "folder" / f"{name}.yaml"
+        path.write_text(
+            GOOD.replace("pure, epsilon: 1", "zcdp, rho: 1/100") + f"budget: {{{budget}}}"
+        )
+    ran = CliRunner().invoke(app, ["check", str(tmp_path), "--all", "--width", str(width)])
+    first, second = (line for line in ran.stdout.splitlines() if ".yaml" in line)
+    assert first[0] in "✗✓" and second[0] in "✗✓"
+    assert "used" in ran.stdout and " %" in first + second
+    assert all(len(line) <= width for line in ran.stdout.splitlines())

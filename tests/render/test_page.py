@@ -237,7 +237,7 @@ def test_several_specs_have_an_overview_with_trouble_first() -> None:
     text = page([report_of(each) for each in names])
     places = [text.index(f">{each}</a>") for each in (names[1], names[0], names[2])]
     assert places == sorted(places)
-    assert "1 no finite guarantee, 2 within budget" in text
+    assert "1 without a finite bound, 2 within budget" in text
 
 
 def test_figures_are_counts_rounded_up() -> None:

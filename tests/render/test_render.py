@@ -35,13 +35,14 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
+from dpcompose.pipeline import analyze
 from dpcompose.render import CHECKERS, RENDERERS
 from dpcompose.render.help.pages import theorem_page
 from dpcompose.render.json import result
 from dpcompose.render.layout import Style, transliterated
 from dpcompose.render.parts.console import TextTable, literal, printed
 from dpcompose.render.text import quiet
-from dpcompose.render.words.headlines import outcome, ranges
+from dpcompose.render.words.headlines import judged, ranges
 from dpcompose.render.words.numbers import (
     amount_text,
     amounts_text,
@@ -216,6 +217,25 @@ def test_json_is_ascii_and_survives_lone_surrogates() -> None:
     assert strictly_loaded(text)["results"][0]["title"] == HOSTILE.title
 
 
+@pytest.mark.parametrize(
+    ("spent", "limit", "words"),
+    [
+        ("2.0000000000000000001", "2", "ε = 2.0000000000000000001 of ε = 2 spent, 1e-19 too much"),
+        ("2", "1.9999999999", "ε = 2 of ε = 1.9999999999 spent, 1e-10 too much"),
+        ("2.5", "2", "ε = 5/2 (2.5) of ε = 2 spent, 0.5 too much"),
+        (f"{2 + Fraction(1, 10**90)}", "2", "ε ≤ 2.00001 of ε = 2 spent, 1e-90 too much"),
+    ],
+)
+def test_digits_show_what_is_too_much(spent: str, limit: str, words: str) -> None:
+    text = "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\nmechanisms:\n"
+    text += (
+        f"  - {{name: q, reads: t, notion: pure, epsilon: {spent}}}\nbudget: {{epsilon: {limit}}}\n"
+    )
+    report = analyze(text)
+    assert report.verdict is not None
+    assert judged(report, report.verdict)[1].startswith(f"{words} (")
+
+
 def test_a_budget_that_is_spent_and_none() -> None:
     spent_all = replace(RIDES, verdict=Verdict(limit(epsilon="17/10"), True, Fraction(0)))
     assert result(spent_all)["budget"]["slack"] == 0
@@ -318,12 +338,12 @@ def test_a_profile_has_its_first_number_in_the_panel() -> None:
 
 
 def test_a_profile_is_counted_as_certified() -> None:
-    tally = Tally(lambda report: outcome(report, False))
+    tally = Tally(False)
     list(tally.counted([RIDES, PROFILE]))
-    assert tally.line() == "2 specs: 2 certified"
+    assert tally.line() == "2 specs: 1 within budget, 1 certified"
     list(tally.counted([counted(LeftOut(unread=1, skipped=3), False)]))
     assert tally.line() == (
-        "2 specs: 2 certified; 1 file without a result; 3 other YAML files skipped"
+        "2 specs: 1 within budget, 1 certified; 1 file without a result; 3 other YAML files skipped"
     )
 
 

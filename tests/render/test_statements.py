@@ -14,6 +14,8 @@ from handmade import CHOSEN, REPORTS, TRAP
 from volume import thinned
 
 import dpcompose
+from dpcompose.core.change.neighbouring import UNBOUNDED
+from dpcompose.core.model.problem import Goal
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import printable
 from dpcompose.pipeline import analyze
@@ -228,7 +230,7 @@ def test_names_are_text(form: str, name: str) -> None:
             status=status,
             file=name,
             title=name,
-            relation=name,
+            goal=Goal(UNBOUNDED._replace(name=name)),
             protects=name,
             population=name,
             reasons=(name,),

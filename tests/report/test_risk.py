@@ -15,6 +15,8 @@ from scipy.stats import norm
 from typer.testing import Result
 
 import dpcompose
+from dpcompose.core.change.neighbouring import UNBOUNDED, Relation, RelationKind
+from dpcompose.core.model.problem import Goal
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.render.json.result_schema import RISK
 from dpcompose.render.text.risk_text import in_words, odds
@@ -101,7 +103,7 @@ def test_mechanisms_without_a_common_notion_have_a_risk(tmp_path: Path) -> None:
 
 def test_counts_are_never_below_a_rate() -> None:
     says = in_words(
-        Fraction(1, 10**6), Fraction(2001, 10**9), Report("a", "", "ok", relation="unbounded")
+        Fraction(1, 10**6), Fraction(2001, 10**9), Report("a", "", "ok", goal=Goal(UNBOUNDED))
     )
     assert says.startswith("Of 10 000 000 people") and "guess 10 right" in says
     assert "at most 21 right" in says
@@ -181,7 +183,9 @@ def test_in_python() -> None:
 def test_the_other_table_is_that_of_the_relation(
     relation: str, changes: tuple[str, ...], words: str
 ) -> None:
-    report = Report("a", "", "ok", relation=relation, changes=changes)
+    columns = frozenset(changes) if changes else None
+    goal = Goal(Relation(RelationKind(relation), changes=columns))
+    report = Report("a", "", "ok", goal=goal)
     assert words in in_words(Fraction(1, 100), Fraction(2, 1000) - Fraction(1, 10**9), report)
 
 

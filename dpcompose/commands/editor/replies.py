@@ -15,7 +15,7 @@ from dpcompose.errors import Diagnostic, Fix, Replacement, quoted
 from dpcompose.planning.corrections import changed_lines, corrected, faults_of
 from dpcompose.render.layout import Style
 from dpcompose.render.words.headlines import in_few_words
-from dpcompose.render.words.numbers import share_text, short_amounts, short_text
+from dpcompose.render.words.numbers import decimal_text, share_text, short_text
 from dpcompose.report import Report, Share
 from dpcompose.source.cursor import cursor_at
 from dpcompose.source.rewriting import is_plain
@@ -110,7 +110,7 @@ def _lines(share: Share) -> range:
 def _cost(report: Report, share: Share) -> str:
     """Returns what a mechanism costs in short: `μ 0.5 · 50 %`."""
     if report.bound is None and report.record is None:
-        cost = f"ε {short_amounts(share.bound, alone=True)} alone"
+        cost = f"ε {decimal_text(share.bound.value)} alone"
     else:
         cost = short_text(share.bound).replace(" = ", " ")
     return cost if share.of_whole is None else f"{cost} · {share_text(share.of_whole)}"

@@ -54,13 +54,15 @@ def end_without_sum(code: ExitCode, why: str | None = None) -> NoReturn:
     raise SystemExit(code)
 
 
-def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered:
+def read_all(
+    run: Run, output: str | None, past: Past | None = None, before: Gathered | None = None
+) -> Gathered:
     """Returns all selected specs, as they are or as they were. Raises BadCall.
 
     `output`: where the sum is written. `past`: the revision whose files are meant, None for the
-    files of now.
+    files of now. `before`: what was read before, about which nothing is printed again.
     """
-    found, gathering = Gathered(), run.gathering()
+    found, gathering = Gathered(said=set() if before is None else before.said), run.gathering()
 
     def add(file: str, data: bytes) -> None:
         """Adds the releases of a file. Raises Unreadable, BadSettings, InvalidSpec, TooMuch."""
@@ -83,8 +85,10 @@ def read_all(run: Run, output: str | None, past: Past | None = None) -> Gathered
     for _ in found.results(items, add, run.name):
         pass
     if past is None and (out := gathering.left_out).untold:
-        complain(out.summary + (f": {', '.join(out.names)}" if run.strict else ""))
-        found.worse(ExitCode.USAGE if run.strict else ExitCode.FINE)
+        found.worse(
+            ExitCode.USAGE if run.strict else ExitCode.FINE,
+            out.summary + (f": {', '.join(out.names)}" if run.strict else ""),
+        )
     return found
 
 

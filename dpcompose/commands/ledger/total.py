@@ -137,7 +137,7 @@ def join_ledger(run: Run, ledger: str) -> ExitCode:
     if past is None or os.path.lexists(ledger):
         empty = run.allow_empty or past is not None
         folder = replace(run, files=[ledger], files_from=None, stdin_filename=None)
-        known = read_all(replace(folder, allow_empty=empty), output)
+        known = read_all(replace(folder, allow_empty=empty), output, None, found)
     code = max(found.code, known.code)
     if code is not ExitCode.FINE:
         end_without_sum(code)

@@ -116,18 +116,19 @@ def _unquoted(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
 class Complaints:
     """What goes wrong with the files of a command: it is printed, and gives the exit code.
 
-    `code`: the worst one so far. `unread`: how many complaints there were.
+    `code`: the worst one so far. `unread`: how many complaints there were. `said`: what was printed
+    already, and is not again.
     """
 
     code: ExitCode = ExitCode.FINE
     unread: int = 0
-    _said: set[str] = field(default_factory=set, init=False)
+    said: set[str] = field(default_factory=set)
 
     def worse(self, code: ExitCode, says: str | None = None) -> None:
         """Records an exit code, and prints why, once: many specs can have the same settings."""
         self.code = max(self.code, code)
-        if says is not None and says not in self._said:
-            self._said.add(says)
+        if says is not None and says not in self.said:
+            self.said.add(says)
             self.unread += 1
             complain(says)
 

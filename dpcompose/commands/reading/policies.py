@@ -159,8 +159,10 @@ def accepted_in(path: str) -> Accepted:
     """Returns the accepted assumptions in a file. Raises BadCall, also if it does not exist."""
     from dpcompose.policy.accepted import accepted
 
+    if path in ("", STANDARD_INPUT):
+        raise BadCall("--assumptions takes the name of the file that `dpcompose accept` writes")
     try:
-        return accepted(path, read(path) if path not in ("", STANDARD_INPUT) else b"")
+        return accepted(path, read(path))
     except (Unreadable, BadSettings) as error:
         raise BadCall(str(error)) from error
 

@@ -153,15 +153,18 @@ def _print(text: str) -> None:
     sys.stdout.flush()
 
 
-def refuse_overwrite(paths: Iterable[str | None], files: Iterable[str]) -> None:
-    """Raises BadCall if writing to one of `paths` would overwrite one of `files`."""
+def refuse_overwrite(
+    paths: Iterable[str | None], files: Iterable[str], each_is: str = "a spec"
+) -> None:
+    """Raises BadCall if writing to one of `paths` would overwrite one of `files`; `each_is`: what
+    they are."""
     for path in paths:
         if to_standard_output(path):
             continue
         for file in files:
             with suppress(OSError, ValueError):  # ValueError: a null byte in the name
                 if os.path.isfile(str(path)) and os.path.samefile(str(path), file):
-                    raise BadCall(f"--output {path} would overwrite a spec")
+                    raise BadCall(f"--output {path} would overwrite {each_is}")
 
 
 # --- several outputs of one run --------------------------------------------------------------

@@ -10,6 +10,7 @@ from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.notions.guarantee import LIMITS, Budget
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import listing, number
+from dpcompose.report.wording import neighbours_text
 from dpcompose.resolve import Resolved
 
 #: So many specs are told of where they differ.
@@ -37,13 +38,7 @@ class Release:
 
 def protected(release: Release) -> str:
     """Returns the protected neighbours in words: `bounded neighbours at distance 2`."""
-    goal = release.resolved.problem.goal
-    relation = goal.relation
-    within = ""
-    if relation.within is not None:
-        within = f" (at most {relation.distance} {relation.within} steps)"
-    distance = f" at distance {goal.distance}" if goal.distance > 1 else ""
-    return f"{relation}{within} neighbours{distance}"
+    return neighbours_text(release.resolved.problem.goal)
 
 
 def disagreement(

@@ -26,7 +26,7 @@ from dpcompose.planning.ledger.merging import (
 from dpcompose.planning.ledger.releases import Release, by_protection, disagreement, protected
 from dpcompose.planning.ledger.remaining import Remaining, remaining_if_fixed, remaining_of_filters
 from dpcompose.planning.ledger.rewrites import RecordCheck
-from dpcompose.report import At, Bound, FilterRecord, Verdict
+from dpcompose.report import At, Bound, FilterRecord, Share, Verdict
 from dpcompose.report.assumptions import OF_FILTERS
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.explanation import worst_change
@@ -47,16 +47,6 @@ class RecordStep:
     label: str
     came: str
     record: FilterRecord | None
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """What a mechanism adds at the worst change of all: its name, its spec and its line there."""
-
-    mechanism: str
-    file: str
-    line: int
-    bound: Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +73,7 @@ class Total:
     alone: tuple[tuple[str, Bound | None], ...] = ()
     theorem: str | None = None
     worst: tuple[str, ...] = ()
-    entries: tuple[Addition, ...] = ()
+    shares: tuple[Share, ...] = ()
     verdict: Verdict | None = None
     assumed: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -404,16 +394,11 @@ def _with_additions(
         return releases[int(path[0])].resolved.source.span(path[1:])
 
     home = {name: i for i, names in enumerate(solver.names) for name in names}
-    entries = tuple(
-        Addition(
-            each.mechanism,
-            releases[home[each.mechanism]].label,
-            each.span.line if each.span else 0,
-            each.bound,
-        )
+    shares = tuple(
+        each._replace(file=releases[home[each.mechanism]].label)
         for each in shares_of(solution, span)
     )
-    return replace(total, worst=worst_change(solution, span).says, entries=entries)
+    return replace(total, worst=worst_change(solution, span).says, shares=shares)
 
 
 # ---------------------------------------------------------------------------------------------

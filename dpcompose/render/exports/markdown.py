@@ -15,7 +15,7 @@ from dpcompose.render.parts.inline import code, within_summary
 from dpcompose.render.text import terminal
 from dpcompose.render.text.costs import in_markdown
 from dpcompose.render.text.risk_text import in_brief
-from dpcompose.render.words.headlines import budget_text, judged
+from dpcompose.render.words.headlines import budget_text, outcome
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
@@ -51,15 +51,15 @@ def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iter
             out = _left_out(report, plain)
             continue
         head = "" if seen else f"### Privacy budgets\n\n{_HEAD}"
-        outcome = _outcome(report, checking)
-        seen[outcome] += 1
+        word = outcome(report, checking)
+        seen[word] += 1
         if head:
             yield head
-        yield transliterated(_row(report, outcome), plain.encoding)
+        yield transliterated(_row(report, word), plain.encoding)
         if any(each.level != "note" for each in problems(report, checking)):
             worth += 1
             if worth <= _MOST_DETAILS:
-                details.append(_details(report, outcome, plain, checking))
+                details.append(_details(report, word, plain))
         if report.attributes and len(tables) < _MOST_DETAILS:
             tables.append(transliterated(in_markdown(report), plain.encoding))
     if not seen:
@@ -86,23 +86,9 @@ def _left_out(report: Report, style: Style) -> str:
     return transliterated(f"\n{says}.\n{block}", style.encoding)
 
 
-def _outcome(report: Report, checking: bool) -> str:
-    """Returns the result of a report in a word or two."""
-    verdict = report.verdict
-    if report.status == "invalid":
-        return "invalid"
-    if report.status == "unreadable":
-        return "not read"
-    if report.status == "no-guarantee":
-        return "no finite guarantee"
-    if verdict is None:
-        return "no budget" if checking else "certified"
-    return judged(report, verdict)[0]
-
-
-def _row(report: Report, outcome: str) -> str:
+def _row(report: Report, word: str) -> str:
     """Returns the table's row of a report."""
-    word = outcome if outcome in ("certified", "within budget") else f"**{outcome}**"
+    word = word if word in ("certified", "within budget") else f"**{word}**"
     verdict, entry = report.verdict, entry_of(report.theorem)
     budget, left = "", ""
     if verdict is not None:
@@ -131,12 +117,12 @@ def _bound(report: Report) -> str:
     return "<br>".join(lines)
 
 
-def _details(report: Report, outcome: str, style: Style, checking: bool) -> str:
+def _details(report: Report, word: str, style: Style) -> str:
     """Returns the report as folded text."""
     text = terminal.text(report, style)
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n…\n"
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    summary = transliterated(f"{code(report.label)}: {outcome}", style.encoding)
+    summary = transliterated(f"{code(report.label)}: {word}", style.encoding)
     block = f"{fence}text\n{text}{fence}\n"
     return f"\n<details><summary>{summary}</summary>\n\n{block}\n</details>\n"

@@ -30,16 +30,13 @@ from dpcompose.render.pictures.graph_svg import LOOKS, NAME
 from dpcompose.render.pictures.svg import rules
 from dpcompose.render.plans import total_views
 from dpcompose.render.text import terminal
-from dpcompose.render.text.panel import share_used
-from dpcompose.render.words.headlines import in_few_words, judged
-from dpcompose.render.words.numbers import percent
+from dpcompose.render.text.overview import overview_table, row_of
+from dpcompose.render.words.headlines import STANDING_SIGNS, in_few_words, outcome, standing
 from dpcompose.report import Report, Share
 
 _STYLE = Style(width=120, detail="page", site="#", hyperlinks=True)
 #: A spec of more lines is quoted only around the lines that the page speaks of.
 _MOST_LINES, _AROUND = 150, 2
-#: The signs of outcomes, those that need attention first.
-_SIGNS = {"bad": "✗", "warn": "!", "good": "✓"}
 #: The parts of the JSON result that the page holds for machines: exact numbers, said once.
 _EXACT = ("status", "protect", "headline", "guarantee", "at_delta", "at_epsilon", "budget")
 
@@ -61,15 +58,19 @@ def page(reports: Sequence[Report], checking: bool = False) -> str:
     """Returns the page of reports as HTML; several have an overview, the worst of them first."""
     many = len(reports) > 1
     shown = [
-        _article_of_report(each, f"s{n}-" if many else "", checking)
+        (each, _article_of_report(each, f"s{n}-" if many else "", checking))
         for n, each in enumerate(reports, 1)
     ]
-    shown.sort(key=lambda each: list(_SIGNS).index(each.kind))
+    shown.sort(key=lambda each: list(STANDING_SIGNS).index(each[1].kind))
+    articles = [article for _, article in shown]
+    rows = [row_of(each, checking) for each, _ in shown]
+    links = [f"#{each.id}top" for each in articles]
     return _page_of(
-        title=shown[0].name if len(shown) == 1 else f"Privacy budgets: {len(shown)} specs",
-        articles=shown,
+        title=articles[0].name if len(shown) == 1 else f"Privacy budgets: {len(shown)} specs",
+        articles=articles,
         overview=many or not shown,
-        counts=Counter(each.outcome for each in shown),
+        counts=Counter(each.outcome for each in rows),
+        table=html_of([overview_table(rows, _STYLE, links=links)], Where()) if many else "",
         theorems=_theorems(reports),
     )
 
@@ -93,13 +94,13 @@ def _page_of(title: str, articles: Sequence[Article], **more: object) -> str:
         "title": title,
         "articles": articles,
         "overview": False,
+        "table": "",
         "heading": "",
         "theorems": (),
         "more": "",
         "stylesheet": sheet,
         "policy": f"default-src 'none'; style-src 'sha256-{digest}'",  # nothing is loaded or run
         "version": version(),
-        "signs": _SIGNS,
     }
     values |= more
     return environment().get_template("result.html").render(**values)
@@ -115,20 +116,16 @@ def _stylesheet() -> Any:
 class Article(NamedTuple):
     """One result on a page, in HTML.
 
-    `id`: the start of its anchors; `kind`, `outcome`: how it ends, for a sign and in words; `name`,
-    `number`, `used`: what an overview says; `sections`: the anchors of its sections with their
-    names; `machine`: its exact numbers as JSON.
+    `id`: the start of its anchors; `kind`: how it ends, for a sign; `name`: that of its spec;
+    `sections`: the anchors of its sections with their names; `machine`: its exact numbers as JSON.
     """
 
     id: str
     kind: str
-    outcome: str
     name: str
     heading: str
     head: Markup
     body: Markup
-    number: str = ""
-    used: str = ""
     sections: Sequence[tuple[str, str]] = ()
     machine: Markup = Markup()
 
@@ -137,36 +134,36 @@ def _article_of_total(total: Total, number: int) -> Article:
     """Returns a total: what it comes to, a picture of what was spent over time, and its tables."""
     kind = "good" if total_views.is_fine(total) else "bad"
     frame = total_views.frame(total, _STYLE)
-    outcome = "certified" if kind == "good" else "no number"
+    ends = "certified" if kind == "good" else "no number"
     if total.verdict is not None:
-        outcome = "within budget" if kind == "good" else "over budget"
+        ends = "within budget" if kind == "good" else "over budget"
     (_, first), *rows = frame.rows
-    parts: list[Part] = [_headline(kind, f"{outcome}: {first}"), replace(frame, rows=rows)]
+    parts: list[Part] = [_headline(kind, f"{ends}: {first}"), replace(frame, rows=rows)]
     where = Where(f"t{number}-", within=f"t{number}-top")
     sections = total_views.sections(total, _STYLE)
     picture = pictures.spent(total)
     body = picture + html_of(sections, where, 3)
-    return Article(where.prefix, kind, outcome, frame.name, frame.name, html_of(parts, where), body)
+    return Article(where.prefix, kind, frame.name, frame.name, html_of(parts, where), body)
 
 
 def _headline(kind: str, says: str) -> Headline:
     """Returns the line that an article starts with: a sign and what it comes to."""
-    text = literal(f"{_SIGNS[kind]} ", _STYLE, kind)
+    text = literal(f"{STANDING_SIGNS[kind]} ", _STYLE, kind)
     return Headline(text.append_text(literal(sentence(says), _STYLE, kind)))
 
 
 def _article_of_report(report: Report, prefix: str, checking: bool) -> Article:
     """Returns a report: the parts that a terminal shows, with pictures, and the lines of the spec;
     `prefix`: that of its anchors."""
-    kind, outcome = _outcome(report, checking)
+    kind, says = standing(report, checking), outcome(report, checking)
     lines = _quoted_lines(report)
     within = f"{prefix}top" if prefix else ""
     where = Where(prefix, {number for number, _ in lines}, within)
     of = f" of {report.label}" if prefix else ""
     title = " ".join(report.title.split())
-    says, valid = outcome, report.status in ("ok", "no-guarantee")
-    if valid and (number := in_few_words(report)) != outcome:
-        says += f": {number}"
+    valid = report.status in ("ok", "no-guarantee")
+    if report.status == "ok":
+        says += f": {in_few_words(report)}"
     frame, sections = _frame_and_sections(report, prefix, of)
     name = ("title", title) if prefix else ("spec", report.label)
     rows = [(name[0], literal(name[1], _STYLE))] if title else []
@@ -185,13 +182,10 @@ def _article_of_report(report: Report, prefix: str, checking: bool) -> Article:
     return Article(
         prefix,
         kind,
-        outcome,
         report.label,
         report.label if prefix else title or report.label,
         html_of(head, where),
         body,
-        in_few_words(report) if valid else "",
-        _used(report),
         named if valid else (),
         _for_machines(report),
     )
@@ -199,14 +193,6 @@ def _article_of_report(report: Report, prefix: str, checking: bool) -> Article:
 
 #: Shorter names of sections, for the list of them.
 _IN_SHORT = {"adversary": "Against an adversary"}
-
-
-def _used(report: Report) -> str:
-    """Returns how much of the budget is spent, in per cent; empty where that is not known."""
-    verdict = report.verdict
-    if verdict is None or verdict.slack is None or report.status != "ok":
-        return ""
-    return percent(share_used(verdict))
 
 
 def _frame_and_sections(report: Report, prefix: str, of: str) -> tuple[Frame | None, list[Section]]:
@@ -281,20 +267,6 @@ def _further_rows(
         yield "not checked", text
     count = str(len(report.findings))
     yield "findings", leading(count, "findings") if report.findings else literal("none", _STYLE)
-
-
-def _outcome(report: Report, checking: bool) -> tuple[str, str]:
-    """Returns how a report ends: a kind of sign, and words."""
-    if report.status in ("invalid", "unreadable"):
-        return "bad", report.in_short
-    if report.status == "no-guarantee":
-        return "bad", "no finite guarantee"
-    if report.verdict is not None:
-        return ("good" if report.verdict.ok else "bad"), judged(report, report.verdict)[0]
-    if checking:
-        return "bad", "no budget"
-    warned = any(each.level != "note" for each in report.findings)
-    return ("warn", "certified, with warnings") if warned else ("good", "certified")
 
 
 def _theorems(reports: Sequence[Report]) -> list[tuple[Theorem, Markup]]:

@@ -14,7 +14,7 @@ from dpcompose.planning.ledger.totals import Total
 from dpcompose.render.html.markup import Where, with_code
 from dpcompose.render.html.templates import environment
 from dpcompose.render.pictures.graph_svg import graph_svg
-from dpcompose.render.text.costs import added_unit
+from dpcompose.render.text.costs import added_unit, are_alone
 from dpcompose.render.text.risk_text import in_words, point_text
 from dpcompose.render.words.numbers import at_text, per_cent, percent, share_text
 from dpcompose.report import Node, Report
@@ -151,7 +151,9 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 def costs(report: Report) -> Markup:
     """Returns the picture of what each mechanism costs; empty where parts do not add up."""
     cells = _cells(report)
-    return _picture("costs", cells, added_unit(report)) if cells else Markup()
+    if not cells:
+        return Markup()
+    return _picture("costs", cells, added_unit(report.shares, are_alone(report)))
 
 
 class _Cell(NamedTuple):

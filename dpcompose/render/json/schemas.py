@@ -221,10 +221,12 @@ _TOTAL = mapping(
             "What one mechanism adds at the worst change.",
             mechanism=TEXT,
             file=TEXT,
-            line=COUNT.described("Line, from 1; 0 where it is not known."),
+            line=COUNT.described("Line, from 1; 0 where it is not known.").of(
+                lambda each: each.span.line if each.span else 0
+            ),
             bound=BOUND,
         )
-    ).of("entries"),
+    ),
     filter=maybe(FILTER, "Null where all parameters were fixed, or without a budget.").of("record"),
     before=maybe(FILTER, "The record without what is new, with `check --ledger`."),
     record=maybe(

@@ -102,7 +102,8 @@ class TextTable:
 
     `columns`: words on each column: the meaning that colours it, `left`, `right`, `fixed` (never
     wrapped), `part` (the default: at most two fifths of the page), `third` (at most a third),
-    `rest` (takes the remaining width; `rest2` two parts of it, `rest3` three), `wide` (the same,
+    `rest` (takes the remaining width; `rest2` two parts of it, `rest3` three), `cut` (never
+    wrapped, but cut short), `min12` (at least so many columns wide), `wide` (like `rest`,
     and at least a quarter of the page), or `fold` (the same, and breaks long words; the default of
     the last one); `name`: its texts are names, which are code in Markdown.
     `line`: lines of the spec. `gap`: blanks between columns. `labels`: heads for a page, on which
@@ -128,6 +129,7 @@ class TextTable:
             "line": {"justify": "right", "no_wrap": True, "style": "weak"},
             "part": {"max_width": max(12, style.width * 2 // 5), "overflow": "fold"},
             "third": {"max_width": max(16, style.width // 3)},
+            "cut": {"no_wrap": True, "overflow": "ellipsis"},
             "rest": {"ratio": 1},
             "rest2": {"ratio": 2},
             "rest3": {"ratio": 3},
@@ -138,12 +140,16 @@ class TextTable:
         for number in range(count):
             default = "fold" if number == count - 1 else "part"
             words = (self.columns[number] if number < len(self.columns) else default).split()
-            found = [kinds.get(word, {"style": word}) for word in words]
+            least: list[dict[str, Any]] = [
+                {"min_width": int(word[3:])} for word in words if word.startswith("min")
+            ]
+            named = (word for word in words if not word.startswith("min"))
+            found = [*least, *(kinds.get(word, {"style": word}) for word in named)]
             looks.append({key: value for each in found for key, value in each.items()})
         table = Table(
             box=None,
             padding=(0, 1) if heads else (0, self.gap),
-            collapse_padding=not heads,
+            collapse_padding=not heads or self.gap == 1,
             pad_edge=False,
             show_header=bool(heads),
             header_style="weak",

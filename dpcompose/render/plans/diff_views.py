@@ -30,7 +30,7 @@ from dpcompose.render.words.headlines import (
     requested_number,
     verdict_words,
 )
-from dpcompose.render.words.numbers import chance_text
+from dpcompose.render.words.numbers import chance_text, short_text
 from dpcompose.report import LeftOut, Report, Share
 from dpcompose.report.wording import number
 
@@ -111,14 +111,12 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[Part]:
     head = literal(f"{_SIGNS[found.direction]} ", style, how)
     head.append_text(literal(f"{found.label}: ", style, "name"))
     yield Headline(head.append_text(literal(movement(found), style, how)))
-    beside = [
-        each
-        for each in found.numbers
-        if each is not lead(found) and (each.old, each.new) != (None, None)
-    ]
+    beside = [each for each in found.numbers if each is not lead(found) and each.old != each.new]
     if beside and found.direction != "same":
         shown = "; ".join(f"{each.name} {_arrow(each)}" for each in beside[:_MOST_BESIDE])
         yield literal(f"  and {shown}", style, "weak")
+    if found.direction == "increased" and (bound := _unchanged_bound(found)):
+        yield literal(f"  the bound itself is as before: {bound}", style, "weak")
     words = budget_words(found)
     if words and found.new is not None and found.new.verdict is not None:
         good = found.new.verdict.ok
@@ -127,6 +125,14 @@ def _parts(found: Change | Invalid, style: Style) -> Iterator[Part]:
     if style.detail == "brief" or (is_unchanged(found) and not found.settings):
         return
     yield from _sections(found, style)
+
+
+def _unchanged_bound(change: Change) -> str:
+    """Returns the bound of a spec where it is as it was; empty where it is another one."""
+    bound = None if change.new is None else change.new.bound
+    if bound is None or change.old is None or change.old.bound != bound:
+        return ""
+    return short_text(bound)
 
 
 #: So many other numbers stand beside the one that leads.
@@ -359,7 +365,8 @@ def _assumption_rows(change: Change) -> list[tuple[str, ...]]:
     told: list[str] = []
     for edit in change.edits:
         start = f"`{f'{edit.kind} {edit.name}'.strip()}`: "
-        told += [start + key.name for key in edit.keys] or [start]
+        # Of a list an assumption names the whole: `guarantees`, not `guarantees.1.rho`.
+        told += [start + _IN_LIST.sub("", key.name) for key in edit.keys] or [start]
     new, old = (
         [each for each in listed if not any(each.startswith(start) for start in told)]
         for listed in (change.assumed, change.no_longer_assumed)
@@ -377,6 +384,7 @@ def _assumption_rows(change: Change) -> list[tuple[str, ...]]:
 
 
 _WORDS = re.compile(r"[0-9][0-9.e/-]*")
+_IN_LIST = re.compile(r"\.[0-9]+\..*")
 
 
 def _shape(text: str) -> str:
@@ -423,6 +431,8 @@ def _edit_rows(edits: Sequence[Edit]) -> list[tuple[str, ...]]:
         for key in each.keys[:MOST]:
             mark = "~" if None not in (key.old, key.new) else "+" if key.old is None else "-"
             name = ".".join(filter(None, (each.name, key.name)))
+            if not key.name:  # a constant is a value, without keys
+                name = f"{each.kind} {name}"
             values = " → ".join(each for each in (key.old, key.new) if each is not None)
             rows.append((mark, name, values, f":{each.span.line}"))
     more = len(edits) - MOST

@@ -14,6 +14,7 @@ from dpcompose.planning.edits import Edit, KeyEdit
 from dpcompose.planning.fitting import Fitted
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import TextTable
+from dpcompose.render.words.numbers import decimal_text, equation
 from dpcompose.report.wording import number, plural
 from dpcompose.source import Source
 
@@ -63,17 +64,15 @@ def _six_digits(text: str | None, constants: Mapping[str, Fraction]) -> str:
 def scale_in_words(fitted: Fitted, origin: str) -> str:
     """Returns the sentence on what is spent of the budget, and the scale that was found."""
     main, most = fitted.limit.parameters[0]
-    symbol = LIMITS[main]
     at = "".join(
         f" at {LIMITS[name]} = {chance(number(value))}"
         for name, value in fitted.limit.parameters[1:]
     )
-    spent = number(fitted.spent) if fitted.exact else decimal_up(fitted.spent, 6)
+    spent = number(fitted.spent) if fitted.exact else decimal_text(fitted.spent)
     scale = fitted.scale
     factor = number(scale) if scale.denominator < 100 else f"{float(scale):.6g}"
-    relation = "=" if Fraction(spent) == fitted.spent else "≤"
     end = "" if fitted.exact else ", within a few millionths of the largest scale"
-    return f"{symbol} {relation} {spent}{at}, of {symbol} = {number(most)}{origin}: " + (
+    return f"{equation(main, spent)}{at}, of {equation(main, number(most))}{origin}: " + (
         f"losses of {plural(len(fitted.scaled), 'mechanism')} scaled by {factor}{end}"
         if fitted.scaled
         else "no other mechanism is scaled"

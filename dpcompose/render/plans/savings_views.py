@@ -19,7 +19,7 @@ from dpcompose.render.parts.console import (
     printed,
     share_bar,
 )
-from dpcompose.render.words.numbers import left_text
+from dpcompose.render.words.numbers import decimal_text, equation, left_text
 
 #: So many mechanisms are listed; JSON has them all.
 _MOST = 40
@@ -36,7 +36,7 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[Part]:
     """Yields the renderables of the result: headline, table, and how many rows are left out."""
     head_ = literal(f"{file}: ", style, "name")
     name, at, point = found.name.partition(" at ")
-    total = equation_of(name, found.total)
+    total = equation(name, decimal_text(found.total))
     yield Headline(head_.append_text(literal(f"{total}{at}{point}", style, "strong")))
     shown = found.savings if style.detail == "full" else found.savings[:_MOST]
     rows = [(each.mechanism, *_cells(each, found, style), f":{each.span.line}") for each in shown]
@@ -49,12 +49,6 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[Part]:
         parts.append(literal("--delta 1e-6 gives an ε, and what is saved of it", style, "weak"))
     says = "by half the ε, ρ or μ of a mechanism, or twice its noise"
     yield Section("Savings", parts, style, says)
-
-
-def equation_of(name: str, value: Fraction) -> str:
-    """Returns a number with its sign: `ε = 2`, or `ε ≤ 2.34568` where it is rounded up."""
-    text = decimal_up(value, 6)
-    return f"{name} {'=' if Fraction(text) == value else '≤'} {text}"
 
 
 def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:

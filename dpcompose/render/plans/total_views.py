@@ -24,24 +24,23 @@ from dpcompose.render.parts.console import (
 )
 from dpcompose.render.parts.diagnostics import Findings
 from dpcompose.render.parts.inline import markdown_of
+from dpcompose.render.text.costs import cost_table
 from dpcompose.render.text.panel import record_rows, spent
 from dpcompose.render.words.headlines import budget_text, spending
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
+    decimal_text,
     equation,
     found_text,
     given_text,
     left_text,
-    route_text,
     short_text,
 )
 from dpcompose.render.words.theorem_text import book
 from dpcompose.report import At, Bound, number_of_budget
 from dpcompose.report.wording import listing, plural
 
-#: So many mechanisms are listed; JSON has them all.
-_MOST = 20
 #: The cells of a bar.
 _BAR = 14
 
@@ -97,23 +96,26 @@ def sections(total: Total, style: Style) -> list[Section]:
         for protects, files in total.groups
         for file in files
     ]
-    costs = ("name part", "part", "part", "name fold")
-    found: tuple[tuple[str, Sequence[Sequence[str | Text]], Sequence[str]], ...] = (
-        ("Why", [(sentence(each),) for each in why], ()),
-        ("What they protect", groups, ("part", "name fold")),
-        ("Releases, each by itself", _releases(total, style), ("name part",)),
-        ("Worst change", [(sentence(each),) for each in worst], ()),
-        ("What each mechanism costs there", _entries(total, style), costs),
-        ("At a chosen δ", _at(total), ()),
-        ("One more mechanism may have", _remaining(total), ()),
-        ("Over time", _steps(total), ("part", "name part")),
-        ("Assumed, not checked", [(sentence(each),) for each in total.assumed], ()),
+
+    def table(rows: Sequence[Sequence[str | Text]], *columns: str) -> TextTable | None:
+        """Returns rows as a table, None without any."""
+        return TextTable(rows, style, columns) if rows else None
+
+    found = (
+        ("Why", table([(sentence(each),) for each in why])),
+        ("What they protect", table(groups, "part", "name fold")),
+        ("Releases, each by itself", table(_releases(total, style), "name part")),
+        ("Worst change", table([(sentence(each),) for each in worst])),
+        (
+            "What each mechanism costs there",
+            cost_table(total.shares, style) if total.shares else None,
+        ),
+        ("At a chosen δ", table(_at(total))),
+        ("One more mechanism may have", table(_remaining(total))),
+        ("Over time", table(_steps(total), "part", "name part")),
+        ("Assumed, not checked", table([(sentence(each),) for each in total.assumed])),
     )
-    return [
-        Section(name, [TextTable(rows, style, columns)], style)
-        for name, rows, columns in found
-        if rows
-    ]
+    return [Section(name, [part], style) for name, part in found if part is not None]
 
 
 def _panel_rows(total: Total, style: Style) -> Iterator[tuple[str, Text]]:
@@ -222,19 +224,6 @@ def _shares(bounds: Sequence[Bound | None]) -> list[Fraction | None]:
     return [size / whole for size in sizes]
 
 
-def _entries(total: Total, style: Style) -> list[tuple[str | Text, ...]]:
-    """Returns what each mechanism costs, with a bar of its share and its position; only the first
-    ones of many."""
-    shares = _shares([each.bound for each in total.entries])
-    rows: list[tuple[str | Text, ...]] = []
-    for each, share in zip(total.entries[:_MOST], shares, strict=False):
-        label, named, _ = each.mechanism.partition(": ")
-        place = f"{each.file}:{each.line}".removeprefix(label if named else "")
-        rows.append((each.mechanism, short_text(each.bound), share_bar(share, _BAR, style), place))
-    more = len(total.entries) - len(rows)
-    return [*rows, (f"and {more} more", "", "", "")] if more else rows
-
-
 def _remaining(total: Total) -> list[tuple[str, str]]:
     """Returns what one more mechanism on the whole table may spend, in each notion."""
     how = "with all parameters fixed in advance" if total.planned is not None else "by the filter"
@@ -259,7 +248,7 @@ def _steps(total: Total) -> list[tuple[str | Text, ...]]:
         if each.record is None or each.record.spent is None:
             rows.append((each.came, each.label, "not counted", ""))
             continue
-        spent = ", ".join(equation(name, route_text(value)) for name, value in each.record.spent)
+        spent = ", ".join(equation(name, decimal_text(value)) for name, value in each.record.spent)
         left = ", ".join(equation(name, left_text(value)) for name, value in each.record.left)
         passed = each.record.share > 1
         rows.append((each.came, each.label, spent, "passed" if passed else left))

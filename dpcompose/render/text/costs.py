@@ -14,9 +14,9 @@ from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import Part, Section, TextTable, literal, share_bar
 from dpcompose.render.parts.inline import code, markdown_of
 from dpcompose.render.words.numbers import (
+    decimal_text,
     given_text,
     per_cent,
-    route_text,
     short_amounts,
 )
 from dpcompose.report import Learnt, Report, Share
@@ -31,28 +31,58 @@ def costs(report: Report, style: Style) -> Iterator[Section]:
     """Yields the table of what each mechanism adds at the worst change; nothing without costs."""
     if not report.shares:
         return
-    alone = report.bound is None and report.record is None
-    without = any(each.without is not None for each in report.shares)
-    heads = ["mechanism", unit_of_costs(report), f"share of {added_unit(report)}"]
+    table = cost_table(report.shares, style, are_alone(report), report.group_shares)
+    yield Section("What each mechanism costs", [table], style, _where(report), anchor="costs")
+
+
+def are_alone(report: Report) -> bool:
+    """Returns whether the costs of a report are those of each mechanism alone, at a δ."""
+    return report.bound is None and report.record is None
+
+
+def cost_table(
+    shares: Sequence[Share],
+    style: Style,
+    alone: bool = False,
+    groups: Sequence[tuple[str, Fraction]] = (),
+) -> TextTable:
+    """Returns the table of what mechanisms add, and of the share of the whole that it is; where
+    known also the ε without each.
+
+    `alone`: the costs are those of each mechanism alone, at a δ. `groups`: groups of mechanisms,
+    each with its share of the whole.
+    """
+    without = any(each.without is not None for each in shares)
+    signs = (SIGNS[name] for name, _, _ in shares[0].bound.parameters)
+    unit = "ε alone" if alone else ", ".join(signs)
+    heads = ["mechanism", unit, f"share of {added_unit(shares, alone)}"]
     rows: list[list[str | Text]] = []
-    for each, more in _folded(report.shares, style):
+    for each, more in _folded(shares, style):
         name = literal(f"{len(more)} more", style, "weak") if more else each.mechanism
-        bound = short_amounts(each.bound, alone) if _have_equal_bounds([each, *more]) else ""
+        amount = decimal_text(each.bound.value) if alone else short_amounts(each.bound)
+        bound = amount if _have_equal_bounds([each, *more]) else ""
         parts = [share.of_whole for share in more or [each] if share.of_whole is not None]
         rows.append([name, bound, share_bar(summed(parts) if parts else None, _BAR, style)])
         if without:
             unknown = more or each.without is None
-            rows[-1].append("" if unknown else route_text(each.without or Fraction(0)))
-        rows[-1].append(f":{each.span.line}" if each.span and not more else "")
-    if report.group_shares:
+            rows[-1].append("" if unknown else decimal_text(each.without or Fraction(0)))
+        rows[-1].append("" if more else _place(each))
+    if groups:
         rows.append([""])
     rows += [
-        [literal(f"group {name}", style), "", share_bar(part, _BAR, style)]
-        for name, part in report.group_shares
+        [literal(f"group {name}", style), "", share_bar(part, _BAR, style)] for name, part in groups
     ]
-    columns = ["wide mechanism", "right", "fixed", *["right"] * without, "line"]
-    table = TextTable(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
-    yield Section("What each mechanism costs", [table], style, _where(report), anchor="costs")
+    place = "line name" if shares[0].file else "line"
+    columns = ["wide mechanism name", "right", "fixed", *["right"] * without, place]
+    return TextTable(rows, style, columns, [*heads, *["ε without it"] * without, "line"])
+
+
+def _place(share: Share) -> str:
+    """Returns the line of a mechanism, after its spec where the name does not begin with that."""
+    if share.span is None:
+        return ""
+    named = share.mechanism.startswith(f"{share.file}: ")
+    return f"{'' if named else share.file}:{share.span.line}"
 
 
 def accuracy(report: Report, style: Style) -> Iterator[Section]:
@@ -116,22 +146,9 @@ def _where(report: Report) -> str:
     return ""
 
 
-def unit_of_costs(report: Report) -> str:
-    """Returns the symbols of the parameters in which the costs are given."""
-    if report.record is not None:
-        return ", ".join(SIGNS[name] for name, _ in report.record.limit)
-    if report.bound is None:
-        return "ε alone"
-    return ", ".join(SIGNS[name] for name, _, _ in report.bound.parameters)
-
-
-def added_unit(report: Report) -> str:
-    """Returns the symbol of the unit in which the costs add up."""
-    if report.record is not None:
-        return report.record.notion.facts.unit.split(" ")[0]
-    if report.bound is None:
-        return "the sum"
-    return report.bound.notion.facts.unit.split(" ")[0]
+def added_unit(shares: Sequence[Share], alone: bool) -> str:
+    """Returns the symbol of the unit in which costs add up; `alone`: as in `cost_table`."""
+    return "the sum" if alone else shares[0].bound.notion.facts.unit.split(" ")[0]
 
 
 # --- who learns what -----------------------------------------------------------------------------
@@ -227,7 +244,7 @@ def questions(report: Report, full: bool = False) -> tuple[list[str], list[list[
 def _first_number(found: Learnt | Report) -> str:
     """Returns the first number at a chosen δ, or `none`; empty if no δ was chosen."""
     values = [at.value for at in found.at_delta[:1]]
-    return "".join("none" if value is None else route_text(value) for value in values)
+    return "".join("none" if value is None else decimal_text(value) for value in values)
 
 
 def _success(which: int, found: Learnt | Report) -> str:

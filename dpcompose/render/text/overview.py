@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import takewhile
+from types import MappingProxyType
 
-from rich.console import RenderableType
-from rich.table import Table
+from rich.style import Style as Look
 from rich.text import Text
 
 from dpcompose.core.notions.guarantee import LIMITS
-from dpcompose.errors import LEVELS
 from dpcompose.faults import plural
 from dpcompose.render.layout import Style, clipped
-from dpcompose.render.parts.console import Part, Section, bar, literal, printed
+from dpcompose.render.parts.console import Part, Section, TextTable, bar, literal, printed
 from dpcompose.render.parts.diagnostics import findings_of
-from dpcompose.render.text.panel import share_used
-from dpcompose.render.words.headlines import outcome, requested_number
-from dpcompose.render.words.numbers import equation, found_text, given_text, percent, share_text
-from dpcompose.render.words.numbers import route_text as _decimal
+from dpcompose.render.text.panel import used_of
+from dpcompose.render.words.headlines import STANDING_SIGNS, outcome, requested_number, standing
+from dpcompose.render.words.numbers import (
+    decimal_text,
+    found_text,
+    given_text,
+    percent,
+    share_text,
+    short_text,
+)
 from dpcompose.report import Report
 
 #: Cells of a bar, where there is room.
 _BAR = 10
 #: The kinds of rows in the order in which they are listed, each with its sign.
-_SIGNS = {"wrong": "✗", "over": "✗", "found": "!", "fine": "✓"}
+_SIGNS = {"invalid": STANDING_SIGNS["bad"], **STANDING_SIGNS}
+#: So many columns a name has at least.
+_LEAST_OF_A_NAME = 16
 #: So many rows of a kind are listed, unless all are asked for.
 _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """The table's row of one spec; it replaces the report, which is not kept."""
+class Row:
+    """The row of one spec in a table of many; it replaces the report, which is not kept."""
 
     kind: str
     outcome: str
@@ -54,13 +61,13 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
 
     `checking`: whether an unmet budget is an error, as in the command `check`.
     """
-    rows: list[_Row] = []
+    rows: list[Row] = []
     told: list[Report] = []
     for report in reports:
         yield ""
         if report.left_out is not None:
             continue
-        rows.append(_row(report, checking))
+        rows.append(row_of(report, checking))
         serious = tuple(each for each in report.findings if each.level != "note")
         if serious:
             shown = report.findings if report.status == "invalid" else serious
@@ -70,39 +77,26 @@ def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterato
     yield printed(_parts(rows, told, style), style)
 
 
-def _row(report: Report, checking: bool) -> _Row:
+def row_of(report: Report, checking: bool) -> Row:
     """Returns the table's row of one report."""
-    verdict = report.verdict
-    word = outcome(report, checking or verdict is not None)
-    at = requested_number(report)
-    used = None
-    if verdict is not None and verdict.slack is not None and report.status == "ok":
-        used = share_used(verdict)
-    failing = report.status != "ok" or (verdict is not None and not verdict.ok)
-    levels = [LEVELS.index(each.level) for each in report.findings]
-    if report.status == "invalid":
-        kind, shown = "wrong", "invalid"
-    elif failing:
-        kind = "over"
-        shown = "no finite bound" if report.status != "ok" else _number(report)
-    else:
-        kind = "found" if any(levels) else "fine"
-        shown = _number(report)
+    verdict, at = report.verdict, requested_number(report)
+    kind = "invalid" if report.status == "invalid" else standing(report, checking)
+    number = {"ok": _number(report), "invalid": "invalid"}.get(report.status, "no finite bound")
     limit = ""
     if verdict is not None:
         main, value = verdict.limit.parameters[0]
-        limit = f"{LIMITS[main]} {_decimal(value).removeprefix('≤ ')}"
-    return _Row(
+        limit = f"{LIMITS[main]} {decimal_text(value).removeprefix('≤ ')}"
+    return Row(
         kind,
-        word,
+        outcome(report, checking),
         report.label,
-        shown,
+        number,
         "" if at is None or report.status != "ok" else given_text(at).removeprefix("δ = "),
         limit,
-        used,
+        used_of(report),
         _costs(report),
         report.status != "ok",
-        sum(level > 0 for level in levels),
+        sum(each.level != "note" for each in report.findings),
     )
 
 
@@ -113,7 +107,7 @@ def _number(report: Report) -> str:
         return found_text(at)
     if report.bound is None:
         return "a profile"
-    return ", ".join(equation(name, _decimal(value)) for name, value, _ in report.bound.parameters)
+    return short_text(report.bound)
 
 
 def _costs(report: Report) -> str:
@@ -136,7 +130,7 @@ def _costs(report: Report) -> str:
     return f"{most.mechanism}{part}"
 
 
-def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Part]:
+def _parts(rows: list[Row], told: list[Report], style: Style) -> Iterator[Part]:
     """Yields the table, the counts and the findings."""
     folder = _common_folder([row.label for row in rows])
     rows = [replace(row, label=row.label.removeprefix(folder)) for row in rows]
@@ -144,11 +138,11 @@ def _parts(rows: list[_Row], told: list[Report], style: Style) -> Iterator[Part]
     if folder and shown:
         yield literal(f"in {folder}", style, "weak")
     if shown:
-        yield _table([row for row, _ in shown], dict(shown), style)
+        yield overview_table([row for row, _ in shown], style, dict(shown))
     # Such as `40 specs  1 invalid  19 over budget  7 findings`.
     words = [f"{len(rows)} specs"]
     words += [f"{count} {name}" for name, count in Counter(row.outcome for row in rows).items()]
-    if found := sum(row.findings for row in rows if row.kind != "wrong"):
+    if found := sum(row.findings for row in rows if row.kind != "invalid"):
         words.append(plural(found, "finding"))
     yield literal("  ".join(words), style, "strong")
     if told:
@@ -163,80 +157,89 @@ def _common_folder(labels: list[str]) -> str:
     return "".join(f"{each}/" for each in same) if len(labels) > 1 else ""
 
 
-def _rows_to_list(rows: list[_Row], style: Style) -> Iterator[tuple[_Row, int]]:
+def _rows_to_list(rows: list[Row], style: Style) -> Iterator[tuple[Row, int]]:
     """Yields the rows to list; the last one of each kind with the number of rows left out (others:
     0).
 
     Problems come first; if there are any, specs without problems are left out.
     """
-    wrong = any(row.kind != "fine" for row in rows)
+    wrong = any(row.kind != "good" for row in rows)
     for kind in _SIGNS:
         of_kind = [row for row in rows if row.kind == kind]
-        most = len(of_kind) if style.whole else 0 if kind == "fine" and wrong else _MOST
+        most = len(of_kind) if style.whole else 0 if kind == "good" and wrong else _MOST
         for row in of_kind[:most]:
             last = row is of_kind[:most][-1]
             yield row, len(of_kind) - most if last else 0
 
 
-def _table(rows: list[_Row], more: dict[_Row, int], style: Style) -> Table:
-    """Returns the table; a column is left out where no row has content for it."""
-    table = Table(
-        box=None,
-        padding=(0, 1),
-        collapse_padding=True,
-        pad_edge=False,
-        header_style="weak",
-        expand=True,
-    )
-    table.add_column(no_wrap=True, min_width=1)
-    names = min(_wide(rows), style.width // (2 if _is_names_first(rows, style) else 3))
-    table.add_column("spec", no_wrap=True, min_width=names)
+def overview_table(
+    rows: Sequence[Row],
+    style: Style,
+    more: Mapping[Row, int] = MappingProxyType({}),
+    links: Sequence[str] = (),
+) -> TextTable:
+    """Returns the table of specs; a column is left out where no row has content for it.
+
+    `more`: how many specs like that of a row are left out below it. `links`: where the name of each
+    spec leads on a page, which says in words how it ends.
+    """
+    paged, first = style.detail == "page", _is_names_first(rows, style)
     given = list(dict.fromkeys(row.at for row in rows if row.at))
     same = len(given) == 1 and all(row.at or row.wrong for row in rows)
     head = f"bound at {given[0]}" if same else "bound"
-    cells = _BAR if style.wide else 0
-    table.add_column(literal(head, style), no_wrap=True, overflow="ellipsis")
+    further: list[tuple[str, int]] = []  # heads and widths of the columns of numbers
     if given and not same:
-        table.add_column(
-            literal("at δ", style), no_wrap=True, min_width=max(len(row.at) for row in rows)
-        )
+        further.append(("at δ", max(len(row.at) for row in rows)))
     limits = any(row.of for row in rows)
     if limits:
-        table.add_column("budget", no_wrap=True)
-        table.add_column("used", no_wrap=True, min_width=cells + 6)
-    if not _is_names_first(rows, style):
+        further.append(("budget", max(len("budget"), *(len(row.of) for row in rows))))
+        further.append(("used", (_BAR if style.wide else 0) + len("1417 %")))
+    names = _wide(rows)
+    if not paged:
+        taken = 2 + max(len(head), *(len(row.number) for row in rows))
+        taken += sum(1 + width for _, width in further)
+        room = style.width - taken - 1 if first else style.width // 3
+        names = min(names, max(room, _LEAST_OF_A_NAME))
+    columns = [("outcome" if paged else "", "fixed min1"), ("spec", f"fixed name min{names}")]
+    columns.append((head, "cut"))
+    columns += [(name, f"fixed min{width}") for name, width in further]
+    if not first:
         wrong = {row.wrong for row in rows if row.costs}
         last = "costs most, or wrong" if True in wrong else "costs most there"
-        last = "what is wrong" if wrong == {True} else last
-        table.add_column(last, ratio=1, min_width=12, no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        cells_of_row = _cells(row, names, bool(given) and not same, limits, style)
-        table.add_row(*cells_of_row[: len(table.columns)])
-        if more[row] > 0:
-            text = f"{more[row]} more {row.outcome}"
-            table.add_row(literal("…", style), literal(text, style, "weak"))
-    return table
+        columns.append(("what is wrong" if wrong == {True} else last, "cut rest min12"))
+    listed: list[Sequence[str | Text]] = []
+    for number, row in enumerate(rows):
+        cells = _cells(row, names, bool(given) and not same, limits, style)[: len(columns)]
+        if paged:
+            cells[0].append(f" {row.outcome}")
+        if links:
+            cells[1].stylize(Look(link=links[number]))
+        listed.append(cells)
+        if more.get(row, 0) > 0:
+            listed.append(("…", literal(f"{more[row]} more {row.outcome}", style, "weak")))
+    heads, looks = zip(*columns, strict=True)
+    return TextTable(listed, style, looks, heads, gap=1)
 
 
-def _wide(rows: list[_Row]) -> int:
+def _wide(rows: Sequence[Row]) -> int:
     """Returns the length of the longest name of a spec."""
     return max(len(row.label) for row in rows)
 
 
-def _is_names_first(rows: list[_Row], style: Style) -> bool:
+def _is_names_first(rows: Sequence[Row], style: Style) -> bool:
     """Returns whether whole names take the place of what costs most: names cut in their middle may
     be equal."""
     return not (style.wide or all(row.wrong for row in rows) or _wide(rows) <= style.width // 3)
 
 
-def _cells(row: _Row, names: int, at: bool, limits: bool, style: Style) -> list[RenderableType]:
+def _cells(row: Row, names: int, at: bool, limits: bool, style: Style) -> list[Text]:
     """Returns the cells of one row; `names`: the columns for the name of the spec, `at`: whether
     numbers are with their δ, `limits`: whether there is a column of budgets."""
-    how = {"wrong": "bad", "over": "bad", "found": "warn", "fine": "good"}[row.kind]
-    cells: list[RenderableType] = [
+    how = "bad" if row.kind == "invalid" else row.kind
+    cells: list[Text] = [
         literal(_SIGNS[row.kind], style, how),
         literal(clipped(row.label, names), style),
-        literal(row.number, style, "bad" if row.kind == "wrong" else ""),
+        literal(row.number, style, "bad" if row.kind == "invalid" else ""),
     ]
     if at:
         cells.append(literal(row.at, style))

@@ -21,12 +21,12 @@ from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
     chance_text,
+    decimal_text,
     equation,
     excess_over,
     excess_text,
     left_text,
     percent,
-    route_text,
 )
 from dpcompose.render.words.theorem_text import entry_of
 from dpcompose.report import FilterRecord, Report, Verdict
@@ -213,7 +213,7 @@ def record_rows(record: FilterRecord, style: Style) -> list[tuple[str, Text]]:
         text.append_text(literal(f"✓ {left} left" if within else "✗ passed", style, how))
     else:
         delta, spent, _ = record.cost
-        amount = f"{equation('epsilon', route_text(spent))} at δ = {chance_text(delta)}"
+        amount = f"{equation('epsilon', decimal_text(spent))} at δ = {chance_text(delta)}"
         text.append_text(literal(f" {percent(record.share)}  {amount}  ", style))
         left = ", ".join(left_text(value) for _, value in record.left)
         text.append_text(literal("✓" if within else "✗", style, how))
@@ -231,9 +231,18 @@ def adaptivity_cost(cost: tuple[Fraction, Fraction, Fraction]) -> str:
     delta, spent, fixed = cost
     at = f"at δ = {chance_text(delta)}"
     if spent == fixed:
-        return f"costs nothing {at}: {equation('epsilon', route_text(spent))} either way"
+        return f"costs nothing {at}: {equation('epsilon', decimal_text(spent))} either way"
     more = excess_over(spent, fixed)
-    return f"{more} over {equation('epsilon', route_text(fixed))} {at}, had all been fixed before"
+    return f"{more} over {equation('epsilon', decimal_text(fixed))} {at}, had all been fixed before"
+
+
+def used_of(report: Report) -> Fraction | None:
+    """Returns the part of its budget that a release has spent, in the budget's first parameter;
+    None where that is not known."""
+    verdict = report.verdict
+    if verdict is None or verdict.slack is None or report.status != "ok":
+        return None
+    return share_used(verdict)
 
 
 def share_used(verdict: Verdict) -> Fraction:

@@ -13,7 +13,7 @@ from dpcompose.curves.rounding import decimal_up
 from dpcompose.render.layout import Style
 from dpcompose.render.parts.console import Part, Section, TextTable, literal
 from dpcompose.render.words.headlines import neighbours
-from dpcompose.render.words.numbers import equation, parameter_text, per_cent, route_text
+from dpcompose.render.words.numbers import decimal_text, equation, parameter_text, per_cent
 from dpcompose.report import Report, Risk
 
 #: Rates are stated out of so many people, or of more where fewer than `_FEWEST` would be counted.
@@ -104,7 +104,7 @@ def in_brief(report: Report) -> str:
         if risk.from_point is not None and risk.point is not None:
             alone = per_cent(risk.from_point.hits[0][1])
             said[-1] += f" ({alone} by {point_text(risk)} alone)"
-    said.append(f"advantage {_equals(risk.advantage)}")
+    said.append(equation("advantage", decimal_text(risk.advantage)))
     return "; ".join(said)
 
 
@@ -112,7 +112,7 @@ def point_text(risk: Risk) -> str:
     """Returns the (ε, δ) compared with the whole curve: `ε = 4.77, δ = 1e-6`, or `ε = 1`."""
     assert risk.point is not None
     epsilon, delta = risk.point
-    text = equation("epsilon", route_text(epsilon))
+    text = equation("epsilon", decimal_text(epsilon))
     return f"{text}, {parameter_text('delta', delta)}" if delta else text
 
 
@@ -151,10 +151,11 @@ def told_apart(risk: Risk, report: Report) -> str:
     text = (
         f"{question}, which a coin tells right {of // 2} times of "
         f"{_count(of)}, is told right at most {_rate_in_words(right, of)} times: "
-        f"advantage {_equals(risk.advantage)}"
+        f"{equation('advantage', decimal_text(risk.advantage))}"
     )
     if risk.from_point is not None:
-        text += f" ({_equals(risk.from_point.advantage)} by {point_text(risk)} alone)"
+        alone = equation("", decimal_text(risk.from_point.advantage)).strip()
+        text += f" ({alone} by {point_text(risk)} alone)"
     return text + "."
 
 
@@ -208,9 +209,3 @@ def odds(rate: Fraction) -> str:
     against = (1 - rate) / rate
     digits = 10 ** max(0, 3 - len(str(int(against))))
     return f"1 : {decimal_up(Fraction(math.floor(against * digits), digits), 12)}"
-
-
-def _equals(value: Fraction) -> str:
-    """Returns a number with `=`, or with `≤` where it is rounded up."""
-    text = route_text(value)
-    return text if text.startswith("≤") else f"= {text}"

@@ -18,13 +18,13 @@ from dpcompose.render.words.headlines import place, ranges, requested_number
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
+    decimal_text,
     equation,
     excess_over,
     found_text,
     given_text,
     left_text,
     other_parameter,
-    route_text,
     short_text,
 )
 from dpcompose.render.words.theorem_text import entry_of, in_short
@@ -53,7 +53,7 @@ def _advice_rows(each: Advice, style: Style) -> Iterator[list[str | Text]]:
     lines: dict[str, list[int]] = {}
     for written in each.places:
         lines.setdefault(written.write, []).append(written.span.line)
-    number = route_text(each.after).removeprefix("≤ ")
+    number = decimal_text(each.after).removeprefix("≤ ")
     cells = [f"{each.number.split()[0]} ≤ {number}", less(each)]
     says = literal(f"if {each.condition}: ", style)
     told = len(lines) if style.detail == "full" else _MOST_TEXTS
@@ -149,7 +149,7 @@ def _looser(route: Route, at: At) -> tuple[str, str]:
     """Returns the number of a route that did not win, and its excess."""
     if route.value is None or at.value is None:
         return "none", ""
-    value = equation(other_parameter(at), route_text(route.value))
+    value = equation(other_parameter(at), decimal_text(route.value))
     return value, excess_over(route.value, at.value)
 
 

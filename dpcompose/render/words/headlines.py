@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from fractions import Fraction
+from typing import Literal
 
 from dpcompose.errors import Level, Span
 from dpcompose.faults import plural
@@ -16,6 +18,9 @@ from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
     chance_text,
+    decimal_text,
+    digits_of_excess,
+    equation,
     excess_text,
     found_text,
     left_text,
@@ -28,26 +33,35 @@ from dpcompose.report import (
     Report,
     Verdict,
     number_of_budget,
-    relation_words,
 )
 
 
 def outcome(report: Report, checking: bool) -> str:
-    """Returns in words how a spec ends, for counts such as `2 over budget`; `checking`: whether its
-    budget decides."""
-    if checking and (report.status == "ok" or report.verdict is not None):
-        if report.verdict is None:
-            return "without a budget"
-        if not_comparable(report):
-            return "not comparable"
-        return "within budget" if report.verdict.ok else "over budget"
+    """Returns in a word or two how a spec ends, as in counts such as `2 over budget`; `checking`: a
+    spec needs a budget."""
+    if report.status == "ok":
+        if report.verdict is not None:
+            return judged(report, report.verdict)[0]
+        return "without a budget" if checking else "certified"
     return {
-        "ok": "certified",
         "no-guarantee": "without a finite bound",
         "invalid": "invalid",
         "unreadable": "not read",
         "left-out": "left out",
     }[report.status]
+
+
+def standing(report: Report, checking: bool) -> Literal["bad", "warn", "good"]:
+    """Returns the colour and the sign of how a spec ends: whether something is wrong, or there are
+    warnings; `checking`: as in `outcome`."""
+    verdict = report.verdict
+    if report.status != "ok" or (checking if verdict is None else not verdict.ok):
+        return "bad"
+    return "warn" if any(each.level != "note" for each in report.findings) else "good"
+
+
+#: The signs of how specs end, those that need attention first.
+STANDING_SIGNS = {"bad": "✗", "warn": "!", "good": "✓"}
 
 
 def verdict_of_invalid(report: Report, style: Style) -> str:
@@ -87,9 +101,9 @@ def checked(report: Report, verdict: Verdict, style: Style) -> str:
 
 def neighbours(report: Report) -> str:
     """Returns the protected relation: `bounded neighbours`, `3 steps of unbounded neighbours`."""
-    words = f"{report.relation} neighbours" + relation_words(report).removeprefix(
-        str(report.relation)
-    )
+    if report.goal is None:
+        return "neighbours"
+    words = report.goal.relation.neighbours
     return words if report.distance == 1 else f"{report.distance} steps of {words}"
 
 
@@ -191,10 +205,24 @@ def judged(report: Report, verdict: Verdict) -> tuple[str, str]:
         rest = f"{_spent(report, verdict)} against budget {limit}"
     else:
         left = f"{left_text(verdict.slack)} left" if verdict.ok else "δ is too large"
+        spent = _spent(report, verdict)
         if verdict.slack < 0:
             left = f"{excess_text(-verdict.slack)} too much"
-        rest = f"{_spent(report, verdict)} of {limit} spent, {left}"
+            spent, limit = _told_apart(verdict, -verdict.slack, spent, limit)
+        rest = f"{spent} of {limit} spent, {left}"
     return word, f"{rest} ({_terms(report, verdict)}{around})"
+
+
+def _told_apart(verdict: Verdict, excess: Fraction, spent: str, limit: str) -> tuple[str, str]:
+    """Returns what was spent and the limit, with more digits where these are needed to tell the two
+    apart: `ε = 2` and `ε = 1.9999999999`."""
+    (main, most), *others = verdict.limit.parameters
+    digits = digits_of_excess(most, excess)
+    if digits is None:
+        return spent, limit
+    both = [decimal_text(each, digits=digits) for each in (most + excess, most)]
+    spent, limit = (equation(main, each) for each in both)
+    return spent, ", ".join([limit, *(parameter_text(*each) for each in others)])
 
 
 def spending(record: FilterRecord) -> str:

@@ -17,6 +17,7 @@ from dpcompose.curves.rounding import chance, decimal_up
 from dpcompose.report import At, Bound
 
 _DIGITS = 6  # of a rounded number in a report
+_MOST_DIGITS = 40  # of a number that is slightly above a budget
 _EXACT_DIGITS = 12  # a chosen number of so many digits is printed in full
 _LONGEST_FRACTION = 24  # characters
 _SAME = 1 + Fraction(1, 10_000)  # a smaller ratio is shown as "about the same"
@@ -34,7 +35,7 @@ def amounts_text(bound: Bound) -> str:
     if bound.delta is None:
         return amount_text(bound.value, bound.exact)
     pair = [(bound.value, bound.exact), (bound.delta, bound.delta_exact)]
-    decimals = [_decimal(value, exact) for value, exact in pair]
+    decimals = [decimal_text(value, exact) for value, exact in pair]
     decimals[1] = _chance(decimals[1])
     short = "≤ " if any(each.startswith("≤") for each in decimals) else ""
     return f"{short}({', '.join(each.removeprefix('≤ ') for each in decimals)})"
@@ -43,17 +44,15 @@ def amounts_text(bound: Bound) -> str:
 def short_text(bound: Bound) -> str:
     """Returns a bound for a table, as decimals only: `ε = 1.7`, `μ ≤ 0.707107`."""
     return ", ".join(
-        _signed(name, _decimal(value, exact)) for name, value, exact in bound.parameters
+        _signed(name, decimal_text(value, exact)) for name, value, exact in bound.parameters
     )
 
 
-def short_amounts(bound: Bound, alone: bool = False) -> str:
-    """Returns a bound as decimals without symbols: `1.7`, `(6, 0.00006)`; `alone`: without δ."""
-    if alone:
-        return route_text(bound.value)
+def short_amounts(bound: Bound) -> str:
+    """Returns a bound as decimals without symbols: `1.7`, `(6, 0.00006)`."""
     if bound.delta is not None:
         return amounts_text(bound)
-    return _decimal(bound.value, bound.exact)
+    return decimal_text(bound.value, bound.exact)
 
 
 def _signed(name: str, text: str) -> str:
@@ -65,7 +64,7 @@ def _signed(name: str, text: str) -> str:
 
 def equation(name: str, number: str) -> str:
     """Returns a parameter as an equation: `ε = 1.7`, or `ε ≤ 0.707107` if the number has a `≤`."""
-    return f"{LIMITS[name]} {number}" if number.startswith("≤") else f"{LIMITS[name]} = {number}"
+    return f"{LIMITS.get(name, name)} {number if number.startswith('≤') else f'= {number}'}"
 
 
 def _chance(text: str) -> str:
@@ -91,7 +90,7 @@ def amount_text(value: Fraction, exact: bool = True) -> str:
 
     The fraction is left out if it is long, or says no more than the decimal (`1e-6`).
     """
-    decimal = _decimal(value, exact)
+    decimal = decimal_text(value, exact)
     fraction = fraction_text(value) if exact else None
     if fraction is None or len(fraction) > _LONGEST_FRACTION:
         return decimal
@@ -101,9 +100,10 @@ def amount_text(value: Fraction, exact: bool = True) -> str:
     return f"{fraction} ({decimal})"
 
 
-def _decimal(value: Fraction, exact: bool) -> str:
-    """Returns a number as a decimal; with `≤` if it is rounded up."""
-    decimal = decimal_up(value, _DIGITS)
+def decimal_text(value: Fraction, exact: bool = True, digits: int = _DIGITS) -> str:
+    """Returns a number ≥ 0 as a decimal; with `≤` if it is rounded up here, or was before, so not
+    `exact`."""
+    decimal = decimal_up(value, digits)
     return decimal if exact and Fraction(decimal) == value else f"≤ {decimal}"
 
 
@@ -128,7 +128,7 @@ def found_text(at: At) -> str:
     """Returns the number found at a chosen point: `ε ≤ 4.77457`, `no finite ε`, `no δ below 1`."""
     if at.value is None:
         return "no finite ε" if at.wanted == "delta" else "no δ below 1"
-    return equation(other_parameter(at), route_text(at.value))
+    return equation(other_parameter(at), decimal_text(at.value))
 
 
 def at_text(at: At) -> str:
@@ -139,12 +139,6 @@ def at_text(at: At) -> str:
 def other_parameter(at: At) -> str:
     """Returns "epsilon" for a number at a chosen δ, "delta" for one at a chosen ε."""
     return "epsilon" if at.wanted == "delta" else "delta"
-
-
-def route_text(value: Fraction) -> str:
-    """Returns a route's bound, ≥ 0, as a short decimal; with `≤` if rounded up."""
-    decimal = decimal_up(value, _DIGITS)
-    return decimal if Fraction(decimal) == value else f"≤ {decimal}"
 
 
 def excess_over(value: Fraction, least: Fraction) -> str:
@@ -172,6 +166,15 @@ def left_text(value: Fraction) -> str:
 def excess_text(value: Fraction) -> str:
     """Returns by how much a budget is exceeded, > 0, as a decimal rounded up."""
     return decimal_up(value, _DIGITS)
+
+
+def digits_of_excess(limit: Fraction, excess: Fraction) -> int | None:
+    """Returns how many digits a limit, and what was spent of it, need to show an excess; None where
+    the usual ones do, or where the excess is too small to be written out."""
+    if not 0 < excess * 10**_DIGITS < limit:
+        return None
+    digits = len(str(limit // excess)) + 1
+    return digits if digits <= _MOST_DIGITS else None
 
 
 def fraction_text(value: Fraction) -> str | None:
