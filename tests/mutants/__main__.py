@@ -3,8 +3,8 @@
     python -m tests.mutants [-k WORD] [--jobs N] [--own-room]
 
 First the tests of the fault's own room run (with the sessions, where the room is shown by those),
-then all other quick tests. The tree itself is never changed. The exit code is 1 if fewer than nineteen of twenty faults are noticed, or if one that is
-not has no reason.
+then all other quick tests. The tree itself is never changed. The exit code is 1 if fewer than
+nineteen of twenty faults are noticed, or if one that is not has no reason.
 """
 
 from __future__ import annotations
