@@ -9,6 +9,20 @@ from typing import Any
 import dpcompose
 
 
+def written(datasets: str, *mechanisms: str, protect: str = "unbounded", more: str = "") -> str:
+    """Returns a spec of datasets, one a line, and of mechanisms: `m0`, `m1`, … unless named.
+
+    `more` are other sections.
+    """
+    lines = "".join(f"  {each.strip()}\n" for each in datasets.strip().splitlines())
+    released = "".join(
+        f"  - {{{each if 'name: ' in each else f'name: m{n}, {each}'}}}\n"
+        for n, each in enumerate(map(str.strip, mechanisms))
+    )
+    head = f"dpcompose: 1\nprotect: {protect}\ndatasets:\n{lines}"
+    return f"{head}mechanisms:\n{released}{more}\n"
+
+
 def spec(
     *mechanisms: str,
     protect: str = "unbounded",
@@ -20,15 +34,10 @@ def spec(
 
     `datasets` are those beside the root `rows`, one a line; `more` are other sections.
     """
-    lines = [each.strip() for each in datasets.strip().splitlines()]
-    last = lines[-1].partition(":")[0] if lines else "rows"
-    below = "".join(f"  {each}\n" for each in lines)
-    released = "".join(
-        f"  - {{name: m{n}, {'' if 'reads: ' in each else f'reads: {last}, '}{each}}}\n"
-        for n, each in enumerate(mechanisms)
-    )
-    head = f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {root}\n"
-    return f"{head}{below}mechanisms:\n{released}{more}\n"
+    listed = f"rows: {root}\n{datasets}".strip()
+    last = listed.splitlines()[-1].strip().partition(":")[0]
+    read = (each if "reads: " in each else f"reads: {last}, {each}" for each in mechanisms)
+    return written(listed, *read, protect=protect, more=more)
 
 
 @lru_cache(maxsize=32)

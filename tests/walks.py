@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from asked import written
+
 from dpcompose.core.change.units import State, single_units
 from dpcompose.core.loss.algebra import Loss, Walk
 from dpcompose.core.model.problem import Problem
@@ -17,9 +19,7 @@ def problem_of(
     datasets: str, mechanisms: str, protect: str = "unbounded", more: str = ""
 ) -> Problem:
     """The problem of a spec, whose entries are written on one line each."""
-    rows = "".join(f"  - {{{each.strip()}}}\n" for each in mechanisms.strip().splitlines())
-    lines = "".join(f"  {each.strip()}\n" for each in datasets.strip().splitlines())
-    text = f"dpcompose: 1\nprotect: {protect}\n{more}datasets:\n{lines}mechanisms:\n{rows}"
+    text = written(datasets, *mechanisms.strip().splitlines(), protect=protect, more=more)
     return resolve(load(text, "spec.yaml")).problem
 
 

@@ -1,6 +1,7 @@
-"""The time of small things: one cold start, a thousand small specs, ten thousand.
+"""The time of one cold start, of a thousand small specs, of ten thousand, and of large specs.
 
     python tests/bench/start.py [--repeats 20] [--specs 1000] [--many 10000] [--profile]
+                                [--mechanisms 100000]
 
 Run by hand, with nothing else running. Cold starts are processes that take turns, so that a busy
 machine slows all of them alike, and processor time is compared besides wall time. What must hold:
@@ -8,7 +9,10 @@ machine slows all of them alike, and processor time is compared besides wall tim
 * one small spec: at most 1.35 times `minimal.py`;
 * small specs in one process: at most 3 ms each over the start;
 * small specs in two processes: at most 0.7 times the wall time of one (where there are two cores);
-* memory for ten thousand specs: at most 1.5 times that for a tenth of them.
+* memory for ten thousand specs: at most 1.5 times that for a tenth of them;
+* a hundred thousand stated mechanisms over 5 000 blocks: at most 3 times the processor time of
+  `yaml.compose` with the C loader, and 12 times that of a tenth of them;
+* 5 000 equal blocks written as a number: at most 1.2 times the processor time of five.
 
 `--profile` prints where the time of a cold start goes instead: modules by the time of their own,
 and the functions that take longest. Compiled modules are kept in a folder of their own.
@@ -28,9 +32,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specs import FAMILIES, equal_blocks
+
 HERE = Path(__file__).parent
 SPEC = HERE.parent.parent / "specs" / "paper/ambulances-districts-bounded.yaml"
 MOST_OF_MINIMAL, MOST_MILLISECONDS, MOST_GROWTH, MOST_OF_ONE = 1.35, 3, 1.5, 0.7
+MOST_OF_COMPOSE, MOST_OF_A_TENTH, MOST_OF_FIVE = 3, 12, 1.2
+COMPOSE = "import sys, yaml; yaml.compose(open(sys.argv[1]), Loader=yaml.CSafeLoader)"
 OURS = [sys.executable, "-m", "dpcompose", "analyze", "--quiet"]
 
 
@@ -93,10 +101,24 @@ def files(folder: str, number: int) -> list[str]:
     return paths
 
 
-def jobs() -> list[str]:
-    """The flag for one process, where there is one."""
-    help_text = subprocess.run([*OURS, "--help"], capture_output=True, text=True, check=True).stdout
-    return ["--jobs", "1"] if "--jobs" in help_text else []
+def large(folder: str, mechanisms: int) -> list[tuple[str, float, float]]:
+    """What is found of large specs: what it says, the value, and the most that it may be."""
+    file = Path(folder) / "large.yaml"
+
+    def least(command: Sequence[str], text: str) -> float:
+        file.write_text(text, encoding="utf-8")
+        return min(measure([*command, str(file)], folder).cpu for _ in range(3))
+
+    found: list[tuple[str, float, float]] = []
+    for name, text in FAMILIES.items():
+        tenth, whole = least(OURS, text(mechanisms // 10)), least(OURS, text(mechanisms))
+        composed = least([sys.executable, "-c", COMPOSE], text(mechanisms))
+        print(f"{mechanisms} mechanisms ({name}): {whole:.2f} s, yaml.compose {composed:.2f} s")
+        found.append((f"{name}: times yaml.compose", whole / composed, MOST_OF_COMPOSE))
+        found.append((f"{name}: times a tenth of it", whole / tenth, MOST_OF_A_TENTH))
+    five, many = least(OURS, equal_blocks(5)), least(OURS, equal_blocks(5000))
+    found.append(("5000 equal blocks, times five", many / five, MOST_OF_FIVE))
+    return found
 
 
 def profile(folder: str) -> None:
@@ -123,6 +145,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--specs", type=int, default=1_000)
     parser.add_argument("--many", type=int, default=10_000)
+    parser.add_argument("--mechanisms", type=int, default=100_000)
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -134,9 +157,9 @@ def main() -> int:
             ("small spec: processor, times the yardstick", cpu, MOST_OF_MINIMAL),
             ("small spec: wall, times the yardstick", wall, MOST_OF_MINIMAL),
         ]
-        paths, one_process = files(folder, options.many), jobs()
+        paths = files(folder, options.many)
         few, some, all_of_them = (
-            measure([*OURS, *one_process, *paths[:n]], folder)
+            measure([*OURS, "--jobs", "1", *paths[:n]], folder)
             for n in (1, options.specs, options.many)
         )
         one, two = (
@@ -152,6 +175,7 @@ def main() -> int:
         )
         kept.append(("milliseconds a spec", each, MOST_MILLISECONDS))
         kept.append(("memory, many over some", all_of_them.megabytes / some.megabytes, MOST_GROWTH))
+        kept += large(folder, options.mechanisms)
     failed = False
     for says, value, most in kept:
         failed |= value > most

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import spec
 from command import run
 
 import dpcompose
@@ -17,13 +18,6 @@ pytestmark = pytest.mark.usefixtures("home")
 
 SPECS = Path(__file__).parents[2] / "specs"
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets:\n  rows: {}\n"
-
-
-def spec(*mechanisms: str, protect: str = "unbounded", data: str = "{}", more: str = "") -> str:
-    lines = "\n".join(f"  - {{name: m{number}, {each}}}" for number, each in enumerate(mechanisms))
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  rows: {data}\n{more}mechanisms:\n{lines}\n"
-    )
 
 
 def epsilon(text: str) -> Fraction:
@@ -89,8 +83,8 @@ ALL = spec(
     "reads: rows, mechanism: select, of: {mechanism: gaussian, sigma: 9, sensitivity: 1}, "
     "runs: {geometric: 4}",
     protect="zero-out",
-    data="{domain: fixed-size-table}",
-    more="  drawn: {from: rows, map: {kind: sample, poisson: 1/30}}\n"
+    root="{domain: fixed-size-table}",
+    datasets="  drawn: {from: rows, map: {kind: sample, poisson: 1/30}}\n"
     "  once: {from: rows, map: {kind: sample, poisson: 0.3, draws: one}}\n"
     "  every: {from: rows, map: {kind: sample, poisson: 1}}\n",
 )
@@ -139,21 +133,21 @@ def test_numbers_are_rounded_to_the_safe_side() -> None:
 GAUSS = "reads: rows, mechanism: gaussian, sigma: 1, sensitivity: {unbounded: 1, bounded: 2}"
 REFUSED = [
     (spec("reads: b.*, notion: pure, epsilon: 1",
-          more="  b: {from: rows, partition: {by: value, blocks: 3}}\n"), "no partitions"),
-    (spec("reads: b, notion: pure, epsilon: 1", more="  b: {from: rows, map: filter}\n"),
+          datasets="  b: {from: rows, partition: {by: value, blocks: 3}}\n"), "no partitions"),
+    (spec("reads: b, notion: pure, epsilon: 1", datasets="  b: {from: rows, map: filter}\n"),
      "a filter"),
-    (spec("reads: b, notion: pure, epsilon: 1", data="{unit: u}", protect="user",
-          more="  b: {from: rows, map: {kind: cap, rows: 3, keep: random}}\n"), "`user` neigh"),
+    (spec("reads: b, notion: pure, epsilon: 1", root="{unit: u}", protect="user",
+          datasets="  b: {from: rows, map: {kind: cap, rows: 3, keep: random}}\n"), "`user` neigh"),
     (spec(GAUSS, protect="{relation: unbounded, distance: 2}"), "no word for `unbounded`"),
-    (spec(GAUSS, more="  other: {}\n"), "several roots"),
+    (spec(GAUSS, datasets="  other: {}\n"), "several roots"),
     (spec(GAUSS, protect="bounded"), "accountants of dp_accounting disagree"),
     (spec(GAUSS.replace("reads: rows", "reads: s"), protect="bounded",
-          more="  s: {from: rows, map: {kind: sample, poisson: 0.5}}\n"), "Poisson samples"),
+          datasets="  s: {from: rows, map: {kind: sample, poisson: 0.5}}\n"), "Poisson samples"),
     (spec(GAUSS.replace("reads: rows", "reads: t"),
-          more="  s: {from: rows, map: {kind: sample, poisson: 0.5}}\n"
+          datasets="  s: {from: rows, map: {kind: sample, poisson: 0.5}}\n"
           "  t: {from: s, map: {kind: sample, poisson: 0.5}}\n"), "made from this sample"),
     (spec(GAUSS.replace("reads: rows", "reads: s"),
-          more="  s: {from: rows, map: {kind: sample, poisson: 0.5, cycle: 4}}\n"), "this map"),
+          datasets="  s: {from: rows, map: {kind: sample, poisson: 0.5, cycle: 4}}\n"), "this map"),
     (spec("reads: rows, notion: rdp, alpha: 2, epsilon: 1"), "guarantee in Rényi"),
     (spec("reads: rows, notion: pure, epsilon: 1, relation: bounded"), "not for one step"),
     (spec("reads: rows, mechanism: top-k, k: 3, epsilon: 1, noise: gumbel"), "no word for this"),

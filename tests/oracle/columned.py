@@ -41,7 +41,8 @@ class Universe:
         }
         self._steps: dict[tuple[str, str, str], dict[Table, list[Table]]] = {}
         self._from: dict[tuple[str, str, str, Table], dict[Table, int]] = {}
-        self._made: dict[tuple[str, str, Table], Table] = {}
+        self._made: dict[tuple[str, Table], Table] = {}
+        self._of_rows: dict[tuple[str, Row], list[Row]] = {}
 
     # --- what maps do -----------------------------------------------------------------------------
 
@@ -57,13 +58,13 @@ class Universe:
 
     def made(self, child: str, table: Table) -> Table:
         """What a dataset or a block is, made of its parent."""
-        name, _, block = child.partition(".")
-        key = (self.datasets[name]["from"], child, table)
+        key = (child, table)
         if key not in self._made:
-            self._made[key] = tuple(sorted(self._make(name, block, table)))
+            self._made[key] = tuple(sorted(self._make(child, table)))
         return self._made[key]
 
-    def _make(self, name: str, block: str, table: Table) -> Iterable[Row]:
+    def _make(self, child: str, table: Table) -> Iterable[Row]:
+        name, _, block = child.partition(".")
         body = self.datasets[name]
         how = body.get("map") or body["partition"]
         kind = how.get("kind") or how["by"]
@@ -80,7 +81,9 @@ class Universe:
                     yield ((how["by"], key), ("new", said))
             return
         for row in table:
-            yield from self._of_row(name, kind, how, block, row)
+            if (child, row) not in self._of_rows:
+                self._of_rows[child, row] = [*self._of_row(name, kind, how, block, row)]
+            yield from self._of_rows[child, row]
 
     def _of_row(self, name: str, kind: str, how: Spec, block: str, row: Row) -> Iterator[Row]:
         seen = row if how.get("uses") is None else tuple(c for c in row if c[0] in how["uses"])
@@ -164,13 +167,13 @@ class Universe:
             names = self.path(reads)
             names = names[names.index(stated_on) :]
             most = (MOST + MARGIN) * (1 if stated_on == self.root else 2)
-            edges: dict[Table, list[Table]] = {}
+            edges: dict[Table, dict[Table, None]] = {}
             for a, b in self.neighbours(stated_on, relation, min(most, 4)):
                 here, there = self.along(names, a), self.along(names, b)
                 if here != there:
-                    edges.setdefault(here, []).append(there)
-                    edges.setdefault(there, []).append(here)
-            self._steps[key] = {each: list(dict.fromkeys(to)) for each, to in edges.items()}
+                    edges.setdefault(here, {})[there] = None
+                    edges.setdefault(there, {})[here] = None
+            self._steps[key] = {each: [*to] for each, to in edges.items()}
         at = (*key, one)
         if at not in self._from:
             found, waiting = {one: 0}, deque([one])
@@ -188,16 +191,16 @@ class Universe:
     def worst(self, protect: Any) -> Fraction | None:
         """The largest sum of losses over neighbouring roots; None if it is not finite."""
         said = {"relation": protect} if isinstance(protect, str) else protect
-        worst = Fraction(0)
+        worst = 0
         for one, other in self._pairs(said):
-            total = Fraction(0)
+            total = 0
             for mechanism in self.spec["mechanisms"]:
                 lost = self._lost(mechanism, one, other)
                 if lost is None:
                     return None
                 total += lost
             worst = max(worst, total)
-        return worst
+        return Fraction(worst)
 
     def _pairs(self, said: Spec) -> Iterator[tuple[Table, Table]]:
         """The roots that are compared: `distance` replaced rows apart."""
@@ -216,12 +219,12 @@ class Universe:
             for other in product(*map(like, one)):
                 yield one, tuple(sorted(other))
 
-    def _lost(self, mechanism: Spec, one: Table, other: Table) -> Fraction | None:
+    def _lost(self, mechanism: Spec, one: Table, other: Table) -> int | None:
         names = self.path(mechanism["reads"])
         here, there = self.along(names, one), self.along(names, other)
         if here == there:
-            return Fraction(0)
+            return 0
         relation = mechanism.get("relation", self.spec["protect"])
         stated_on = mechanism.get("stated_on", mechanism["reads"])
         needed = self.steps(stated_on, mechanism["reads"], relation, here, there)
-        return None if needed is None else Fraction(str(mechanism["epsilon"])) * int(needed)
+        return None if needed is None else int(mechanism["epsilon"]) * int(needed)

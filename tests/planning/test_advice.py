@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
+from asked import written
 from command import run
 from conftest import LIBRARY
 from contracts import checked
@@ -45,11 +46,7 @@ def number(text: str) -> Fraction:
 
 
 def spec(datasets: str, *mechanisms: str, protect: str = "bounded", more: str = "") -> str:
-    entries = "".join(f"  - {{{each}}}\n" for each in mechanisms)
-    return (
-        f"dpcompose: 1\nprotect: {protect}\n{more}datasets:\n{datasets}mechanisms:\n{entries}"
-        "report: {delta: 1e-6}\n"
-    )
+    return written(datasets, *mechanisms, protect=protect, more=f"{more}report: {{delta: 1e-6}}")
 
 
 PEOPLE = "  people: {}\n"

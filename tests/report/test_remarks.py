@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from asked import written
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
@@ -18,11 +19,6 @@ from dpcompose.pipeline import analyze
 from dpcompose.report.wording import guarantee
 
 F = Fraction
-
-
-def spec(protect: str, datasets: str, *mechanisms: str, more: str = "") -> str:
-    rows = "".join(f"  - {{{each}}}\n" for each in mechanisms)
-    return f"dpcompose: 1\nprotect: {protect}\n{more}datasets:\n{datasets}mechanisms:\n{rows}"
 
 
 # --- what a bound is put down to -----------------------------------------------------------------
@@ -43,7 +39,7 @@ def test_several_units_alike_count_as_often_as_they_are(more: str) -> None:
         "relation: bounded, stated_on: people"
         for i, block in enumerate(BLOCKS)
     ]
-    report = analyze(spec("{relation: bounded, distance: 3}", SPLIT, *rows))
+    report = analyze(written(SPLIT, *rows, protect="{relation: bounded, distance: 3}"))
     assert report.bound is not None and report.worst is not None
     assert "for each of 3 such units" in report.worst.says[-1]
     assert sum(each.bound.value for each in report.shares) == report.bound.value == F("3.75")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from dpcompose.pipeline import analyze
+from asked import report, written
 
 PEOPLE = "  people: {}\n"
 CAPPED = "  trips: {unit: user}\n  capped: {from: trips, map: {kind: cap, rows: 5, keep: random}}\n"
@@ -17,13 +16,10 @@ def found(
     code: str, datasets: str, *mechanisms: str, protect: str = "unbounded", more: str = ""
 ) -> list[tuple[int, str]]:
     """The lines and the messages of the findings with a code."""
-    entries = "".join(f"  - {{{each}}}\n" for each in mechanisms)
-    text = f"dpcompose: 1\nprotect: {protect}\ndatasets:\n{datasets}mechanisms:\n{entries}{more}"
-    report = analyze(text)
-    assert report.status == "ok", report.findings
+    found = report(written(datasets, *mechanisms, protect=protect, more=more))
     return [
         (each.span.line, each.message)
-        for each in report.findings
+        for each in found.findings
         if each.code == code and each.span is not None
     ]
 
@@ -107,23 +103,23 @@ def test_noise_far_below_its_sensitivity(noise: str, fires: bool) -> None:
             None,
         ),
         (
-            CAPPED + "  more:\n    from: capped\n"
-            "    partition: {by: value, blocks: 9, max_blocks_per_unit: 5}\n",
+            CAPPED + "more: {from: capped, "
+            "partition: {by: value, blocks: 9, max_blocks_per_unit: 5}}",
             "`max_blocks_per_unit: 5` of `more`",
         ),
         (
-            CAPPED + "  more:\n    from: capped\n"
-            "    partition: {by: value, blocks: 3, max_blocks_per_unit: 3}\n",
+            CAPPED + "more: {from: capped, "
+            "partition: {by: value, blocks: 3, max_blocks_per_unit: 3}}",
             "`max_blocks_per_unit: 3` of `more`",
         ),
         (
-            CAPPED + "  more:\n    from: capped\n"
-            "    partition: {by: value, blocks: 9, max_rows_per_block: 6}\n",
+            CAPPED + "more: {from: capped, "
+            "partition: {by: value, blocks: 9, max_rows_per_block: 6}}",
             "`max_rows_per_block: 6` of `more`",
         ),
         (
-            CAPPED + "  more:\n    from: capped\n    partition:\n"
-            "      {by: value, blocks: 9, max_blocks_per_unit: 4, max_rows_per_block: 2}\n",
+            CAPPED + "more: {from: capped, partition: "
+            "{by: value, blocks: 9, max_blocks_per_unit: 4, max_rows_per_block: 2}}",
             None,
         ),
     ],
@@ -136,13 +132,7 @@ def test_a_cap_above_which_nothing_changes(datasets: str, key: str | None) -> No
 
 def test_a_report_in_short_leads_with_the_number_of_its_budget() -> None:
     """The budget's δ comes before another one that is asked for, also where ρ meets the budget."""
-    spec = (
-        "dpcompose: 1\nprotect: unbounded\ndatasets: {people: {}}\nmechanisms:\n"
-        "  - {name: counts, reads: people, notion: zcdp, rho: 1/20}\n"
-        "budget: {epsilon: 4, delta: 1e-7}\nreport: {delta: 1e-5}\n"
-    )
-    report = analyze(spec)
-    assert (
-        report.in_short
-        == f"ε ≤ {report.epsilon('1e-7'):.6g} at δ = 1e-7, ρ = 1/20 (zCDP, unbounded)"
-    )
+    asked = "budget: {epsilon: 4, delta: 1e-7}\nreport: {delta: 1e-5}"
+    found = report(written(PEOPLE, "reads: people, notion: zcdp, rho: 1/20", more=asked))
+    least = f"ε ≤ {found.epsilon('1e-7'):.6g} at δ = 1e-7"
+    assert found.in_short == f"{least}, ρ = 1/20 (zCDP, unbounded)"

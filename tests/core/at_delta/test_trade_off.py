@@ -95,7 +95,7 @@ def responses(epsilons: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
     return p, q
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=7), st.integers(1, 199))
 def test_different_responses_against_every_outcome(sizes: list[int], rate: int) -> None:
     epsilons = [Fraction(each, 10) for each in sizes]
@@ -183,7 +183,7 @@ def test_more_loss_is_more_risk(one_size: int, other: int, percent: int) -> None
 
 def test_hits_grow_with_false_alarms_and_less_and_less() -> None:
     curve = of_patterns((together([gaussian(Fraction(1)), pure(1)]),))
-    rates = [Fraction(each, 50) for each in range(1, 50)]
+    rates = [Fraction(each, 20) for each in range(1, 20)]
     hits = [curve.power(each) for each in rates]
     assert hits == sorted(hits)
     gains = [after - before for before, after in pairwise(hits)]
