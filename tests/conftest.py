@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,8 +22,10 @@ settings.register_profile(
 )
 settings.load_profile("dpcompose")
 
-# Hundreds of tests start the command: what it compiles once may be kept.
+# Hundreds of tests start the command, and each process that tests compiles all tests: what is
+# compiled once may be kept.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Processes that test side by side are told a width; what is printed is as wide as in any pipe.
 os.environ.pop("COLUMNS", None)

@@ -93,8 +93,8 @@ ALL = spec(
 def test_there_and_back() -> None:
     event = to_event(ALL)
     assert event["neighboring_relation"] == "REPLACE_SPECIAL"
-    again = epsilon(from_event(json.loads(json.dumps(event))))
-    assert epsilon(ALL) <= again < epsilon(ALL) * (1 + Fraction(1, 10**9))
+    before, again = epsilon(ALL), epsilon(from_event(json.loads(json.dumps(event))))
+    assert before <= again < before * (1 + Fraction(1, 10**9))
 
 
 def test_copies_of_one_draw_and_of_many() -> None:

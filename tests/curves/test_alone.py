@@ -332,6 +332,7 @@ def test_one_sample_in_the_order_that_is_asked_for(rate: Fraction, side: str) ->
                 )
 
 
+@pytest.mark.slow
 def test_a_law_that_does_not_fit_the_fine_grid_is_taken_from_the_coarse_one() -> None:
     """Rare losses far beyond all others: what reveals all is all that is left above them."""
     stated = Curve(((Points(((F("0.000951"), F("3.5e-8")),)), 1),))

@@ -8,6 +8,7 @@ only whether a row is there is the worst of all guarantees for users, and geomet
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -34,6 +35,7 @@ report: {{{more}}}
 """
 
 
+@cache
 def told(text: str) -> list[float]:
     """The δ at each ε, or the ε at each δ."""
     report = dpcompose.analyze(text, recheck=True)

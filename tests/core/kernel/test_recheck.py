@@ -59,8 +59,8 @@ def rechecked(text: str | bytes, name: str) -> Report:
     return report
 
 
-#: Training as in `deepmind-cifar10` and `vip-imagenet`, with more steps.
-LIKE_OTHERS = {"deepmind-cifar100", "vip-laion"}
+#: Training as in `dp-sgd` and `vip-imagenet`, with other rates, noise and steps.
+LIKE_OTHERS = {"deepmind-cifar10", "deepmind-cifar100", "vip-laion"}
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -86,6 +87,13 @@ def test_the_bound_of_the_contract_is_not_exceeded() -> None:
 # --- exact laws of a few rows ---------------------------------------------------------------------
 
 
+@cache
+def noise(center: float) -> np.ndarray:
+    """The density of Gaussian noise around a sum."""
+    found: np.ndarray = norm.pdf(AXIS - center)
+    return found
+
+
 def cut_law(rows: tuple[float, ...], rate: float, most: int) -> np.ndarray:
     """The density of the noisy sum of a Poisson sample of which at most so many rows are kept."""
     found = np.zeros_like(AXIS)
@@ -94,14 +102,14 @@ def cut_law(rows: tuple[float, ...], rate: float, most: int) -> np.ndarray:
         chance = math.prod(rate if yes else 1 - rate for yes in drawn)
         kept = list(itertools.combinations(here, min(most, len(here))))
         for some in kept:
-            found += chance / len(kept) * norm.pdf(AXIS - sum(some))
+            found += chance / len(kept) * noise(sum(some))
     return found
 
 
 def again_law(rows: tuple[float, ...], size: int) -> np.ndarray:
     found = np.zeros_like(AXIS)
     for some in itertools.product(rows, repeat=size):
-        found += norm.pdf(AXIS - sum(some)) / len(rows) ** size
+        found += noise(sum(some)) / len(rows) ** size
     return found
 
 
