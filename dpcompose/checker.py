@@ -1994,7 +1994,9 @@ class Checker:
     def _charges(
         self, claimed: Sequence[Any], node: DataNode, change: Change, algebra: LossArithmetic
     ) -> Iterator[Loss]:
-        """Yields what the mechanisms of a dataset are charged, each at least what it loses."""
+        """Yields what the mechanisms of a dataset are charged, each at least what it loses; raises
+        NotChecked at the end where it has no rule for some."""
+        unknown: NotChecked | None = None
         all_ = len(claimed) == len(node.mechanisms)
         require(all_, f"not every mechanism that reads `{node.name}` is charged")
         if node.id not in self.views:
@@ -2007,13 +2009,17 @@ class Checker:
             yield charge
             if charge == algebra.none:
                 continue
-            least = algebra.times(mechanism_loss(views, change, algebra), mechanism["count"])
             try:
+                least = algebra.times(mechanism_loss(views, change, algebra), mechanism["count"])
                 _hold(algebra, charge, least, f"`{mechanism['name'][:60]}`")
+            except NotChecked as why:
+                unknown = unknown or why
             except Rejected:
-                if why := sharper(views, change, algebra.notion):
-                    raise NotChecked(why) from None
-                raise
+                if not (reason := sharper(views, change, algebra.notion)):
+                    raise
+                unknown = unknown or NotChecked(reason)
+        if unknown is not None:
+            raise unknown
 
     def _bound(self, line: Line) -> None:
         if self.algebra is None or line["id"] != self.proofs - 1:

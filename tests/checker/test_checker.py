@@ -565,6 +565,21 @@ def test_a_charge_a_little_smaller_is_refused() -> None:
     assert forged > 100
 
 
+def test_a_charge_is_refused_beside_one_without_a_rule() -> None:
+    """Of a pure ε over three rows more may be known in zCDP: the charge of the other is checked."""
+    lines = certificate_of(
+        spec(
+            "reads: rows, notion: pure, epsilon: 1",
+            "reads: rows, notion: zcdp, rho: 1",
+            protect="{relation: unbounded, distance: 3}",
+        )
+    )
+    assert "of pure statements over several steps" in verdict(lines)
+    at, line = next((at, line) for at, line in claims(lines) if "9" in line["charges"])
+    lines[at]["charges"] = ["8" if each == "9" else each for each in line["charges"]]
+    assert "loses more than is claimed: 9" in verdict(lines)
+
+
 def test_a_smaller_bound_is_refused() -> None:
     for lines in random_certificates():
         changed = copy.deepcopy(lines)
