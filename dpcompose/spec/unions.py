@@ -185,8 +185,8 @@ def unknown_word(
 ) -> None:
     """Reports an unknown word, with the word that it probably stands for as a fix.
 
-    `about`: all legal words with their meanings; `table`: that of their synonyms. `closed`: they are
-    words of the language alone.
+    `about`: all legal words with their meanings; `table`: that of their synonyms. `closed`: they
+    are words of the language alone.
     """
     found = None if meant(word, about, closed=True) else synonyms.meaning(table, word)
     if found is None or (found.write is not None and found.write not in about):
