@@ -91,7 +91,7 @@ def family_statements(
     fine = True
     drawn = (each for each in place.dealt if isinstance(each.made_by, Sample))
     if form.over_steps and (sample := next(drawn, None)) is not None:
-        fine = _amplified(form, mechanism, sample, path, context.faults)
+        fine = _amplifies_steps(form, mechanism, sample, path, context.faults)
         if values is not None:  # they are copies, each on a sample of its own
             values |= {"participations": 1}
     for each in moved:
@@ -122,7 +122,7 @@ def family_statements(
     ]
 
 
-def _amplified(
+def _amplifies_steps(
     form: FamilyForm,
     mechanism: written.AnyConcrete,
     drawn: SpecPlace,
