@@ -27,6 +27,8 @@ from dpcompose.resolve.parameters import Context
 from dpcompose.spec import mechanisms as written
 
 _ONE = Fraction(1)
+#: A sensitivity as it is written, with its path, and whether it is for a row replaced.
+WrittenSensitivity = tuple[written.AnyMoved, Path, bool]
 #: The values of the keys of a mechanism, by their names.
 Values = dict[str, object]
 #: With these protected, nothing says what a sensitivity on a graph is for.
@@ -76,19 +78,20 @@ def family_statements(
     if not isinstance(mechanism, written.Concrete):
         return _without_sensitivity(form, mechanism, path, place, values, context)
     sensitivities: list[list[Moves] | None] = []
-    for given, where, replaced in _texts(mechanism, path, place):
+    texts = _texts(mechanism, path, place)
+    for given, where, replaced in texts:
         if replaced and _is_one_hot(given) and sensitivities == [None]:
             return None  # reported once
         alone = not isinstance(mechanism.sensitivity, written.Sensitivities)
         found = _moves(form, given, where, place, replaced, alone, context)
         sensitivities.append(found)
-    moved = None if place is None else _bound_sensitivities(mechanism, path, place, context)
+    moved = None if place is None else _bound_sensitivities(mechanism, texts, path, place, context)
     if place is None or moved is None:
         return None
     fine = True
     drawn = (each for each in place.dealt if isinstance(each.made_by, Sample))
     if form.over_steps and (sample := next(drawn, None)) is not None:
-        fine = _amplified(form, mechanism, sample, path, context.faults)
+        fine = _amplifies_steps(form, mechanism, sample, path, context.faults)
         if values is not None:  # they are copies, each on a sample of its own
             values |= {"participations": 1}
     for each in moved:
@@ -119,7 +122,7 @@ def family_statements(
     ]
 
 
-def _amplified(
+def _amplifies_steps(
     form: FamilyForm,
     mechanism: written.AnyConcrete,
     drawn: SpecPlace,
@@ -197,7 +200,11 @@ def _moves(
 
 
 def _bound_sensitivities(
-    mechanism: written.Concrete, path: Path, place: SpecPlace, context: Context
+    mechanism: written.Concrete,
+    texts: Sequence[WrittenSensitivity],
+    path: Path,
+    place: SpecPlace,
+    context: Context,
 ) -> list[_Moved] | None:
     """Returns for each sensitivity of the mechanism the relation that it is for; None after an
     error."""
@@ -209,8 +216,7 @@ def _bound_sensitivities(
             faults.add("DPC105", (*path, "relation"), message, hint, key=True)
             return None
         found = [
-            _Moved(BOUNDED if replaced else UNBOUNDED, True, where)
-            for _, where, replaced in _texts(mechanism, path, place)
+            _Moved(BOUNDED if replaced else UNBOUNDED, True, where) for _, where, replaced in texts
         ]
         if not found:
             message = "a sensitivity needs `unbounded` or `bounded`"
@@ -324,8 +330,8 @@ def _is_one_hot(given: written.AnyMoved | written.Sensitivities) -> bool:
 
 def _texts(
     mechanism: written.Concrete, path: Path, place: SpecPlace | None
-) -> list[tuple[written.AnyMoved, Path, bool]]:
-    """Returns each sensitivity as written, with its path, and whether it is for a row replaced."""
+) -> list[WrittenSensitivity]:
+    """Returns the sensitivities of a mechanism as they are written."""
     given, at = mechanism.sensitivity, (*path, "sensitivity")
     if isinstance(given, written.Sensitivities):
         pairs = ((getattr(given, key), key) for key in _ROW_CHANGES)

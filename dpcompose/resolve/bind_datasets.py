@@ -323,12 +323,12 @@ def _blocks(given: int | list[str], path: Path, faults: Faults) -> Blocks | None
     """Returns the blocks by their names, or by their number; None after an error."""
     if isinstance(given, int):
         return range(given)
-    return tuple(given) if _distinct(given, path, faults) else None
+    return tuple(given) if _are_distinct(given, path, faults) else None
 
 
 def _blocks_of_kinds(kinds: dict[str, list[str]], path: Path, faults: Faults) -> Blocks | None:
     """Returns all blocks that some kind of rows feeds; None after an error."""
-    fine = [_distinct(fed, (*path, kind), faults) for kind, fed in kinds.items()]
+    fine = [_are_distinct(fed, (*path, kind), faults) for kind, fed in kinds.items()]
     names = tuple(dict.fromkeys(name for fed in kinds.values() for name in fed))
     if not names:
         faults.add("DPC108", path, "no kind feeds a block", "name at least one block")
@@ -342,7 +342,7 @@ def _numbers(kinds: dict[str, list[str]], blocks: Blocks) -> dict[str, tuple[int
     return {kind: tuple(number[name] for name in fed) for kind, fed in kinds.items()}
 
 
-def _distinct(names: list[str], path: Path, faults: Faults) -> bool:
+def _are_distinct(names: list[str], path: Path, faults: Faults) -> bool:
     """Returns whether names of blocks are legal and differ from each other; if not, reports an
     error."""
     first: dict[str, int] = {}

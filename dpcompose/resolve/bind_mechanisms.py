@@ -63,17 +63,17 @@ class Mechanisms:
         found = self._statements(mechanism, path, place, self._context)
         if place is None or found is None:
             return
-        if place.dealt and self._miscounted(mechanism, found, place, path):
+        if place.dealt and self._is_miscounted(mechanism, found, place, path):
             return
         read: SpecPlace | None = place
         if mechanism.uses is not None:
             read = self._columns_of(place, mechanism.uses, path)
         if read is None:
             return
-        made = self._copies(read, mechanism, path)
+        made = self._mechanism(read, mechanism, path)
         varied = list(_by_block(mechanism)) if read.scope is not None else []
         if not varied:
-            read.mechanisms.append((index, _stating(made, found, read.depth - place.depth)))
+            read.mechanisms.append((index, _with_statements(made, found, read.depth - place.depth)))
             return
         assert read.scope is not None
         on: dict[Block, Mechanism] = {}
@@ -87,7 +87,7 @@ class Mechanisms:
                 found = self._statements(mechanism, path, place, context)
                 if found is None:
                     return
-                stating = _stating(made, found, read.depth - place.depth)
+                stating = _with_statements(made, found, read.depth - place.depth)
                 by_texts[texts] = alike.setdefault(stating, stating)
             on[block] = by_texts[texts]
         read.scope.varied.append(on)
@@ -109,7 +109,7 @@ class Mechanisms:
     ) -> list[Statement] | None:
         """Returns the guarantees of a mechanism; None after an error."""
         if place is not None and isinstance(place.made_by, Shuffle):
-            return self._shuffled(mechanism, path, place, context)
+            return self._statements_of_reports(mechanism, path, place, context)
         if getattr(mechanism, "local", False):
             message = "`local: true` is for what reads shuffled reports"
             hint = "each row's report by itself is stated for one row replaced: `relation: bounded`"
@@ -132,7 +132,7 @@ class Mechanisms:
             return None
         return [*found, *in_turn(found, place)]
 
-    def _miscounted(
+    def _is_miscounted(
         self, mechanism: ReadingEntry, stated: list[Statement], place: SpecPlace, path: Path
     ) -> bool:
         """Returns whether the draws, batches or steps above a place are not those that a mechanism
@@ -178,7 +178,7 @@ class Mechanisms:
             self._faults.add("DPC156", (*path, *counted), message, hint, key=True)
         return drawn is not None
 
-    def _shuffled(
+    def _statements_of_reports(
         self, mechanism: Model, path: Path, place: SpecPlace, context: Context
     ) -> list[Statement] | None:
         """Returns the guarantees of a mechanism that reads shuffled reports, for the rows that
@@ -278,7 +278,7 @@ class Mechanisms:
             self.selected.append(known)
         return known
 
-    def _copies(self, place: SpecPlace, mechanism: ReadingEntry, path: Path) -> Mechanism:
+    def _mechanism(self, place: SpecPlace, mechanism: ReadingEntry, path: Path) -> Mechanism:
         """Returns a mechanism that reads a place, with its number of copies and without its
         guarantees."""
         count = mechanism.count
@@ -319,7 +319,7 @@ class Mechanisms:
             self._faults.add("DPC124", path, message, "outputs are used after they are released")
 
 
-def _stating(made: Mechanism, statements: list[Statement], columns: int) -> Mechanism:
+def _with_statements(made: Mechanism, statements: list[Statement], columns: int) -> Mechanism:
     """Returns a mechanism with its guarantees; `columns`: 1 if it reads the columns that it uses,
     one step below the dataset that they are stated from, else 0."""
     return replace(

@@ -71,7 +71,7 @@ def _classes(split: Splitting) -> list[BlocksAlike]:
     if split.kind.where(()).whole:
         return [((block,), single.get(block)) for block in names]
     if not split.varied:
-        return _around(names, single)
+        return _classes_around(names, single)
     groups: dict[tuple[int, ...], list[Block]] = {}
     found: list[tuple[list[Block], SpecPlace | None]] = []
     for block in names:
@@ -87,7 +87,7 @@ def _classes(split: Splitting) -> list[BlocksAlike]:
     return [(tuple(group), place) for group, place in found]
 
 
-def _around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[BlocksAlike]:
+def _classes_around(names: Sequence[Block], single: dict[Block, SpecPlace]) -> list[BlocksAlike]:
     """Returns a class of blocks for each block in `single`, and one for all other blocks."""
     rest: Sequence[Block]
     if not single:

@@ -79,7 +79,7 @@ def selection_statements(
         hint = "give up after each failure with a chance: `stop: 1/100`"
         faults.add("DPC105", (*path, "runs", "until_threshold", "stop"), message, hint)
         return None
-    result = list(_together(listed, law, path))
+    result = list(_joint_statements(listed, law, path))
     if any(each.relation.kind is RelationKind.EUCLIDEAN for each in result):
         message = "`relation: euclidean` does not go with `mechanism: select`"
         faults.add("DPC150", (*path, "mechanism"), message, "only a loss per unit can be followed")
@@ -92,7 +92,9 @@ def selection_statements(
     return result
 
 
-def _together(listed: list[list[Statement]], law: Selected, path: Path) -> Iterator[Statement]:
+def _joint_statements(
+    listed: list[list[Statement]], law: Selected, path: Path
+) -> Iterator[Statement]:
     """Yields a statement of a selection for each relation for which a guarantee of every run is
     stated."""
     alike: list[dict[tuple[Relation, int], list[Statement]]] = []

@@ -99,7 +99,11 @@ def _rdp(
             ("ε", NUMBER, "up"),
             context.numbers,
         )
-        if points is None or extra is not None or _twice(points, path, stated.points, faults):
+        if (
+            points is None
+            or extra is not None
+            or _has_order_twice(points, path, stated.points, faults)
+        ):
             return None
         return Guarantee(Notion.RDP, ZERO, points=tuple(sorted(points)))
     if stated.alpha is None or stated.epsilon is None:
@@ -116,7 +120,7 @@ def _rdp(
     return Guarantee(Notion.RDP, ZERO, points=((alpha, epsilon),))
 
 
-def _twice(points: Points, path: Path, given: object, faults: Faults) -> bool:
+def _has_order_twice(points: Points, path: Path, given: object, faults: Faults) -> bool:
     """Returns whether some order of a Rényi curve is given twice, which is then reported;
     `given`: the points as they stand in the spec."""
     first: dict[Fraction, int] = {}
@@ -156,7 +160,7 @@ def _points(
     direction in which it may be rounded.
     """
     found, fine = [], True
-    for where, (one, one_at, is_key), (other, other_at) in _written(given, path):
+    for where, (one, one_at, is_key), (other, other_at) in _written_points(given, path):
         name, need, safe = first
         left = numbers.parameter(one, one_at, need, f"{name} of {where}", is_key, safe)
         name, need, safe = second
@@ -198,7 +202,7 @@ def _domain(
     return None
 
 
-def _written(
+def _written_points(
     given: Collection[written.AnyPoint] | dict[str, str], path: Path
 ) -> Iterator[tuple[str, tuple[str, Path, bool], tuple[str, Path]]]:
     """Yields for each point its name, (first text, path, whether it is a key), and (second text,
@@ -250,13 +254,13 @@ def in_turn(statements: Sequence[Statement], place: SpecPlace) -> Iterator[State
             for some in combinations(stated[:_MOST_IN_TURN], count):
                 first = some[0][2]
                 together = frozenset().union(*(changes for changes, *_ in some))
-                made = _along(notion, [pair for _, pair, _ in some])
+                made = _guarantee_of_path(notion, [pair for _, pair, _ in some])
                 if made is not None and all(together > changes for changes, *_ in some):
                     relation = first.relation._replace(keeps=frozenset(), changes=together)
                     yield first._replace(relation=relation, guarantee=made, implied=True)
 
 
-def _along(notion: Notion, steps: Sequence[Pair]) -> Guarantee | None:
+def _guarantee_of_path(notion: Notion, steps: Sequence[Pair]) -> Guarantee | None:
     """Returns the guarantee of a path of steps that may be taken in any order; None if it has
     none."""
     if notion is Notion.APPROX:

@@ -2,7 +2,7 @@
 words that are the same for both of PyYAML's parsers."""
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from dpcompose.errors import Diagnostic, quoted
 from dpcompose.source.events import MarkedYAMLError
@@ -61,6 +61,11 @@ class FileFaults:
         """Records the fault that ends the reading, however many faults there are already."""
         self._found += 1
         self._faults.append(Diagnostic(code, message, self._lines.span(at, at + 1), hint))
+
+    def stop(self, code: str, message: str, at: int, hint: str | None = None) -> NoReturn:
+        """Records the fault that ends the reading, and raises Stop."""
+        self.add_last(code, message, at, hint)
+        raise Stop
 
     def all(self) -> list[Diagnostic]:
         """Returns every fault found, and a note where there are more than are listed."""

@@ -163,9 +163,8 @@ class Reader:
 
     def _too_many(self, event: Any) -> NoReturn:
         """Ends the reading, since the file has too many nodes."""
-        at = event.start_mark.index
-        self.faults.add_last("DPC009", f"the file holds more than {MAX_NODES} values", at, None)
-        raise Stop
+        message = f"the file holds more than {MAX_NODES} values"
+        self.faults.stop("DPC009", message, event.start_mark.index)
 
     def _scalar(self, event: Any) -> Value:
         """Returns the value of a scalar, with its tag checked."""
@@ -212,10 +211,7 @@ class Reader:
         self._aliased += anchor.nodes - 1
         if self._aliased > MAX_ALIASED_NODES:
             message = f"aliases expand to more than {MAX_ALIASED_NODES} values"
-            self.faults.add_last(
-                "DPC014", message, self.marks.starts[number], "write the values out"
-            )
-            raise Stop
+            self.faults.stop("DPC014", message, self.marks.starts[number], "write the values out")
         self._deepen(anchor.height, number)
         self.marks.target[number] = anchor.number
         return anchor.value
@@ -225,8 +221,7 @@ class Reader:
         depth = self._depth + height
         if depth > MAX_DEPTH:
             message = f"lists and mappings are nested more than {MAX_DEPTH} deep"
-            self.faults.add_last("DPC008", message, self.marks.starts[number], None)
-            raise Stop
+            self.faults.stop("DPC008", message, self.marks.starts[number])
         self._deepest = max(self._deepest, depth)
 
     # collections
