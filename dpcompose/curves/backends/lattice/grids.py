@@ -226,7 +226,7 @@ class Grid:
         # Laws take longer than responses, so that ε may grow by ten times the tolerance.
         step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
-        most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
+        most = MAX_POINTS // 2 if self.shared is None and not slow else MOST_POINTS
         # Neither the window nor the law of any part has too many points there.
         least = max(span / most, 2 * self.longest / MAX_POINTS)
         step = max(min(step, self.least / _FINE, self.longest / FINE), least)

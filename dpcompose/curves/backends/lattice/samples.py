@@ -280,7 +280,7 @@ class _Exchanged:
     def at(self, losses: Floats) -> Floats:
         """Returns the least bound by any of some s and t at each ε ≥ 0 of `losses`."""
         q = min(float_up(self.rate), 1.0)
-        odds = math.log(float(1 - self.rate) / q) if self.rate < 1 else -MOST_LOG
+        odds = math.log(float(1 - self.rate) / q) if self.rate < 1 else -math.inf
         with np.errstate(divide="ignore"):
             rise = np.maximum(np.log(-np.expm1(-losses)), -MOST_LOG)
         # ln(A/q), no greater than it is.
