@@ -90,8 +90,8 @@ class OverBlocks(LossRules):
             raise Refused("it is for rows that are followed to their blocks")
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Returns, as the result of a walk, (change of one block, its loss) for each class of
-        blocks.
+        """Requests the loss of one block of each class, and returns (change of the block, loss) for
+        each.
 
         `become`: returns what a unit of the change is in a block; None: it is not there.
         """
