@@ -433,7 +433,7 @@ def said(statements: Sequence[Statement]) -> list[tuple[str, bool]]:
                 Guarantee(
                     Notion.ZCDP,
                     Fraction(9, 8),
-                    noise=DiscreteGaussian(Fraction(2), "L2"),
+                    noise=DiscreteGaussian(Fraction(2), "L2", most=Fraction(3)),
                     shift=Fraction(3),
                 )
             ],
