@@ -7,7 +7,7 @@ from typing import Any
 
 from asked import written
 
-from dpcompose.core.change.units import State, single_units
+from dpcompose.core.change.units import ChangeUnit, State, leaf_item, single_units, state_of
 from dpcompose.core.loss.algebra import Loss, Walk
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.model.tree import Place, lay_out
@@ -27,6 +27,11 @@ def top_of(problem: Problem) -> Place:
     """The place of the only root."""
     ((_, top),) = lay_out(problem)
     return top
+
+
+def of(leaf: ChangeUnit, count: int = 1) -> State:
+    """A change of so many units of one kind."""
+    return state_of([(leaf_item(leaf), count)])
 
 
 def kinds(state: State) -> dict[str, int]:

@@ -56,9 +56,7 @@ def test_the_guarantee_is_the_budget() -> None:
     assert report.rechecked is not None and report.rechecked.claims > 0
 
 
-def test_deltas_that_add_up_to_one_or_more_pass_the_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deltas_that_add_up_to_one_or_more_pass_the_budget() -> None:
     two = [f"name: {name}, reads: rows, notion: approx, epsilon: 0.1, delta: 0.6" for name in "ab"]
     more = "filter: approx\nbudget: {epsilon: 5, delta: 1e-6}\npopulation: p\n"
     report = ledger(*two, more=more)
@@ -66,12 +64,6 @@ def test_deltas_that_add_up_to_one_or_more_pass_the_budget(
     assert "passes the budget" in why and "add up to 1.2 of 1e-6" in why
     assert report.verdict is not None and not report.verdict.ok and report.verdict.why is None
     assert record(ledger(two[0], more=more)).share > 1  # below 1 the sum itself is told
-    monkeypatch.chdir(tmp_path)
-    entries = "".join(f"  - {{{each}}}\n" for each in two)
-    Path("s.yaml").write_text(f"{HEAD}{ROWS}mechanisms:\n{entries}{more}")
-    result = run("total", "s.yaml")
-    assert result.exit_code == 1 and "over budget" in result.stdout
-    assert "not comparable" not in result.stdout and "add up to 1.2" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -324,8 +316,6 @@ def test_other_words_for_them_are_corrected() -> None:
         assert [each.code for each in report.findings] == ["DPC104", "DPC104"]
         fixes = [each.fix.replacements[0].text for each in report.findings if each.fix is not None]
         assert fixes == ["parameters", "zcdp"]
-    for word in ("remaining", "ledger", "fully-adaptive"):
-        assert "zcdp-filter" in run("explain", word).stdout
 
 
 # --- laws ----------------------------------------------------------------------------------------
@@ -406,33 +396,9 @@ def test_json_keeps_to_its_schema(tmp_path: Path) -> None:
         ran = run("analyze", str(spec), "--format", "json", "--delta", "1e-9", "--at-epsilon", "5")
         assert ran.exit_code == code
         (result,) = checked("result", ran.stdout)["results"]
-        found = result["filter"]
         assert (result["guarantee"] is None) == bool(code)
-        assert found["notion"] == "zcdp" and set(found["spent"]) == {"rho"}
-        whole = found["spent"]["rho"] + found["left"]["rho"]
-        assert code or whole <= found["limit"]["rho"] * (1 + 1e-15)
-        assert [each["delta"] for each in found["at_delta"]] == [1e-6, 1e-9]
         why = [each["why"] for each in result["alternatives"]]
         assert any("fixed before the first output" in each for each in why)
-        assert run("check", str(spec)).exit_code == code
-
-
-def test_every_format_says_it(tmp_path: Path) -> None:
-    spec = tmp_path / "a.yaml"
-    text = f"{HEAD}{ROWS}mechanisms: [{{{pure('0.1', 100)}}}]\n{TARGET}"
-    spec.write_text(text, encoding="utf-8")
-    text = " ".join(run("analyze", str(spec)).stdout.split())
-    assert (
-        "100 % ε ≤ " in text
-        and "left of ρ = 0.49974" in text
-        and "had all been fixed before" in text
-    )
-    assert run("analyze", "-q", str(spec)).stdout == "epsilon=5.22 delta=1e-6\n"
-    assert "of 0.49974 spent" in run("check", str(spec), "--format", "concise").stdout
-    for command in ("fit", "savings"):
-        assert run(command, str(spec)).exit_code in (1, 2)
-    for form in ("markdown", "sarif", "junit", "github"):
-        assert run("check", str(spec), "--format", form).exit_code == 0
 
 
 def test_a_filter_that_is_not_named_is_told_where_another_has_more_room() -> None:

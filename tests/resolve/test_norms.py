@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from asked import written
 from reference import curves
 from tables import tables
 
@@ -24,11 +25,9 @@ GAUSSIAN, DISCRETE = "gaussian, sigma: 3", "discrete-gaussian, sigma: 3"
 
 
 def report(noise: str, sensitivity: str, protect: str = "unbounded", more: str = "") -> Report:
-    return analyze(
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{people: {{}}}}\nmechanisms:\n"
-        f"  - {{name: a, reads: people, mechanism: {noise}, sensitivity: {sensitivity}}}\n{more}"
-        + ("" if "report" in more else "report: {delta: 1e-6}\n")
-    )
+    released = f"reads: people, mechanism: {noise}, sensitivity: {sensitivity}"
+    more += "" if "report" in more else "report: {delta: 1e-6}\n"
+    return analyze(written("people: {}", released, protect=protect, more=more))
 
 
 def numbers(found: Report) -> tuple[object, object]:

@@ -7,6 +7,7 @@ import time
 from fractions import Fraction
 
 import pytest
+from asked import written
 
 from dpcompose.pipeline import analyze
 from dpcompose.render import RENDERERS
@@ -18,13 +19,12 @@ MOST_SECONDS = 15  # of the processor
 LAPLACE = "mechanism: laplace, scale: 1, sensitivity: {unbounded: 1, bounded: 1}"
 GAUSSIAN = "mechanism: gaussian, sigma: 2, sensitivity: {unbounded: 1, bounded: 1}"
 PURE = "notion: pure, epsilon: 0.1"
-SAMPLE = "{r: {}, s: {from: r, map: {kind: sample, poisson: 1/100}}}"
+SAMPLE = "r: {}\ns: {from: r, map: {kind: sample, poisson: 1/100}}"
 
 
-def spec(*mechanisms: str, protect: str = "unbounded", datasets: str = "{r: {}}") -> str:
-    """Mechanisms in YAML, each of which says what it reads, named by their number."""
-    rows = "".join(f"  - {{name: m{i}, {each}}}\n" for i, each in enumerate(mechanisms))
-    return f"dpcompose: 1\nprotect: {protect}\ndatasets: {datasets}\nmechanisms:\n{rows}"
+def spec(*mechanisms: str, protect: str = "unbounded", datasets: str = "r: {}") -> str:
+    """Mechanisms in YAML, each of which says what it reads."""
+    return written(datasets, *mechanisms, protect=protect)
 
 
 def examined(text: str, delta: str = "1e-6") -> Report:
@@ -95,8 +95,8 @@ def test_a_billion_copies(mechanism: str, least: float, most: float) -> None:
 @pytest.mark.parametrize("mechanism", [LAPLACE, PURE])
 def test_samples_that_nobody_is_in(mechanism: str) -> None:
     """A rate of 1e-30 in a billion samples: the chance to be in any is far below δ."""
-    datasets = "{r: {}, s: {from: r, map: {kind: sample, poisson: 1e-30}}}"
-    report = examined(spec(f"reads: s, count: {MANY}, {mechanism}", datasets=datasets))
+    text = spec(f"reads: s, count: {MANY}, {mechanism}", datasets=sampled("1e-30"))
+    report = examined(text)
     assert epsilon(report) < Fraction(1, 10**6)
 
 
@@ -163,15 +163,15 @@ def test_a_profile_of_a_thousand_points_is_used() -> None:
 
 
 def sampled(rate: str) -> str:
-    return f"{{r: {{}}, s: {{from: r, map: {{kind: sample, poisson: {rate}}}}}}}"
+    return f"r: {{}}\ns: {{from: r, map: {{kind: sample, poisson: {rate}}}}}"
 
 
 def nested(depth: int) -> str:
-    rows = ", ".join(
+    rows = "\n".join(
         f"s{i}: {{from: {f's{i - 1}' if i else 'r'}, map: {{kind: sample, poisson: 0.5}}}}"
         for i in range(depth)
     )
-    return f"{{r: {{}}, {rows}}}"
+    return f"r: {{}}\n{rows}"
 
 
 def alone(noise: str, count: int = 1, reads: str = "r") -> str:
@@ -257,7 +257,7 @@ def test_many_blocks_with_an_epsilon_of_their_own_end_soon(blocks: int, most: in
     text = spec(
         *(f"reads: p.{i}, {PURE}{i + 1:04}, relation: unbounded" for i in range(blocks)),
         protect="bounded",
-        datasets="{r: {}, p: {from: r, partition: "
-        f"{{by: membership, blocks: {blocks}, max_blocks: {most}}}}}}}",
+        datasets="r: {}\np: {from: r, partition: "
+        f"{{by: membership, blocks: {blocks}, max_blocks: {most}}}}}",
     )
     assert epsilon(examined(text)) > 1

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import pytest
+from asked import written
 from walks import problem_of
 
 from dpcompose.core.change import propagation
@@ -37,11 +38,8 @@ DELTA = Fraction(1, 10**6)
 
 
 def spec(rows: list[str], report: str = "{delta: 1e-6}", protect: str = "unbounded") -> str:
-    written = "".join(f"  - {{name: m{i}, reads: r, {row}}}\n" for i, row in enumerate(rows))
-    return (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{r: {{}}}}\nmechanisms:\n{written}"
-        f"report: {report}\n"
-    )
+    read = (f"reads: r, {row}" for row in rows)
+    return written("r: {}", *read, protect=protect, more=f"report: {report}")
 
 
 def laplaces(number: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from walks import of
+
 from dpcompose.core.change.maps.filter import Filter
 from dpcompose.core.change.maps.flatten import Flatten
 from dpcompose.core.change.maps.row import RowMap
@@ -13,18 +15,11 @@ from dpcompose.core.change.units import (
     OLD_END,
     PAIR,
     SINGLE,
-    ChangeUnit,
     State,
     all_leaves,
-    leaf_item,
-    state_of,
 )
 
 ROWS = Traits()
-
-
-def of(leaf: ChangeUnit, count: int = 1) -> State:
-    return state_of([(leaf_item(leaf), count)])
 
 
 def units(state: State) -> dict[str, int]:

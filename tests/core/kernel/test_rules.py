@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from walks import driven, kinds, problem_of, top_of
+from walks import driven, kinds, of, problem_of, top_of
 
 from dpcompose.core.change.propagation import as_it_is
 from dpcompose.core.change.units import (
@@ -35,11 +35,6 @@ from dpcompose.core.theorem import Refused
 
 PURE, ZCDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP)
 F = Fraction
-
-
-def of(leaf: ChangeUnit, count: int = 1) -> State:
-    """A change of so many units."""
-    return state_of([(leaf_item(leaf), count)])
 
 
 def units(_: Place, state: State) -> Loss:

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from walks import driven, problem_of, top_of
+from walks import driven, of, problem_of, top_of
 
 from dpcompose.core.at_delta.chosen import choose
 from dpcompose.core.change.neighbouring import Relation, RelationKind
@@ -52,10 +52,6 @@ from dpcompose.curves.routes import Point
 F = Fraction
 PURE, ZCDP, GDP = Scalars(Notion.PURE), Scalars(Notion.ZCDP), Scalars(Notion.GDP)
 NEW = ChangeUnit(Kind.SINGLE, sign=1)
-
-
-def of(leaf: ChangeUnit, count: int = 1) -> State:
-    return state_of([(leaf_item(leaf), count)])
 
 
 def placed(*stated: str, protect: str = "unbounded") -> list[Placed]:

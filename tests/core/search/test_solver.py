@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from walks import driven, problem_of, top_of
+from walks import driven, of, problem_of, top_of
 
-from dpcompose.core.change.units import ANY, PAIR, SINGLE, ChangeUnit, State, leaf_item, state_of
+from dpcompose.core.change.units import ANY, PAIR, SINGLE, State, leaf_item, state_of
 from dpcompose.core.kernel.over_blocks import OverBlocks
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.pattern_algebra import Patterns
@@ -45,10 +45,6 @@ def in_blocks(
 
 
 VALUE = "{by: value, blocks: [x, y, z]}"
-
-
-def of(leaf: ChangeUnit, count: int = 1) -> State:
-    return state_of([(leaf_item(leaf), count)])
 
 
 # --- accountant ---------------------------------------------------------------------
