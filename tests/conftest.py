@@ -15,13 +15,15 @@ import typer.testing
 from hypothesis import HealthCheck, settings
 
 # Tests do not time: a busy machine is no fault of the code.
-settings.register_profile(
-    "dpcompose",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("dpcompose")
+for profile, examples in (("usual", 50), ("long", 200)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize=True,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("usual")
 
 # Hundreds of tests start the command, and each process that tests compiles all tests: what is
 # compiled once may be kept.
@@ -57,6 +59,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the tests that take many minutes, and all seeds of random tests",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--long"):
+        settings.load_profile("long")
 
 
 @pytest.hookimpl(wrapper=True)
