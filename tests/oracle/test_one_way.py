@@ -36,9 +36,9 @@ report: {{{more}}}
 
 
 @cache
-def told(text: str) -> list[float]:
+def told(text: str, recheck: bool = True) -> list[float]:
     """The δ at each ε, or the ε at each δ."""
-    report = dpcompose.analyze(text, recheck=True)
+    report = dpcompose.analyze(text, recheck=recheck)
     assert report.status == "ok", report.findings
     values: list[Any] = [each.value for each in (*report.at_epsilon, *report.at_delta)]
     return [float(value) for value in values]
@@ -110,8 +110,9 @@ ROWS = [
 def test_training_that_draws_users_is_training_that_draws_rows(made: str) -> None:
     steps = "  - {name: m, reads: s, mechanism: gaussian, sigma: 1, sensitivity: 1, count: 1000}"
     sampled = "  s: {from: %s, map: {kind: sample, poisson: 0.01}}"
-    [users] = told(spec("user", f"{made}\n{sampled % 'one'}", steps, "delta: [1e-6]"))
-    [rows] = told(spec("unbounded", sampled % "people", steps, "delta: [1e-6]"))
+    drawn_users = spec("user", f"{made}\n{sampled % 'one'}", steps, "delta: [1e-6]")
+    [users] = told(drawn_users, recheck=False)
+    [rows] = told(spec("unbounded", sampled % "people", steps, "delta: [1e-6]"), recheck=False)
     assert users == pytest.approx(rows, rel=1e-9)
     assert users == pytest.approx(2.1245151712, rel=1e-6)
 

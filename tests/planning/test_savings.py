@@ -121,12 +121,12 @@ def test_answers_for_every_row_save_what_they_should() -> None:
 
 def test_what_is_sampled_saves_what_it_should() -> None:
     datasets = "  r: {}\n" + "".join(
-        f"  s{i}: {{from: r, map: {{kind: sample, poisson: {i + 1}/140}}}}\n" for i in range(14)
+        f"  s{i}: {{from: r, map: {{kind: sample, poisson: {i + 1}/140}}}}\n" for i in range(8)
     )
     rows = [
         f"  - {{name: m{i}, reads: s{i}, count: {10 + i}, mechanism: gaussian, {BOTH}, "
         f"sigma: {10 + i}/9}}\n"
-        for i in range(14)
+        for i in range(8)
     ]
     text = f"dpcompose: 1\nprotect: unbounded\ndatasets:\n{datasets}mechanisms:\n{''.join(rows)}"
-    checked(text, EXACT, ["m0", "m2", "m13"])
+    checked(text, EXACT, ["m0", "m2", "m7"])

@@ -107,7 +107,7 @@ def test_anchors_are_there_once_and_links_lead_to_them(names: list[str]) -> None
 
 
 def test_the_page_loads_nothing_and_runs_nothing() -> None:
-    text = page([report_of("dp-sgd.yaml")])
+    text = page([report_of("visits-cap-and-places.yaml")])
     found = Parsed(text)
     style = re.search("<style>(.*?)</style>", text, re.DOTALL)
     assert style is not None

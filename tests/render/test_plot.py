@@ -43,7 +43,7 @@ def test_no_line_is_wider_than_the_page_and_all_can_be_printed(columns: int, enc
 
 
 @pytest.mark.parametrize(
-    "name", thinned(["noisy-sums", "dp-sgd", "visits-cap-and-places", "survey"], 4)
+    "name", thinned(["visits-cap-and-places", "noisy-sums", "dp-sgd", "survey"], 4)
 )
 def test_no_point_of_a_curve_is_below_what_is_certified_there(name: str) -> None:
     report = drawn(name)

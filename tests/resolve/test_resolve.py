@@ -7,11 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import LIBRARY
 from tables import tables
 
 import dpcompose
@@ -48,8 +46,6 @@ from dpcompose.resolve.blocks import Rest
 from dpcompose.source import load
 
 TABLES = tables(__file__)
-
-SPECS = [*LIBRARY.values()]
 
 
 def resolved(text: str) -> Resolved:
@@ -693,11 +689,6 @@ FINE = TABLES["fine"]
 @pytest.mark.parametrize(("datasets", "mechanisms", "protect"), FINE)
 def test_what_has_a_meaning(datasets: str, mechanisms: str, protect: str) -> None:
     problem(datasets, mechanisms, protect)
-
-
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
-def test_example_specs_have_a_meaning(path: Path) -> None:
-    resolve(load(path.read_bytes(), path.name))
 
 
 # --- laws ----------------------------------------------------------------------------------------

@@ -389,6 +389,7 @@ def test_a_sample_never_makes_a_group_worse_than_no_sample(rate: str) -> None:
             assert thinned.value == plain.value
 
 
+@pytest.mark.slow
 def test_the_derivation_counts_all_rows_of_a_group() -> None:
     """Where many rows are protected, only some numbers of drawn rows are told apart."""
     text = FIVE.replace("distance: 5", "distance: 400").replace("RATE", "1/200")

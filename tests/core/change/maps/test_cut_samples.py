@@ -22,7 +22,7 @@ from dpcompose.core.change.maps.sample import Sample
 from dpcompose.curves.rounding import truncated
 
 F = Fraction
-AT = ("0", "1/10", "1/2", "1", "2")
+AT = ("0", "1/2", "2")
 WIDTH = 0.02
 AXIS = np.arange(-11, 11, WIDTH)
 
