@@ -941,6 +941,16 @@ def test_a_smaller_sensitivity_is_noticed_in_every_norm() -> None:
             assert "in the spec" in compared(text, forged), name
 
 
+def test_fewer_steps_of_a_vector_are_noticed() -> None:
+    text = at_delta("mechanism: discrete-gaussian, sigma: 2, sensitivity: {l2_squared: 3}")
+    lines = certificate_of(text)
+    assert compared(text, lines).endswith(" fields")
+    [said] = lines[1]["mechanisms"][0]["statements"]
+    assert said["noise"]["most"] == "3"
+    said["noise"]["most"] = "2"
+    assert "m0 takes more steps in the spec" in compared(text, lines)
+
+
 def test_noise_of_another_kind_is_noticed() -> None:
     text = at_delta("mechanism: laplace, scale: 2, sensitivity: 1")
     forged = json.dumps(certificate_of(text)).replace('"kind": "Laplace"', '"kind": "Geometric"')
