@@ -176,11 +176,11 @@ def test_pairs_along_a_path_by_their_formula() -> None:
 
 
 def test_each_step_of_one_relation_by_any_of_its_statements() -> None:
-    """A replaced row is two steps, each of the first or the second, or one of the third."""
+    """A replaced row is two steps, each of the last two, or one of the first."""
     stated = placed(
+        "notion: approx, epsilon: 3/4, delta: 1/10, relation: bounded",
         "notion: approx, epsilon: 1, delta: 1/1000, relation: unbounded",
         "notion: approx, epsilon: 1/2, delta: 1/100, relation: unbounded",
-        "notion: approx, epsilon: 3/4, delta: 1/10, relation: bounded",
         protect="bounded",
     )
     found = [float(epsilon) for epsilon, _ in Pairs().charge(stated, of(PAIR))]
