@@ -758,6 +758,18 @@ HONEST = {
         f"epsilon: {{{', '.join(f'{x}: 1' for x in 'abcdefghij')}}}}}\n"
         for n in range(7)
     ),
+    "unlike blocks with two pairs each": "dpcompose: 1\nprotect: bounded\ndatasets:\n  rows: {}\n"
+    "  p: {from: rows, partition: {by: value, blocks: [a, b, c, d]}}\nmechanisms:\n"
+    + "".join(
+        f"  - {{name: m{n}, reads: p.{block}, guarantees: ["
+        f"{{notion: approx, relation: unbounded, epsilon: 1.{n}, delta: 1.{n}e-6}}, "
+        f"{{notion: approx, relation: unbounded, epsilon: 0.5{n}, delta: 1.{n}e-3}}, "
+        "{notion: approx, relation: bounded, epsilon: 0.5, delta: 1e-9}]}\n"
+        for n, block in enumerate("abcd")
+    ),
+    "losses of more than 200": at_delta(
+        "mechanism: discrete-gaussian, sigma: 0.5, sensitivity: {l1: 8}"
+    ),
     "a mapping by block, of what is made of them": spec(
         "notion: pure, epsilon: {a: 1, b: 2}",
         datasets="""p: {from: rows, partition: {by: value, blocks: [a, b]}}
