@@ -812,6 +812,18 @@ HONEST = {
         f"epsilon: {{{', '.join(f'{x}: 1' for x in 'abcdefghij')}}}}}\n"
         for n in range(7)
     ),
+    "unlike blocks with two pairs each": "dpcompose: 1\nprotect: bounded\ndatasets:\n  rows: {}\n"
+    "  p: {from: rows, partition: {by: value, blocks: [a, b, c, d]}}\nmechanisms:\n"
+    + "".join(
+        f"  - {{name: m{n}, reads: p.{block}, guarantees: ["
+        f"{{notion: approx, relation: unbounded, epsilon: 1.{n}, delta: 1.{n}e-6}}, "
+        f"{{notion: approx, relation: unbounded, epsilon: 0.5{n}, delta: 1.{n}e-3}}, "
+        "{notion: approx, relation: bounded, epsilon: 0.5, delta: 1e-9}]}\n"
+        for n, block in enumerate("abcd")
+    ),
+    "losses of more than 200": at_delta(
+        "mechanism: discrete-gaussian, sigma: 0.5, sensitivity: {l1: 8}"
+    ),
     "a mapping by block, of what is made of them": spec(
         "notion: pure, epsilon: {a: 1, b: 2}",
         datasets="""p: {from: rows, partition: {by: value, blocks: [a, b]}}
@@ -999,6 +1011,16 @@ def test_a_smaller_sensitivity_is_noticed_in_every_norm() -> None:
             each["shift"] = str(Fraction(each["shift"]) * Fraction(999, 1000))
         if any("noise" in each for each in said):
             assert "in the spec" in compared(text, forged), name
+
+
+def test_fewer_steps_of_a_vector_are_noticed() -> None:
+    text = at_delta("mechanism: discrete-gaussian, sigma: 2, sensitivity: {l2_squared: 3}")
+    lines = certificate_of(text)
+    assert compared(text, lines).endswith(" fields")
+    [said] = lines[1]["mechanisms"][0]["statements"]
+    assert said["noise"]["most"] == "3"
+    said["noise"]["most"] = "2"
+    assert "m0 takes more steps in the spec" in compared(text, lines)
 
 
 def test_noise_of_another_kind_is_noticed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from walks import driven, of, problem_of, top_of
@@ -168,6 +169,21 @@ def test_pairs_along_a_path_by_their_formula() -> None:
         "notion: approx, epsilon: 1, delta: 0, relation: free-lunch",
     )
     assert Pairs().charge(at_once, of(SINGLE, 2)) == ((F(1), F(0)),)
+
+
+def test_each_step_of_one_relation_by_any_of_its_statements() -> None:
+    """A replaced row is two steps, each of the last two, or one of the first."""
+    stated = placed(
+        "notion: approx, epsilon: 3/4, delta: 1/10, relation: bounded",
+        "notion: approx, epsilon: 1, delta: 1/1000, relation: unbounded",
+        "notion: approx, epsilon: 1/2, delta: 1/100, relation: unbounded",
+        protect="bounded",
+    )
+    found = [float(epsilon) for epsilon, _ in Pairs().charge(stated, of(PAIR))]
+    assert found == [0.75, 1, 1.5, 2]
+    least = {sum(way) for way in product((0.75, 0.5 + 0.5, 0.5 + 1, 1 + 1), repeat=2)}
+    found = [float(epsilon) for epsilon, _ in Pairs().charge(stated, of(PAIR, 2))]
+    assert {*found} <= least and found[0] == 1.5
 
 
 def test_paths_in_which_the_order_matters() -> None:

@@ -416,7 +416,7 @@ def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> No
 
 
 def test_two_equal_blocks_may_take_unlike_guarantees() -> None:
-    """A replaced row is in both blocks `q`: (1, 1/100) for one and (2, 1/1000) for the other, too."""
+    """A replaced row is in both blocks `q`: (1, 1/100) for one, (2, 1/1000) for the other."""
     text = spec(
         "c.q",
         "guarantees: [{notion: approx, epsilon: 2, delta: 1e-3, stated_on: t, relation: bounded}, "
