@@ -34,6 +34,7 @@ from dpcompose.curves.backends.lattice.tuning import (
     FINE,
     KEPT,
     MAX_POINTS,
+    MOST_LOG,
     MOST_POINTS,
     TOLERANCE,
 )
@@ -226,9 +227,10 @@ class Grid:
         # Laws take longer than responses, so that ε may grow by ten times the tolerance.
         step = math.sqrt(40 * TOLERANCE * center / ((1 + theta) * pieces))
         slow = any(isinstance(part, Grouped) for part, _ in self.asked.others)
-        most = MAX_POINTS // 2 if self.shared is None and not slow else MOST_POINTS
-        # Neither the window nor the law of any part has too many points there.
-        least = max(span / most, 2 * self.longest / MAX_POINTS)
+        most = MAX_POINTS // 4 if self.shared is None and not slow else MOST_POINTS
+        # Neither the window nor the law of any part has too many points there; no answer depends on
+        # how far beyond doubles e to a loss is.
+        least = max(span / most, min(self.longest, MOST_LOG) / MAX_POINTS)
         step = max(min(step, self.least / _FINE, self.longest / FINE), least)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)

@@ -29,9 +29,9 @@ TAIL = 1e-65
 #: Standard deviations beyond which a normal law has about TAIL on either side.
 NORMAL_TAIL = 17.0
 #: A tilted chance of e^-NATS is nothing beside those that decide the answer: so much is left out
-#: beyond a window or a quadrature, frequencies at which a characteristic function is below that
-#: count as 0, and e^-step counts as nothing beside 1 on a grid that is wider.
-NATS = 46.0
+#: beyond a window, frequencies at which a characteristic function is below that count as 0, and
+#: e^-step counts as nothing beside 1 on a grid that is wider.
+NATS = 40.0
 #: No e to more than this is computed, so that sums of such powers are doubles; e to minus this is
 #: nothing.
 MOST_LOG = 600.0

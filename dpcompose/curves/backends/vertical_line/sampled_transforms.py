@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.lattice.tuning import FINE, MOST_LOG, MOST_POINTS, NATS, TOLERANCE
+from dpcompose.curves.backends.lattice.tuning import FINE, MOST_LOG, MOST_POINTS, TOLERANCE
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
     ROUNDINGS,
@@ -27,6 +27,8 @@ from dpcompose.curves.backends.vertical_line.transforms import (
 from dpcompose.curves.rounding.doubles import LEAST, UNIT
 from dpcompose.curves.rounding.exact import sqrt_up
 
+#: A sum over nodes leaves out at most e^-_NATS, for each loss.
+_NATS = 46.0
 #: The density of a loss is bounded from below by a step function with so many steps, which is cut
 #: off at each of these shares of its maximum; the best bound of the transform is taken.
 _CELLS, _LEVELS = 192, (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4)
@@ -146,7 +148,7 @@ class SampledGaussians(Transforms):
     def nodes(self, theta: float, most: float) -> _Nodes | None:
         """Returns a quadrature rule at the tilt `theta` that is good for all t up to `most`; None
         if it takes too many nodes."""
-        mu, reach = float(self.mu.max()), math.sqrt(2 * NATS) + 0.1
+        mu, reach = float(self.mu.max()), math.sqrt(2 * _NATS) + 0.1
         if self.added:
             # y is at least 1-q.
             reach = math.sqrt(reach**2 - 2 * theta * math.log1p(-float(self.q.max())))
@@ -159,7 +161,7 @@ class SampledGaussians(Transforms):
             grown = strip**2 / 2 + most * mu * strip
             if self.added:
                 grown -= theta * math.log(math.cos(mu * strip / 2))
-            width = max(width, 2 * math.pi * strip / (NATS + grown + 1))
+            width = max(width, 2 * math.pi * strip / (_NATS + grown + 1))
         # Of few bits, so that the places are exact.
         mantissa, exponent = math.frexp(width)
         width = math.ldexp(math.floor(mantissa * 1024), exponent - 10)
@@ -173,7 +175,7 @@ class SampledGaussians(Transforms):
         last = np.log1p(self.q * np.expm1(z[:, -1])) * self._power(theta) - float(x[-1]) ** 2 / 2
         slip = 2 * UNIT * (np.abs(mus * x) + mus * mus)
         off = UNIT * (4 + 4 * np.abs(logs))
-        return _Nodes(z, logs, slip, off, 3 * math.exp(-NATS), last)
+        return _Nodes(z, logs, slip, off, 3 * math.exp(-_NATS), last)
 
     def cells(self, theta: float) -> tuple[Floats, Floats]:
         """Returns edges of z, ascending, a row for each loss, and for the cells between them a
