@@ -1,4 +1,4 @@
-"""What an entry of the theorem book is.
+"""The types of the theorem book: an entry, its hypotheses, and the roles in which it is used.
 
 A theorem that computes is a function of plain numbers, entered with what decides where it is used:
 its roles, and the hypotheses that are checked there. What readers are told beside is data of the

@@ -249,8 +249,8 @@ class AlongMap(LossRules):
         return Choice(loss, tuple(branches), alike != 1, alike)
 
     def unchanged(self, state: State) -> Walk:
-        """Bounds the loss by that of the same change below a random map, which is part of the only
-        release."""
+        """Bounds the loss below a random map that is part of the only release that depends on it:
+        what the map reads changes, and guarantees stated there or above cover the map."""
         if self.below.above is None:
             raise Refused("what is drawn is not part of one release")
         after = self._below(state, as_it_is)

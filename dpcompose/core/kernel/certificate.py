@@ -150,7 +150,7 @@ def rules_of(algebra: LossAlgebra, place: Place) -> Iterator[LossRules]:
     for below in place.derived:
         yield AlongMap(algebra, place, below)
     for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-        yield OverBlocks(algebra, False, place, partition, blocks)
+        yield OverBlocks(algebra, place, partition, blocks)
 
 
 #: The version of the format; it grows when a reader of an older one could misread a line.

@@ -38,11 +38,9 @@ class OverBlocks(LossRules):
     """The rules that bound the loss of a change over the blocks of one partition.
 
     `place`: the dataset that is split; `blocks`: a place for each class of equal blocks.
-    `charge_all`: every block is charged at its worst, whichever a row can be in.
     """
 
     algebra: LossAlgebra
-    charge_all: bool
     place: Place
     partition: Partition
     blocks: Sequence[Place]
@@ -92,8 +90,8 @@ class OverBlocks(LossRules):
             raise Refused("it is for rows that are followed to their blocks")
 
     def _losses(self, state: State, become: Callable[[ChangeUnit], ChangeUnit | None]) -> Walk:
-        """Returns, as the result of a walk, (change of one block, its loss) for each class of
-        blocks.
+        """Requests the loss of one block of each class, and returns (change of the block, loss) for
+        each.
 
         `become`: returns what a unit of the change is in a block; None: it is not there.
         """
@@ -141,8 +139,6 @@ class OverBlocks(LossRules):
             stays = ChangeUnit(Kind.PAIR, (0, 1), leaf.kept)
             both = yield from self._losses(state, become(stays))
         rule = rule_for(self.partition, leaf, sizes)
-        if self.charge_all:
-            return self._all_blocks(once, both, pair)
         old, whole = [x for _, x in once], [x for _, x in both]
         entered = None if new is None else [x for _, x in new]
         loss, hits = self.algebra.worst_blocks(rule, old, whole, entered)
@@ -155,28 +151,6 @@ class OverBlocks(LossRules):
     def _directed(self, end: ChangeUnit) -> ChangeUnit:
         """Returns an end of a replaced row, with its direction where the loss depends on it."""
         return end._replace(directed=self.place.leans)
-
-    def _all_blocks(
-        self,
-        once: Sequence[tuple[State, Loss]],
-        both: Sequence[tuple[State, Loss]],
-        pair: bool,
-    ) -> Choice:
-        """Returns the loss of a row that may be in all blocks: the sum over blocks of the loss
-        `once`, or, for a replaced row (`pair`), of a loss that covers `once` and `both`.
-
-        For each class of blocks a change and its loss: `once` of a row added or removed, `both` of
-        a row replaced.
-        """
-        sizes = self.sizes
-        losses = [
-            self.algebra.worst_case([a[1], b[1]] if pair else [a[1]])
-            for a, b in zip(once, both, strict=True)
-        ]
-        total = self.algebra.add(
-            self.algebra.times(loss, n) for loss, n in zip(losses, sizes, strict=True)
-        )
-        return Choice(total, ())
 
     def one_user(self, state: State) -> Walk:
         """Bounds the loss of all rows of one privacy unit over the blocks, given their largest
@@ -191,8 +165,6 @@ class OverBlocks(LossRules):
             most = self.partition.max_blocks_per_unit or sum(sizes)
         most = min(most, sum(sizes), sum(sizes) if hits is None else hits)
         per_block = _smaller_or_other(rows, self.partition.max_rows_per_block)
-        if self.charge_all:
-            most, hits = sum(sizes), None
 
         def holding(size: int | None) -> Walk:
             here = leaf._replace(ends=(0,), size=size)

@@ -256,7 +256,7 @@ def mixed(
     `more`: for each part that may be drawn of the rows that only the first table has, its chance w
     and its loss (ε, δ), against a sample with none of these rows; the chances sum to 1. `fewer`:
     the same for the rows that only the second table has, v and (ε', δ'). `rising`: each ε is raised
-    to the largest one before it, as a fixed-size sample needs (`profile.replaced_rows`).
+    to the largest one before it, as a fixed-size sample needs (`several_rows.replaced_rows`).
 
     Given the rest of the sample let μ₀ be the law of the output with none of these rows. The law
     with a part is between e^-ε·(μ₀ - δ) and e^ε·μ₀ + δ, so that the first table is (ln(Σ w·e^ε / Σ

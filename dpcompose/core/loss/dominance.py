@@ -39,7 +39,8 @@ PURE = "pure DP"
 #: The size of a loss by bounds that all hold: (ε of a step, number of steps); a response is one
 #: step, and so is noise at a shift.
 Steps = tuple[tuple[Fraction, int], ...]
-#: What is left of it: for each bound (ε, remaining steps, False), or (ε, remaining ε, True).
+#: What of such a loss is not yet used to cover others: for each bound (ε, steps left, False), or
+#: (ε, ε left, True).
 _Room = tuple[tuple[Fraction, Fraction, bool], ...]
 
 
@@ -205,7 +206,7 @@ def _summary(atom: MechanismLossOptions) -> Summary | None:
 
 
 class _AtomSum(NamedTuple):
-    """The atoms of a pattern by kind.
+    """A pattern split into scalar sums, losses that others may cover, and the rest.
 
     `packed`: the losses of each family, with their counts; the sums of Gaussian μ² and of ρ; the
     chance that no failure happens; and all other atoms.

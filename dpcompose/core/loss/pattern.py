@@ -42,8 +42,8 @@ from dpcompose.curves.families import PureSteps
 class MechanismLossOptions:
     """An atom of patterns: the loss of one mechanism for one change, as bounds each of which holds.
 
-    Equal objects are one object, since patterns are compared by their atoms very often. `about`
-    caches what `size` computes from the options.
+    There is one object for each tuple of options, so that patterns are compared by the identity of
+    their atoms. `about` caches what `size` computes from the options.
     """
 
     __slots__ = ("__weakref__", "about", "options")
@@ -64,11 +64,12 @@ class MechanismLossOptions:
         return known
 
     def __repr__(self) -> str:
-        return f"Atom({self.options!r})"
+        return f"MechanismLossOptions({self.options!r})"
 
 
 class TracedCharge(NamedTuple):
-    """The origin of an atom: a mechanism, the dataset that it reads, and the change there."""
+    """The mechanism, the dataset that it reads and the change there that an atom stands for: for
+    reports alone."""
 
     mechanism: str
     dataset: str

@@ -95,7 +95,8 @@ NEARLY = 1 - 1e-9
 
 #: The most rows that change alike for which every number of drawn rows is considered.
 MOST_ROWS = 8
-#: So often a row is drawn with replacement, each other number counts as the next of these or all.
+#: The numbers of times that a row is drawn with replacement which are told apart; another number
+#: counts as the next one of these, or as the size of the sample.
 _TIMES = (1, 2, 3, 4, 6, 9, 14)
 
 
@@ -194,8 +195,7 @@ class Patterns(LossAlgebra):
     def behind(
         self, ordered: Sequence[tuple[UndominatedLosses, int]], most: int
     ) -> list[tuple[LossMultiset, int]]:
-        """Returns patterns with counts, the i-th of which dominates the i-th and all later of these
-        losses.
+        """Returns patterns with counts, of which entry i dominates the losses from the i-th on.
 
         `ordered`: losses with their counts, the largest first; `most`: how many of the i are
         needed.
@@ -390,7 +390,7 @@ class Patterns(LossAlgebra):
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int
     ) -> UndominatedLosses:
         """Returns the loss of one replaced row under Poisson samples as a curve: see
-        `profile.exchange`."""
+        `curves.backends.lattice.samples.exchanged`."""
         if not once:
             return self.times(self.coupled([(rate, both)]), rounds)
         end, whole = covering(once), covering(both) if both else None
@@ -451,7 +451,7 @@ class Patterns(LossAlgebra):
         once: Sequence[UndominatedLosses],
         replaced: Sequence[UndominatedLosses],
     ) -> UndominatedLosses:
-        """Returns the loss of several rows through one Poisson sample: see `profile.sampled_rows`.
+        """Returns the loss of several rows through a Poisson sample: `several_rows.sampled_rows`.
 
         `like`: the sample, without its losses. `once`: the loss in the sample of each number of
         additional rows that `like` distinguishes; `replaced`: the losses of 1, 2, … rows replaced
@@ -478,7 +478,7 @@ class Patterns(LossAlgebra):
         self, chances: Sequence[Fraction], losses: Sequence[UndominatedLosses]
     ) -> UndominatedLosses:
         """Returns the loss of replaced rows of which a sample holds some: see
-        `profile.replaced_rows`.
+        `curves.backends.lattice.several_rows.replaced_rows`.
 
         Parameters: see `LossAlgebra.number_drawn`.
         """

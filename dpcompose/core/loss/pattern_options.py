@@ -80,8 +80,8 @@ def any_of(loss: UndominatedLosses, most: int) -> LossMultiset:
 
 
 def read_together(patterns: Sequence[LossMultiset]) -> Iterator[tuple[Curve, ...]]:
-    """Yields ways of turning each pattern (a multiset of losses with alternative bounds) into one
-    composition.
+    """Yields compositions of patterns, each of which takes one of the alternative bounds of every
+    loss.
 
     Each way is one composition for each pattern. The i-th way has the i-th composition of each, or
     its last one if it has fewer; the last way has the last composition of each, which may be the

@@ -106,7 +106,7 @@ class Effort:
 
 
 def in_pure(walk: Walk) -> Walk:
-    """Runs a walk (see `Walk`) so that each loss it requests is asked for in pure DP; returns its
+    """Runs a walk (see `Walk`), asks for each loss that it requests in pure DP, and returns its
     result."""
     sent: Loss = None
     while True:

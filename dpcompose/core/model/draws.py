@@ -1,4 +1,4 @@
-"""Random maps: how often samples are drawn, and how many releases depend on one outcome."""
+"""How often a sample is drawn, and how many releases depend on the outcome of one random map."""
 
 from __future__ import annotations
 

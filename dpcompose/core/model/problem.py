@@ -7,13 +7,14 @@ partitions into blocks. Blocks with identical content are one `BlockClass` with 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.neighbouring import Relation, RelationKind
+from dpcompose.core.change.partitions.by_membership import ByMembership
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.notions.guarantee import Guarantee
@@ -264,32 +265,51 @@ class Problem:
             )
         ]
         roots = [self.roots[number] for number in read]
-        copies: dict[int, Dataset] = {}
-        # Children before their parents.
-        for dataset in reversed(list(_below([root.dataset for root in roots]))):
-            copies[id(dataset)] = replace(
-                dataset,
-                mechanisms=[each for each in dataset.mechanisms if each.name not in names],
-                derived=[copies[id(each)] for each in dataset.derived],
-                partitions=[
-                    replace(
-                        partition,
-                        classes=[
-                            BlockClass(each.names, copies[id(each.dataset)])
-                            for each in partition.classes
-                        ],
-                    )
-                    for partition in dataset.partitions
-                ],
-            )
         places = {number: place for place, number in enumerate(read)}
         return replace(
             self,
-            roots=[replace(root, dataset=copies[id(root.dataset)]) for root in roots],
+            roots=_copies(roots, lambda mechanism: mechanism.name not in names),
             apart=tuple(
                 frozenset(places[each] for each in apart if each in places) for apart in self.apart
             ),
         )
+
+    def with_rows_in_all_blocks(self) -> Problem:
+        """Returns the problem in which a row may be in every block of a partition at once."""
+
+        def overlapping(partition: Partition) -> Partition:
+            kind = ByMembership(partition.size)
+            return replace(partition, kind=kind, max_blocks_per_unit=None, max_rows_per_block=None)
+
+        return replace(self, roots=_copies(self.roots, split=overlapping))
+
+
+def _copies(
+    roots: Sequence[Root],
+    keep: Callable[[Mechanism], bool] = lambda _: True,
+    split: Callable[[Partition], Partition] = lambda partition: partition,
+) -> list[Root]:
+    """Returns copies of roots and of all datasets below, with the mechanisms that `keep` holds for,
+    and partitions as `split` changes them."""
+    copies: dict[int, Dataset] = {}
+    # Children before their parents.
+    for dataset in reversed(list(_below([root.dataset for root in roots]))):
+        partitions = [
+            replace(
+                split(partition),
+                classes=[
+                    BlockClass(each.names, copies[id(each.dataset)]) for each in partition.classes
+                ],
+            )
+            for partition in dataset.partitions
+        ]
+        copies[id(dataset)] = replace(
+            dataset,
+            mechanisms=[each for each in dataset.mechanisms if keep(each)],
+            derived=[copies[id(each)] for each in dataset.derived],
+            partitions=partitions,
+        )
+    return [replace(root, dataset=copies[id(root.dataset)]) for root in roots]
 
 
 def _below(datasets: Sequence[Dataset]) -> Iterator[Dataset]:

@@ -66,11 +66,11 @@ class Place:
     the root.
 
     A guarantee on an ancestor holds over everything random between that ancestor and the dataset
-    read, so that it can be used in one of two ways (theory, section 7). Either the outcomes of all
-    random maps down to depth `given` are taken as given, and only guarantees on datasets at that
-    depth or further down say something. Or a random map is part of the one release that depends on
-    it: `whole` is then the dataset that it makes, seen as such a part, and in it and below it
-    `above` is the depth of what the map reads, at which or further up guarantees must be stated.
+    read, so that it can be used in one of two ways (theory, section 7). `given`: the outcomes of
+    all random maps down to this depth are taken as given, and only guarantees on datasets at this
+    depth or further down say something. `above`: a random map is part of the one release that
+    depends on it; this is the depth of the dataset that the map reads, and only guarantees there or
+    further up say something. `whole`: the place of the same dataset, seen in this second way.
     """
 
     dataset: Dataset
@@ -331,15 +331,15 @@ def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int
 
 
 def alone(edges: Sequence[Edge]) -> tuple[int, bool]:
-    """Returns two facts about what may be ignored because it does not reach the end of a path of
-    edges.
+    """Returns for a path of edges (reached, one end): how many edges from the start rows that are
+    lost may be ignored, and whether one end of a replaced row may be ignored if it is lost.
 
-    The first: so many edges from the start, the rows of one privacy unit that have not arrived
-    there may be ignored, since the output has the same distribution without them. The count ends
+    `reached`: after so many edges the rows of one privacy unit that have not arrived may be
+    ignored, since the output has the same distribution without them. The count ends
     before a sample, which drops some of the rows that arrive; and, once a row may give several,
     before a random choice of several rows, whose distribution depends on their number, or a second
-    choice, whose order may differ. The second: whether the old or the new row of a replacement may
-    be ignored if it does not arrive; a sample draws both or neither.
+    choice, whose order may differ. `one end`: the old or the new row of a replacement may be
+    ignored if it does not arrive; a sample draws both or neither.
     """
     reached: int | None = None
     several, chosen, one_end = False, False, True

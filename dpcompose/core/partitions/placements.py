@@ -1,7 +1,7 @@
 """The ways in which one row can be in the blocks of a partition, and the worst of them at once.
 
-Every single way, and the rules of `allocation` and `pattern_spread` for the worst way, follow from
-the sets of blocks that the row can be in (`Whereabouts`).
+Both follow from the sets of blocks that the row can be in (`Whereabouts`): the list of all ways,
+and the worst way, by `allocation` for amounts and by `pattern_spread` for patterns.
 """
 
 from __future__ import annotations

@@ -40,13 +40,11 @@ Costs = dict[State, dict[int, KnownCost]]
 class Accountant:
     """Computes the largest losses of changes of datasets in one algebra, and caches them.
 
-    `costs`: the costs of mechanisms that are known; `charge_all`: charge every block at its worst,
-    as sequential composition does if every mechanism reads the whole table.
+    `costs`: the costs of mechanisms that are known.
     """
 
     algebra: LossAlgebra
     costs: Costs = field(default_factory=dict)
-    charge_all: bool = False
     effort: Effort = field(default_factory=Effort)
     _known: dict[tuple[int, State], Answer] = field(default_factory=dict, init=False)
     _pure: Accountant | None = field(default=None, init=False)
@@ -55,14 +53,8 @@ class Accountant:
     def pure(self) -> Accountant:
         """Returns the accountant that computes the losses in pure DP that this one needs."""
         if self._pure is None:
-            made = Accountant(Scalars(Notion.PURE))
-            self._pure = made.charging_all() if self.charge_all else made
+            self._pure = Accountant(Scalars(Notion.PURE))
         return self._pure
-
-    def charging_all(self) -> Accountant:
-        """Returns an accountant that charges every block at its worst, with the mechanism costs of
-        this one."""
-        return Accountant(self.algebra, self.costs, True, Effort(0))
 
     def answer(self, place: Place, state: State) -> Answer:
         """Returns the largest loss of all mechanisms at and below `place` for the change `state` of
@@ -122,16 +114,15 @@ class Accountant:
         choices: list[Choice] = []
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))
-        if not self.charge_all:
-            for numbers in joint_distance.groups(place):
-                joint = yield from tried(joint_distance.together(algebra, place, numbers, state))
-                if joint is not None:
-                    alone = [choices[number].loss for number in numbers]
-                    better = joint_distance.better(algebra, joint, alone)
-                    for number, choice in zip(numbers, better, strict=False):
-                        choices[number] = choice
+        for numbers in joint_distance.groups(place):
+            joint = yield from tried(joint_distance.together(algebra, place, numbers, state))
+            if joint is not None:
+                alone = [choices[number].loss for number in numbers]
+                better = joint_distance.better(algebra, joint, alone)
+                for number, choice in zip(numbers, better, strict=False):
+                    choices[number] = choice
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
-            rules = OverBlocks(algebra, self.charge_all, place, partition, blocks)
+            rules = OverBlocks(algebra, place, partition, blocks)
             choices.append((yield from self._over_blocks(rules, state)))
         loss = algebra.add([*own, *(choice.loss for choice in choices)])
         return Answer(loss, own, tuple(choices))
@@ -254,8 +245,6 @@ class Accountant:
         """Returns the best bound for several units over blocks: by all ways if few, else by a path
         of units."""
         bound: Choice = yield from rules.units(state, lambda s: self._over_blocks(rules, s))
-        if rules.charge_all:
-            return bound
         # All that one unit further up has become may lose less than its parts by themselves.
         outermost = rules.units(state, lambda s: self._over_blocks(rules, s), outermost=True)
         coarser = yield from tried(outermost)

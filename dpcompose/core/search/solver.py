@@ -18,7 +18,6 @@ from dpcompose.core.loss.pattern_algebra import Patterns, either
 from dpcompose.core.loss.walk import Answer, Choice
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism, Problem, Root
-from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
@@ -230,11 +229,9 @@ class Solver:
         self._costs: dict[LossAlgebra, Costs] = {} if like is None else like._costs
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
 
-    def charged(self, solution: Solution) -> tuple[Answer, ...]:
-        """Returns the loss of each root if every block were charged, whichever the worst change
-        reaches."""
-        accountant, goal = solution.accountant.charging_all(), self.problem.goal
-        return tuple(accountant.answer(top, initial(root, top, goal)) for root, top in self.tops)
+    def with_rows_in_all_blocks(self) -> Solver:
+        """Returns a solver of the problem in which a row may be in every block of a partition."""
+        return Solver(self.problem.with_rows_in_all_blocks(), like=self)
 
     def _solve(self, algebra: LossAlgebra) -> Solution:
         """Returns the worst change in the algebra, with its loss."""

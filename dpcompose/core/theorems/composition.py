@@ -47,7 +47,7 @@ ONE_DATASET = checked(
     Setting,
     "one dataset",
     "all mechanisms read the same dataset",
-    lambda it: it.in_full is not None or not any(place.depth for place, _ in it.statements()),
+    lambda it: it.on_roots or not any(place.depth for place, _ in it.statements()),
     "not every mechanism reads `{0.top.dataset.name}` itself",
 )
 BOUNDED_EACH = Hypothesis(

@@ -82,14 +82,13 @@ class Asked(NamedTuple):
 class Setting(NamedTuple):
     """A problem with its losses in one notion, as theorems are asked about it.
 
-    `solution`: the worst change that a search found, with the answers it comes from. `in_full`: the
-    loss in each root if every block were charged, where each mechanism is taken together with the
-    maps before it, as one that reads the root; else None.
+    `solution`: the worst change that a search found, with the answers it comes from. `on_roots`:
+    each mechanism is taken together with the maps before it, as one that reads a root.
     """
 
     solver: Solver
     solution: Solution
-    in_full: tuple[Answer, ...] | None = None
+    on_roots: bool = False
 
     @property
     def problem(self) -> Problem:
@@ -113,17 +112,13 @@ class Setting(NamedTuple):
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """Returns the loss in each root, for the worst change or with every block charged."""
-        if self.in_full is not None:
-            return self.in_full
+        """Returns the loss in each root, for the worst change."""
         return tuple(each.answer for each in self.solution.visits if each.via is None)
 
     @property
     def loss(self) -> Loss:
-        """Returns the total loss, for the worst change or with every block charged."""
-        if self.in_full is None:
-            return self.solution.loss
-        return self.algebra.add(answer.loss for answer in self.in_full)
+        """Returns the total loss, for the worst change."""
+        return self.solution.loss
 
     @property
     def top(self) -> Place:

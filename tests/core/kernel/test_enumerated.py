@@ -73,7 +73,7 @@ def rules_for(partition: str, algebra: Scalars | Pairs, table: str = "{}") -> Ov
         ),
     )
     top = top_of(problem)
-    return OverBlocks(algebra, False, top, top.dataset.partitions[0], top.blocks[0])
+    return OverBlocks(algebra, top, top.dataset.partitions[0], top.blocks[0])
 
 
 def loss_of(block: int, rows: int, ends: int, power: int) -> Fraction:

@@ -296,9 +296,7 @@ def test_a_unit_that_stays_is_no_longer_displaced() -> None:
 # --- partitions ----------------------------------------------------------------------------------
 
 
-def over(
-    partition: str, algebra: Scalars | Pairs = PURE, table: str = "{}", charge_all: bool = False
-) -> OverBlocks:
+def over(partition: str, algebra: Scalars | Pairs = PURE, table: str = "{}") -> OverBlocks:
     """The rules for a partition whose blocks are `x`, `y` and `z`, each read by a mechanism."""
     problem = problem_of(
         f"people: {table}\nparts: {{from: people, partition: {partition}}}",
@@ -308,7 +306,7 @@ def over(
         ),
     )
     top = top_of(problem)
-    return OverBlocks(algebra, charge_all, top, top.dataset.partitions[0], top.blocks[0])
+    return OverBlocks(algebra, top, top.dataset.partitions[0], top.blocks[0])
 
 
 COSTS = {"x": F(1), "y": F(2), "z": F(4)}
@@ -335,7 +333,6 @@ def test_one_row_is_in_the_worst_block_it_can_be_in() -> None:
     assert lost(over(VALUE), "one_row", of(PAIR)) == 2 + 4  # out of one, into another
     assert lost(over(MEMBERS), "one_row", of(SINGLE)) == 2 + 4
     assert lost(over(MEMBERS), "one_row", of(PAIR)) == 1 + 2 + 4  # two before, two after: all
-    assert lost(over(VALUE, charge_all=True), "one_row", of(SINGLE)) == 7
 
 
 def sampled(*more: str) -> OverBlocks:
@@ -351,7 +348,7 @@ def sampled(*more: str) -> OverBlocks:
         "bounded",
     )
     top = top_of(problem)
-    return OverBlocks(PURE, False, top, top.dataset.partitions[0], top.blocks[0])
+    return OverBlocks(PURE, top, top.dataset.partitions[0], top.blocks[0])
 
 
 def one_way(rules: OverBlocks) -> Callable[[Place, State], Loss]:

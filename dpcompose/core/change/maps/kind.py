@@ -24,7 +24,7 @@ class Gives(Enum):
 
     ONE = "at most one row"
     SEVERAL = "some rows"
-    DEPENDS = "that depends on other rows, or on chance"
+    DEPENDS = "depends on other rows or on chance"
 
 
 class RowSelection(Enum):
