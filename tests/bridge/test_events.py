@@ -149,7 +149,7 @@ def test_random_trees_have_the_epsilon_of_the_library(relation: str, seed: int) 
 # --- each class -----------------------------------------------------------------------------------
 
 #: Event, relation, and the mechanism that it becomes.
-CLASSES: list[tuple[dict[str, Any], str | None, dict[str, Any]]] = [
+CLASSES: list[Any] = [
     (GAUSS, None, {"mechanism": "gaussian", "sigma": "1.0", "sensitivity": "1"}),
     (
         GAUSS,

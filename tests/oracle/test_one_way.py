@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from asked import report, spec
 
-import dpcompose
 from dpcompose.core.change.maps.flatten import Flatten
 from dpcompose.core.change.maps.group import Group
 from dpcompose.core.change.maps.stable import Stable
@@ -23,40 +23,31 @@ from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import ChangeUnit, Kind
 
 
-def spec(protect: str, datasets: str, released: str, more: str) -> str:
-    return f"""dpcompose: 1
-protect: {protect}
-datasets:
-  people: {{unit: person}}
-{datasets}
-mechanisms:
-{released}
-report: {{{more}}}
-"""
-
-
 @cache
 def told(text: str, recheck: bool = True) -> list[float]:
     """The δ at each ε, or the ε at each δ."""
-    report = dpcompose.analyze(text, recheck=recheck)
-    assert report.status == "ok", report.findings
-    values: list[Any] = [each.value for each in (*report.at_epsilon, *report.at_delta)]
+    found = report(text, recheck=recheck)
+    values: list[Any] = [each.value for each in (*found.at_epsilon, *found.at_delta)]
     return [float(value) for value in values]
 
 
 def in_blocks(cap: int, rate: str, epsilon: float, blocks: int, at: list[float]) -> str:
     """Each block of capped rows has a sample, and a guarantee for all rows of a user."""
     datasets = [
-        f"  few: {{from: people, map: {{kind: cap, rows: {cap}, keep: first, order: day}}}}",
-        f"  part: {{from: few, partition: {{by: value, blocks: {blocks}}}}}",
+        f"few: {{from: rows, map: {{kind: cap, rows: {cap}, keep: first, order: day}}}}",
+        f"part: {{from: few, partition: {{by: value, blocks: {blocks}}}}}",
     ]
     released = []
     for i in range(blocks):
-        datasets.append(f"  s{i}: {{from: part.{i}, map: {{kind: sample, poisson: {rate}}}}}")
-        said = f"notion: pure, epsilon: {epsilon}, relation: user"
-        released.append(f"  - {{name: m{i}, reads: s{i}, {said}}}")
-    more = f"epsilon: [{', '.join(map(str, at))}]"
-    return spec("user", "\n".join(datasets), "\n".join(released), more)
+        datasets.append(f"s{i}: {{from: part.{i}, map: {{kind: sample, poisson: {rate}}}}}")
+        released.append(f"reads: s{i}, notion: pure, epsilon: {epsilon}, relation: user")
+    return of_users("\n".join(datasets), *released, asks=f"epsilon: [{', '.join(map(str, at))}]")
+
+
+def of_users(datasets: str, *released: str, asks: str, protect: str = "user") -> str:
+    """Returns a spec about people."""
+    more, root = f"report: {{{asks}}}", "{unit: person}"
+    return spec(*released, protect=protect, root=root, datasets=datasets, more=more)
 
 
 def truth(cap: int, rate: float, epsilon: float, blocks: int, at: float) -> float:
@@ -100,19 +91,19 @@ def test_a_user_goes_from_all_sampled_blocks(
 
 
 ROWS = [
-    "  one: {from: people, map: {kind: group, by: person}}",
-    "  one: {from: people, map: {kind: cap, rows: 1, keep: first, order: day}}",
-    "  one: {from: people, map: {kind: cap, rows: 1, keep: random}}",
+    "one: {from: rows, map: {kind: group, by: person}}",
+    "one: {from: rows, map: {kind: cap, rows: 1, keep: first, order: day}}",
+    "one: {from: rows, map: {kind: cap, rows: 1, keep: random}}",
 ]
 
 
 @pytest.mark.parametrize("made", ROWS)
 def test_training_that_draws_users_is_training_that_draws_rows(made: str) -> None:
-    steps = "  - {name: m, reads: s, mechanism: gaussian, sigma: 1, sensitivity: 1, count: 1000}"
-    sampled = "  s: {from: %s, map: {kind: sample, poisson: 0.01}}"
-    drawn_users = spec("user", f"{made}\n{sampled % 'one'}", steps, "delta: [1e-6]")
-    [users] = told(drawn_users, recheck=False)
-    [rows] = told(spec("unbounded", sampled % "people", steps, "delta: [1e-6]"), recheck=False)
+    steps = "mechanism: gaussian, sigma: 1, sensitivity: 1, count: 1000"
+    sampled, asks = "s: {from: %s, map: {kind: sample, poisson: 0.01}}", "delta: [1e-6]"
+    drawn_users = of_users(f"{made}\n{sampled % 'one'}", steps, asks=asks)
+    drawn_rows = of_users(sampled % "rows", steps, asks=asks, protect="unbounded")
+    [users], [rows] = (told(each, recheck=False) for each in (drawn_users, drawn_rows))
     assert users == pytest.approx(rows, rel=1e-9)
     assert users == pytest.approx(2.1245151712, rel=1e-6)
 

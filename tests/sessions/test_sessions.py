@@ -126,7 +126,7 @@ for each in sorted(HERE.glob("*.session")):
     above, *others = sessions_of(each)
     with_git = any("git init" in head for head, _ in above)  # many processes for each session
     for number, session in enumerate(others, 1):
-        marks = [pytest.mark.slow] if with_git and number > 2 else []
+        marks = [pytest.mark.slow] if with_git and number > 1 else []
         name = f"{each.stem}: {session[0][0][4:]}"
         CASES.append(pytest.param(each, number, id=name, marks=marks))
 

@@ -49,7 +49,7 @@ def bound(text: str) -> float:
 def losses(root: Root, added: bool) -> np.ndarray:
     """P-masses of the loss of one step on multiples of STEP, rounded to the nearest; by scipy."""
     rate, sigma, _ = root
-    x = np.linspace(-12 * sigma, 12 * sigma + 1, 400_001)
+    x = np.linspace(-12 * sigma, 12 * sigma + 1, 100_001)
     odds = np.log1p(rate * np.expm1((2 * x - 1) / (2 * sigma**2)))
     plain = norm.pdf(x, scale=sigma)
     density, loss = (plain, -odds) if added else (plain * np.exp(odds), odds)

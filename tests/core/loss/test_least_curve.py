@@ -78,13 +78,9 @@ def test_pure_and_gaussian() -> None:
 
 @cache
 def told(guarantees: str, distance: int, delta: str, count: int = 1) -> float:
-    report = dpcompose.analyze(
-        f"dpcompose: 1\nprotect: {{relation: unbounded, distance: {distance}}}\n"
-        "datasets: {t: {}}\nmechanisms:\n"
-        f"  - {{name: a, reads: t, count: {count}, guarantees: [{guarantees}]}}\n",
-        deltas=[F(delta)],
-    )
-    value = report.at_delta[0].value
+    protect = f"{{relation: unbounded, distance: {distance}}}"
+    text = spec(f"count: {count}, guarantees: [{guarantees}]", protect=protect)
+    value = dpcompose.analyze(text, deltas=[F(delta)]).at_delta[0].value
     return math.inf if value is None else float(value)
 
 

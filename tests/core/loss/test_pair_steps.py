@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from asked import spec
 from mpmath import mp, mpf
 from reference import lattice, powers
 
@@ -93,15 +94,12 @@ def test_where_nothing_is_known_beside_the_sum() -> None:
 @pytest.mark.parametrize("protect", ["bounded", "{relation: unbounded, distance: 2}"])
 @pytest.mark.parametrize("count", [1, 12])
 def test_two_steps_at_a_delta(protect: str, count: int) -> None:
-    spec = (
-        f"dpcompose: 1\nprotect: {protect}\ndatasets: {{t: {{}}}}\nmechanisms:\n"
-        "  - {name: a, reads: t, notion: approx, epsilon: 0.2, delta: 1e-7, relation: unbounded, "
-        f"count: {count}}}\n"
-    )
+    said = f"notion: approx, epsilon: 0.2, delta: 1e-7, relation: unbounded, count: {count}"
+    text = spec(said, protect=protect)
     deltas = [F("1e-5"), F("0.01"), F("0.2")]
     law = powers.path([powers.step(F("0.2"), F("1e-7"))] * 2).law() ** count
     whole = lattice.response(F("0.4"), F("1e-7") * F(22214028, 10**7)) ** count
-    for delta, at in zip(deltas, dpcompose.analyze(spec, deltas=deltas).at_delta, strict=True):
+    for delta, at in zip(deltas, dpcompose.analyze(text, deltas=deltas).at_delta, strict=True):
         assert at.value is not None
         with mp.workdps(lattice.DIGITS):
             truth = law.epsilon(delta)
@@ -112,18 +110,17 @@ def test_two_steps_at_a_delta(protect: str, count: int) -> None:
 
 def test_the_worst_of_several_patterns_each_by_its_curve() -> None:
     """A row that moves between two of many blocks, or is replaced within one."""
-    spec = (
-        "dpcompose: 1\nprotect: bounded\ndatasets:\n  t: {}\n"
-        "  h: {from: t, partition: {by: value, blocks: 5000}}\nmechanisms:\n"
-        "  - {name: a, reads: 'h.*', notion: approx, epsilon: 0.5, delta: 1e-8, "
-        "relation: unbounded, count: 10}\n"
-        "  - {name: b, reads: t, notion: approx, epsilon: 0.1, delta: 1e-8, relation: unbounded, "
-        "count: 10}\n"
+    said = "delta: 1e-8, relation: unbounded, count: 10"
+    text = spec(
+        f"reads: h.*, notion: approx, epsilon: 0.5, {said}",
+        f"reads: rows, notion: approx, epsilon: 0.1, {said}",
+        protect="bounded",
+        datasets="h: {from: rows, partition: {by: value, blocks: 5000}}",
     )
     once, twice = (powers.path([powers.step(F("0.5"), F("1e-8"))] * n).law() for n in (1, 2))
     whole = powers.path([powers.step(F("0.1"), F("1e-8"))] * 2).law() ** 10
     deltas = [F("1e-6"), F("0.01"), F("0.2")]
-    for delta, at in zip(deltas, dpcompose.analyze(spec, deltas=deltas).at_delta, strict=True):
+    for delta, at in zip(deltas, dpcompose.analyze(text, deltas=deltas).at_delta, strict=True):
         assert at.value is not None
         with mp.workdps(lattice.DIGITS):
             worst = max((each * whole).epsilon(delta) for each in (once**20, twice**10))
