@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dpcompose.core.change.maps.kind import Map
 from dpcompose.core.change.neighbouring import Relation, RelationKind
-from dpcompose.core.change.partitions.by_membership import ByMembership
+from dpcompose.core.change.partitions import overlapping
 from dpcompose.core.change.partitions.partition_kind import PartitionKind
 from dpcompose.core.change.row_facts import Shape, Traits
 from dpcompose.core.notions.guarantee import Guarantee
@@ -277,11 +277,11 @@ class Problem:
     def with_rows_in_all_blocks(self) -> Problem:
         """Returns the problem in which a row may be in every block of a partition at once."""
 
-        def overlapping(partition: Partition) -> Partition:
-            kind = ByMembership(partition.size)
-            return replace(partition, kind=kind, max_blocks_per_unit=None, max_rows_per_block=None)
+        def split(old: Partition) -> Partition:
+            kind = overlapping(old.size)
+            return replace(old, kind=kind, max_blocks_per_unit=None, max_rows_per_block=None)
 
-        return replace(self, roots=_copies(self.roots, split=overlapping))
+        return replace(self, roots=_copies(self.roots, split=split))
 
 
 def _copies(

@@ -10,3 +10,8 @@ from dpcompose.core.change.partitions.partition_kind import PartitionKind
 PARTITIONS: dict[str, Form[PartitionKind]] = {
     kind.FORM.name: kind.FORM for kind in (by_value, by_key, by_position, by_membership, by_kinds)
 }
+
+
+def overlapping(blocks: int) -> PartitionKind:
+    """Returns the kind of a partition in which a row may be in all of so many blocks at once."""
+    return by_membership.ByMembership(blocks)
