@@ -10,13 +10,15 @@ import numpy as np
 
 from dpcompose.curves.curve import Curve, Points
 
+Law = np.ndarray | list[float]
 
-def stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+
+def stick(p: Law, q: Law, epsilon: float) -> float:
     """The hockey-stick divergence of two laws at an ε."""
-    return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+    return float(np.maximum(np.asarray(p) - math.exp(epsilon) * np.asarray(q), 0.0).sum())
 
 
-def worse(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+def worse(p: Law, q: Law, epsilon: float) -> float:
     """The larger divergence of both orders."""
     return max(stick(p, q, epsilon), stick(q, p, epsilon))
 

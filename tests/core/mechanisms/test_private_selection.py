@@ -120,13 +120,6 @@ for _m in (0.5, 5.0):
     )
 
 
-def _profile(one: list[float], other: list[float], epsilon: float) -> float:
-    both = ((one, other), (other, one))
-    return max(
-        sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(a, b, strict=True)) for a, b in both
-    )
-
-
 def _best(law: list[float], levels: list[int], phi: Callable[[float], float]) -> list[float]:
     """The law of the best output, ties at random; the last chance is that of no run."""
     found = [0.0] * len(law)
@@ -155,7 +148,7 @@ def _curve_of_profile(
     corners = {abs(math.log(p / q)) for p, q in zip(one, other, strict=True)} | {0.0}
     points: dict[Fraction, Fraction] = {}
     for epsilon in sorted(corners):
-        delta = _profile(one, other, epsilon)
+        delta = worse(one, other, epsilon)
         points[F(epsilon)] = F(delta * (1 + 1e-12)) if delta > 1e-14 else F(0)
     kept: list[tuple[Fraction, Fraction]] = []
     for point in sorted(points.items()):
@@ -181,7 +174,7 @@ def test_no_bound_is_below_exact_laws(
         points = _curve_of_profile(one, other)
         curve = make(Guarantee(Notion.PROFILE, F(0), points=points)).loss(F(1))
         for epsilon in (F(0), F(1, 4), F(1, 2), F(1), F(3, 2), F(2)):
-            truth = _profile(_best(one, levels, phi), _best(other, levels, phi), float(epsilon))
+            truth = worse(_best(one, levels, phi), _best(other, levels, phi), float(epsilon))
             bound = float(curve.delta(epsilon=epsilon).upper)
             assert truth <= bound * (1 + 1e-9) + 1e-12
 
@@ -199,7 +192,7 @@ def test_a_share_of_the_highest_scores_is_enough(
     curve = selected("poisson", 60, F(0), run).loss(F(1))
     best = [_best(law, levels, lambda z: math.exp(60 * (z - 1))) for law in (one, other)]
     for epsilon in (F(1, 10), F(3, 10), F(3, 5), F(1)):
-        truth = _profile(best[0], best[1], float(epsilon))
+        truth = worse(best[0], best[1], float(epsilon))
         assert truth <= float(curve.delta(epsilon=epsilon).upper) * (1 + 1e-9) + 1e-12
 
 
@@ -223,7 +216,7 @@ def test_renyi_divergences_of_a_poisson_number_of_runs(mean: str) -> None:
         one, other, levels = _laws(rng)
         best = [_best(law, levels, lambda z: math.exp(m * (z - 1))) for law in (one, other)]
         for order in (1.01, 1.5, 2, 5, 20):
-            delta = _profile(one, other, math.log(order / (order - 1)))
+            delta = worse(one, other, math.log(order / (order - 1)))
             once = F(_divergence(one, other, order) + m * delta)
             truth = _divergence(best[0], best[1], order)
             bound = private_selection.poisson_divergence(once, F(mean), F(order) - 1)
@@ -306,7 +299,7 @@ def test_a_search_until_a_threshold(long: bool) -> None:
         said = Guarantee(Notion.PROFILE, F(0), points=points)
         curve = Selected("until_threshold", 1 / F(stop), F(0), F(stop), (said,)).loss(F(1))
         for epsilon in (F(0), F(1, 2), F(1), F(2)):
-            truth = _profile(law(one), law(other), float(epsilon))
+            truth = worse(law(one), law(other), float(epsilon))
             assert truth <= float(curve.delta(epsilon=epsilon).upper) * (1 + 1e-9) + 1e-12
 
 
