@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpcompose.curves.backends.closed_forms import behind_sample
 from dpcompose.curves.backends.closed_forms.gaussian_profile import gaussian_delta, gaussian_epsilon
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_sum
+from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged, merged
 from dpcompose.curves.backends.renyi import renyi_curves as renyi
 from dpcompose.curves.curve import (
@@ -201,17 +202,24 @@ def _split(curve: Curve) -> tuple[dict[Fraction, int], tuple[tuple[Part, int], .
 
 
 def _has_formula(question: CurveQuestion) -> bool:
-    """Returns whether the curve is of Gaussians, of one mechanism, or of one sample."""
-    return not question.curve.parts or isinstance(question.only, MechanismLoss | Sampled)
+    """Returns whether the curve is of Gaussians, of equal responses, of one mechanism, or of one
+    sample."""
+    curve = question.curve
+    equal = len(curve.parts) == 1 and isinstance(curve.parts[0][0], Response) and not curve.gaussian
+    return not curve.parts or equal or isinstance(question.only, MechanismLoss | Sampled)
 
 
 def _epsilon_by_formula(question: CurveQuestion, delta: Fraction) -> Certified | None:
-    if not question.curve.parts:
-        return gaussian_epsilon(question.curve.gaussian, delta)
-    match question.only:
-        case MechanismLoss() as part:
+    curve = question.curve
+    if not curve.parts:
+        return gaussian_epsilon(curve.gaussian, delta)
+    [(part, count)] = curve.parts
+    match part:
+        case Response(epsilon):
+            return equal_epsilon(epsilon, count, delta)
+        case MechanismLoss():
             return part.least_epsilon(delta)
-        case Sampled() as part:
+        case Sampled():
             effort = _for_once(question.effort)
             return behind_sample.epsilon_behind(
                 part, delta, lambda base, at: _least_epsilon(base, at, effort)
@@ -220,12 +228,16 @@ def _epsilon_by_formula(question: CurveQuestion, delta: Fraction) -> Certified |
 
 
 def _delta_by_formula(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
-    if not question.curve.parts:
-        return gaussian_delta(question.curve.gaussian, epsilon)
-    match question.only:
-        case MechanismLoss() as part:
+    curve = question.curve
+    if not curve.parts:
+        return gaussian_delta(curve.gaussian, epsilon)
+    [(part, count)] = curve.parts
+    match part:
+        case Response(loss):
+            return equal_delta(loss, count, epsilon)
+        case MechanismLoss():
             return part.least_delta(epsilon)
-        case Sampled() as part:
+        case Sampled():
             effort, side = _for_once(question.effort), question.effort.side
             other = not part.replace and part.side != "both" and side not in (None, part.side)
             return behind_sample.delta_behind(

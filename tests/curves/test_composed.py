@@ -22,6 +22,7 @@ from dpcompose.curves.backends.closed_forms.gaussian_profile import (
     gaussian_delta,
     gaussian_epsilon,
 )
+from dpcompose.curves.backends.closed_forms.responses import equal_delta, equal_epsilon, log_term
 from dpcompose.curves.backends.lattice import components, engine, grids, normal
 from dpcompose.curves.backends.lattice.fewer_losses import (
     is_merged,
@@ -80,17 +81,19 @@ def true_epsilon(size: float, copies: int, delta: float) -> float:
 @pytest.mark.parametrize("copies", [1, 7, 60])
 @pytest.mark.parametrize("delta", [1e-2, 1e-5])
 def test_equal_responses(copies: int, delta: float) -> None:
-    curve = Curve(((Response(TENTH), copies),))
-    found = epsilon_at(curve, F(delta))
+    found = equal_epsilon(TENTH, copies, F(delta))
     assert found is not None and found.lower is not None
     assert float(found.upper) == pytest.approx(true_epsilon(0.1, copies, delta), abs=1e-9)
     assert found.lower <= found.upper
-    assert float(delta_at(curve, found.upper).upper) <= delta * (1 + 1e-12)
+    back = equal_delta(TENTH, copies, found.upper)
+    assert back is not None and float(back.upper) <= delta * (1 + 1e-12)
+    assert log_term(TENTH, copies, 0) == pytest.approx(
+        copies * math.log(math.exp(0.1) / (1 + math.exp(0.1))), rel=1e-4
+    )
 
 
 def test_no_delta_leaves_the_sum_and_a_delta_of_one_nothing() -> None:
-    curve = Curve(((Response(TENTH), 5),))
-    sure, nothing = epsilon_at(curve, F(0)), epsilon_at(curve, F(1))
+    sure, nothing = equal_epsilon(TENTH, 5, F(0)), equal_epsilon(TENTH, 5, F(1))
     assert sure is not None and sure.upper == F(1, 2)
     assert nothing is not None and nothing.upper == 0
 

@@ -186,6 +186,7 @@ def test_what_is_simple_needs_no_numpy() -> None:
         ("renyi.epsilon_at(Curve(((LaplaceLoss(F(1)), 9),)), F(1, 10**6))", {"numpy", "mpmath"}),
         ("sizes.scale(Sampled(F(1, 9), Curve((), F(1))))", {"numpy"}),
         ("sizes.natural_step(Points(((F(1), F(0)),)))", {"numpy"}),
+        ("epsilon_at(Curve(((Response(F(1, 10)), 1000),)), F(1, 10**6))", {"numpy"}),
         ("epsilon_at(Curve(gaussian=F(1)), F(1, 10**6))", {"numpy"}),
     )
     calls = "".join(

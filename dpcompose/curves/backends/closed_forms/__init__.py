@@ -1,1 +1,1 @@
-"""Closed forms: Gaussians, stated pairs, and one part that reads a whole curve."""
+"""Closed forms: Gaussians, equal responses, stated pairs, and one part that reads a whole curve."""
