@@ -8,7 +8,7 @@ others are computed for the reader.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
 from fractions import Fraction
@@ -62,15 +62,8 @@ class RouteName(StrEnum):
 COMPARED = frozenset((RouteName.ADVANCED, RouteName.CLOSED))
 
 
-class RouteBound(NamedTuple):
-    """The bound by one route: `value` is ε or δ, rounded up, None if nothing finite.
-
-    `bracket`: where it comes from loss distributions, how they were computed.
-    """
-
-    rule: RouteName
-    value: Fraction | None
-    bracket: Certified | None = None
+#: The number by each route, an ε or a δ; None where a route gives none that is finite.
+RouteNumbers = Mapping[RouteName, Certified | None]
 
 
 class Point(NamedTuple):
@@ -131,34 +124,53 @@ def realised(composition: Curve) -> bool:
 
 
 @lru_cache(maxsize=256)  # many specs are alike
-def main_routes(composition: Curve, point: Point) -> tuple[RouteBound, ...]:
-    """Returns the bounds of the routes one of which gives the least value at a point."""
-    found = []
-    if not in_renyi_terms(composition) or composition.gaussian:
-        found.append(_profile(composition, point))
-    renyi = _renyi(composition, point)
-    if renyi is not None:
-        found.append(renyi)
+def main_routes(composition: Curve, point: Point) -> RouteNumbers:
+    """Returns the numbers at a point by the routes one of which gives the least."""
+    found: dict[RouteName, Certified | None] = {}
+    only_renyi = in_renyi_terms(composition)
+    if not only_renyi or composition.gaussian:
+        by_profile = _by_profile(composition, point, _effort(composition, point))
+        found[_profile_route(composition)] = by_profile
+    renyi = _by_divergences(composition, point)
+    if renyi is not None or only_renyi:
+        zcdp = all(isinstance(part, Concentrated) for part, _ in composition.parts)
+        found[RouteName.ZCDP if zcdp else RouteName.RENYI] = renyi
     if is_stated(composition):
-        found.append(RouteBound(RouteName.BASIC, basic_bound(composition, point)))
-    return tuple(found)
+        found[RouteName.BASIC] = not_exact(basic_bound(composition, point))
+    return found
 
 
-def least_route(found: Iterable[RouteBound]) -> RouteBound:
-    """Returns the route with the least value; the first of equal ones."""
-    return min(found, key=lambda each: (each.value is None, each.value or Fraction(0)))
+def not_exact(value: Fraction | None) -> Certified | None:
+    """Returns an upper bound as a number of which no more is known; None for None."""
+    return None if value is None else Certified(value, exact=False)
 
 
-def _profile(composition: Curve, point: Point) -> RouteBound:
-    """Returns the bound by privacy loss distributions, or by a closed form where there is one."""
+def least_first(found: RouteNumbers) -> RouteNumbers:
+    """Returns the numbers in ascending order, None last; equal ones keep their order."""
+    return dict(sorted(found.items(), key=_order))
+
+
+def least_route(found: RouteNumbers) -> tuple[RouteName, Certified | None]:
+    """Returns the route with the least number, and that number; the first of equal ones."""
+    return min(found.items(), key=_order)
+
+
+def _order(item: tuple[RouteName, Certified | None]) -> tuple[bool, Fraction]:
+    """Returns a key to sort routes by their numbers; None comes last."""
+    number = item[1]
+    return (True, Fraction(0)) if number is None else (False, number.upper)
+
+
+def upper_of(found: Certified | None) -> Fraction | None:
+    """Returns the certified upper bound of a number; None for None."""
+    return None if found is None else found.upper
+
+
+def _profile_route(composition: Curve) -> RouteName:
+    """Returns the name of the route that computes the privacy profile itself."""
     if not composition.parts and composition.gaussian:
-        rule = RouteName.GAUSSIAN
-    elif is_stated(composition):
-        rule = RouteName.OPTIMAL
-    else:
-        rule = RouteName.LOSSES
-    bracket = _bracket_at(composition, point, _effort(composition, point))
-    return RouteBound(rule, None if bracket is None else bracket.upper, bracket)
+        return RouteName.GAUSSIAN
+    return RouteName.OPTIMAL if is_stated(composition) else RouteName.LOSSES
 
 
 def _effort(composition: Curve, point: Point) -> EvaluationEffort:
@@ -171,64 +183,59 @@ def _effort(composition: Curve, point: Point) -> EvaluationEffort:
     return effort._replace(side="removed" if first else "added")
 
 
-def _bracket_at(composition: Curve, point: Point, effort: EvaluationEffort) -> Certified | None:
-    """Returns the certified number by privacy loss distributions; None where there is none."""
-    bracket: Certified | None
+def _by_profile(composition: Curve, point: Point, effort: EvaluationEffort) -> Certified | None:
+    """Returns the number by privacy loss distributions, or by a closed form where there is one;
+    None where there is none."""
+    found: Certified | None
     try:
         with warnings.catch_warnings():
             # What is not a number gives all away, and says so by its size.
             warnings.simplefilter("ignore", RuntimeWarning)
             if point.delta is not None:
-                bracket = epsilon_at(composition, point.delta, effort)
+                found = epsilon_at(composition, point.delta, effort)
             else:
                 assert point.epsilon is not None
-                bracket = delta_at(composition, point.epsilon, effort)
+                found = delta_at(composition, point.epsilon, effort)
     except BEYOND_DOUBLES:
         return None
     one = len(composition.parts) < 2 and all(isinstance(p, Response) for p, _ in composition.parts)
     exact = one and (not composition.gaussian or not composition.parts)
-    return bracket if bracket is None or exact else _shortened(bracket)
+    return found if found is None or exact else _shortened(found)
 
 
-def _shortened(bracket: Certified) -> Certified:
+def _shortened(found: Certified) -> Certified:
     """Returns the number rounded up to the digits on which machines agree: transforms differ in the
     last ones."""
-    upper = Fraction(decimal_up(bracket.upper, DIGITS))
-    lower = bracket.lower
+    upper = Fraction(decimal_up(found.upper, DIGITS))
+    lower = found.lower
     if lower is not None:
         # Rounded up, and then down by more than that can have added.
         lower = Fraction(decimal_up(lower, DIGITS)) * (1 - Fraction(10, 10**DIGITS))
-    return bracket._replace(upper=upper, lower=lower)
+    return found._replace(upper=upper, lower=lower)
 
 
-def _renyi(composition: Curve, point: Point) -> RouteBound | None:
-    """Returns the bound by Rényi divergences; None where they give none."""
-    only = all(isinstance(part, Concentrated) for part, _ in composition.parts)
-    rule = RouteName.ZCDP if only else RouteName.RENYI
-    found, question = None, CurveQuestion(composition)
+def _by_divergences(composition: Curve, point: Point) -> Certified | None:
+    """Returns the number by Rényi divergences; None where they give none."""
+    question = CurveQuestion(composition)
     with suppress(*BEYOND_DOUBLES):
         if point.delta is not None:
-            found = epsilon_by_divergences(question, point.delta)
-        else:
-            assert point.epsilon is not None
-            found = delta_by_divergences(question, point.epsilon)
-    if found is None:
-        return RouteBound(rule, None) if in_renyi_terms(composition) else None
-    return RouteBound(rule, found.upper)
+            return epsilon_by_divergences(question, point.delta)
+        assert point.epsilon is not None
+        return delta_by_divergences(question, point.epsilon)
+    return None
 
 
 def quick_bound(composition: Curve, point: Point) -> Fraction | None:
     """Returns a bound of the number at a point (see `Point`) that takes little time; None if there
     is none."""
-    found = _renyi(composition, point)
-    return None if found is None else found.value
+    return upper_of(_by_divergences(composition, point))
 
 
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
     """Returns a bound of the number at a point (see `Point`) that takes somewhat more time, and is
     about as low as any; None if there is none."""
     known = quick_bound(composition, point)
-    found = None if in_renyi_terms(composition) else _bracket_at(composition, point, ROUGH)
+    found = None if in_renyi_terms(composition) else _by_profile(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper
 
 
@@ -258,20 +265,20 @@ def basic_bound(composition: Curve, point: Point) -> Fraction | None:
     )
 
 
-def compared_routes(composition: Curve, point: Point) -> list[RouteBound]:
-    """Returns the bounds at a δ by other, well-known routes, for comparison; the best bound is
+def compared_routes(composition: Curve, point: Point) -> RouteNumbers:
+    """Returns the numbers at a δ by other, well-known routes, for comparison; the best bound is
     hardly ever among them."""
     if point.delta is None or not composition.parts or not is_stated(composition):
-        return []
+        return {}
     if len(composition.parts) > FEW:
-        return []
+        return {}
     stated = _stated(composition)
     with suppress(*BEYOND_DOUBLES):
-        return [
-            RouteBound(RouteName.ADVANCED, stated_pairs.advanced(stated, point.delta)),
-            RouteBound(RouteName.CLOSED, stated_pairs.closed_form(stated, point.delta)),
-        ]
-    return []
+        return {
+            RouteName.ADVANCED: not_exact(stated_pairs.advanced(stated, point.delta)),
+            RouteName.CLOSED: not_exact(stated_pairs.closed_form(stated, point.delta)),
+        }
+    return {}
 
 
 # --- the numbers of a curve ----------------------------------------------------------------------
@@ -295,11 +302,8 @@ def delta_of(curve: Curve, epsilon: Fraction) -> Certified:
 def _best(curve: Curve, point: Point) -> Certified | None:
     """Returns the number at a chosen δ or ε by the best route; None where no finite one is
     known."""
-    best = least_route(main_routes(curve, point))
-    if best.value is None:
-        return None
-    found = best.bracket or Certified(best.value, exact=False)
-    return found._replace(upper=best.value, how=str(best.rule))
+    route, found = least_route(main_routes(curve, point))
+    return None if found is None else found._replace(how=str(route))
 
 
 def rho_of(curve: Curve) -> Certified | None:

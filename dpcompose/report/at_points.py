@@ -12,6 +12,7 @@ from dpcompose.core.loss.pattern import Trace, TracedCharge
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.curves import (
     Allocated,
+    Certified,
     Concentrated,
     Curve,
     Grouped,
@@ -26,10 +27,10 @@ from dpcompose.curves import (
     Renyi,
     ReplacedRows,
     Response,
-    RouteBound,
     RouteName,
     Sampled,
     is_merged,
+    upper_of,
 )
 from dpcompose.curves.rounding import sqrt_up
 from dpcompose.report import At, Route, TouchCount, wording
@@ -123,7 +124,7 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     `told`: how often the worst change that the report shows reaches each mechanism; the worst
     change at the point is described only where it differs. None: nothing is shown.
     """
-    best, *others = chosen.worst.found
+    (route, best), *others = chosen.worst.found.items()
     flat = _flat(chosen.worst.pattern.trace)
     reached: Counter[tuple[str, str, str]] = Counter()
     for charge, n in flat.items():
@@ -133,9 +134,9 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
         given=chosen.point.chosen_number,
         value=chosen.value,
         lower=chosen.lower,
-        rule=str(best.rule),
-        says=_explanation(chosen, best),
-        others=tuple(Route(str(o.rule), o.value, _ROUTES[o.rule][1]) for o in others),
+        rule=str(route),
+        says=_explanation(chosen, route, best),
+        others=tuple(Route(str(name), upper_of(o), _ROUTES[name][1]) for name, o in others),
         worst=() if told == reached else tuple(_worst_change_lines(flat)),
         chain=tuple(_chain(chosen)),
         datasets=tuple(dict.fromkeys(charge.dataset for charge in flat)),
@@ -146,12 +147,12 @@ def _at_point(chosen: Chosen, told: Counter[tuple[str, str, str]] | None) -> At:
     )
 
 
-def _explanation(chosen: Chosen, best: RouteBound) -> str:
+def _explanation(chosen: Chosen, route: RouteName, best: Certified | None) -> str:
     """Returns the sentence on how the best route bounds the number, or why none is finite."""
-    if chosen.value is not None:
-        text = _ROUTES[best.rule][0]
-        if best.bracket is not None and best.bracket.grid is not None:
-            text += f"; on a grid of width {wording.number(best.bracket.grid)}, towards more loss"
+    if best is not None:
+        text = _ROUTES[route][0]
+        if best.grid is not None:
+            text += f"; on a grid of width {wording.number(best.grid)}, towards more loss"
         return text
     leak = 1 - chosen.worst.composition.no_failure
     if leak > chosen.point.chosen_number:
@@ -222,10 +223,10 @@ def _chain(chosen: Chosen) -> Iterable[str]:
                 f"{text}; of δ = {wording.number(given)} that leaves {wording.number(left)} "
                 "for the rest"
             )
-    best = chosen.worst.found[0]
-    if best.value is not None:
+    route, best = next(iter(chosen.worst.found.items()))
+    if best is not None:
         symbol = "ε" if chosen.point.delta is not None else "δ"
-        yield f"{symbol} = {wording.number(best.value)} by {best.rule}"
+        yield f"{symbol} = {wording.number(best.upper)} by {route}"
 
 
 def _losses(composition: Curve) -> Iterable[str]:

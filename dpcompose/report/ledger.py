@@ -24,7 +24,7 @@ from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.core.theorems.select import select
-from dpcompose.curves import Point
+from dpcompose.curves import Point, upper_of
 from dpcompose.curves.rounding import chance, listing, number, number_below
 from dpcompose.report import (
     Alternative,
@@ -152,13 +152,13 @@ def read(
     says = f"all that the filter admits has {_amounts(limit.limit, down=True)}, read at this point"
     at_delta: list[At] = []
     for delta in dict.fromkeys(deltas):
-        read = limit.at(Point(delta=delta))
-        at_delta.append(At("delta", delta, read.value, None, str(read.rule), says))
+        route, found = limit.at(Point(delta=delta))
+        at_delta.append(At("delta", delta, upper_of(found), None, str(route), says))
     at_epsilon: list[At] = []
     for epsilon in dict.fromkeys(epsilons):
-        read = limit.at(Point(epsilon=epsilon))
-        value = None if read.value is None or read.value >= 1 else read.value
-        at_epsilon.append(At("epsilon", epsilon, value, None, str(read.rule), says))
+        route, found = limit.at(Point(epsilon=epsilon))
+        value = None if found is None or found.upper >= 1 else found.upper
+        at_epsilon.append(At("epsilon", epsilon, value, None, str(route), says))
     return tuple(at_delta), tuple(at_epsilon)
 
 
@@ -312,7 +312,7 @@ class Counted:
         """
         found = self.filter
         spent = bound_of(self.spent)
-        read = ((delta, found.at(Point(delta=delta)).value) for delta in deltas)
+        read = ((delta, upper_of(found.at(Point(delta=delta))[1])) for delta in deltas)
         return FilterRecord(
             found.notion,
             self.named,
@@ -328,9 +328,10 @@ class Counted:
         self, delta: Fraction, fixed: Sequence[At]
     ) -> tuple[Fraction, Fraction, Fraction] | None:
         """Returns a δ, the ε of what is spent, and that of the same releases planned ahead."""
-        spent = of_bound(self.spent, Point(delta=delta)).value
-        if spent is None:
+        _, found = of_bound(self.spent, Point(delta=delta))
+        if found is None:
             return None
+        spent = found.upper
         planned = next((at.value for at in fixed if at.given == delta), None)
         # A bound for parameters chosen along the way holds for fixed ones too.
         return delta, spent, spent if planned is None else min(spent, planned)

@@ -86,10 +86,10 @@ def _epsilon_slack(
     from dpcompose.core.at_delta.chosen import of_bound
     from dpcompose.curves import Point
 
-    spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta)).value
+    _, spent = of_bound(Quantity(notion, _amount(bound)), Point(delta=delta))
     if spent is None:
         return f"no ε of {notion.facts.words} is known at so small a δ"
-    return epsilon - spent, True
+    return epsilon - spent.upper, True
 
 
 def _amount(bound: Bound) -> Fraction:

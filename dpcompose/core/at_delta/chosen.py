@@ -21,19 +21,23 @@ from dpcompose.core.loss.pattern import (
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import (
+    Certified,
     Concentrated,
     Curve,
     Point,
-    RouteBound,
     RouteName,
+    RouteNumbers,
     basic_bound,
     compared_routes,
+    least_first,
     least_route,
     main_routes,
+    not_exact,
     pure_instead,
     quick_bound,
     realised,
     rough_bound,
+    upper_of,
 )
 
 #: The most patterns over which basic composition is compared.
@@ -47,18 +51,18 @@ ROUGHLY = Fraction(1, 4)
 class Evaluated(NamedTuple):
     """The bounds on one pattern (multiset of losses) at a point, an ε for a given δ or the reverse.
 
-    `composition`: the one that gives the best bound; `found`: the bounds by all routes, least
+    `composition`: the one that gives the best bound; `found`: the numbers by all routes, least
     first.
     """
 
     pattern: LossMultiset
     composition: Curve
-    found: tuple[RouteBound, ...]
+    found: RouteNumbers
 
     @property
     def value(self) -> Fraction | None:
         """The least ε (or δ) over all routes; None if no route gives a bound."""
-        return self.found[0].value
+        return upper_of(next(iter(self.found.values())))
 
 
 class Chosen(NamedTuple):
@@ -95,15 +99,21 @@ def choose(
     """
     worst = _deciding_pattern(_unlike(patterned), point)
     worst = _basic_of_all(worst, patterned, point)
-    others = compared_routes(worst.composition, point) if compared else []
-    # With several patterns, another one may be the worst by a route for comparison only.
-    fixed = 0 if len(patterned) == 1 else 1
-    order = sorted([*worst.found[fixed:], *others], key=lambda each: _key(each.value))
-    routed = (*worst.found[:fixed], *order)
+    found = dict(worst.found)
+    if compared:
+        found.update(compared_routes(worst.composition, point))
+    found = dict(least_first(found))
+    if len(patterned) > 1:
+        # Another pattern may be the worst by a route for comparison only, which so cannot win.
+        first = next(iter(worst.found))
+        found = {first: found.pop(first), **found}
     sharper = _sharper(worst, point, bounds)
-    if sharper is not None and _key(sharper.value) < _key(routed[0].value):
-        routed = (sharper, *(each for each in routed if each.rule is not sharper.rule))
-    complete = Evaluated(worst.pattern, worst.composition, routed)
+    best = next(iter(found.values()))
+    if sharper is not None and (best is None or sharper[1].upper < best.upper):
+        route, number = sharper
+        found.pop(route, None)
+        found = {route: number, **found}
+    complete = Evaluated(worst.pattern, worst.composition, found)
     return Chosen(point, complete, _lower(complete), len(patterned))
 
 
@@ -158,18 +168,21 @@ def _unlike(patterned: UndominatedLosses) -> list[LossMultiset]:
     return kept
 
 
-def _sharper(worst: Evaluated, point: Point, bounds: Sequence[Quantity]) -> RouteBound | None:
-    """Returns the least bound at the point that follows from `bounds` by conversion; None if there
-    is none.
+def _sharper(
+    worst: Evaluated, point: Point, bounds: Sequence[Quantity]
+) -> tuple[RouteName, Certified] | None:
+    """Returns the route and the least number at the point that follows from `bounds` by conversion;
+    None if there is none.
 
     If the pattern is exact, only bounds of pure and approximate DP are used.
     """
-    found = [
+    usable = [
         of_bound(bound, point)
         for bound in bounds
         if worst.pattern.loose or bound.notion in (Notion.PURE, Notion.APPROX)
     ]
-    return min(found, key=lambda each: _key(each.value), default=None)
+    known = [(route, number) for route, number in usable if number is not None]
+    return min(known, key=lambda item: item[1].upper, default=None)
 
 
 def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) -> Evaluated:
@@ -180,16 +193,13 @@ def _basic_of_all(worst: Evaluated, patterned: UndominatedLosses, point: Point) 
     """
     if len(patterned) == 1 and all(len(atom.options) == 1 for atom in worst.pattern.atoms):
         return worst
-    found = list(worst.found)
-    for place, each in enumerate(found):
-        if place and each.rule is RouteName.BASIC and len(patterned) <= MOST_COMPARED:
-            values = [
-                basic_bound(next(iter(compositions(pattern))), point) for pattern in patterned
-            ]
-            known = [value for value in values if value is not None]
-            whole = max(known) if known and len(known) == len(values) else None
-            found[place] = each._replace(value=whole)
-    return worst._replace(found=tuple(found))
+    _, *others = worst.found
+    if RouteName.BASIC not in others or len(patterned) > MOST_COMPARED:
+        return worst
+    values = [basic_bound(next(iter(compositions(pattern))), point) for pattern in patterned]
+    known = [value for value in values if value is not None]
+    whole = max(known) if known and len(known) == len(values) else None
+    return worst._replace(found={**worst.found, RouteName.BASIC: not_exact(whole)})
 
 
 def _key(value: Fraction | None) -> tuple[bool, Fraction]:
@@ -205,17 +215,16 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
         # The value of one composition excludes others by their rough bounds.
         about = {each: _key(rough_bound(each, point)) for each in ways}
         first = min(ways, key=about.__getitem__)
-        known = least_route(main_routes(first, point)).value
+        _, known = least_route(main_routes(first, point))
         if known is not None:
-            most = _key(known * (1 + ROUGHLY))
+            most = _key(known.upper * (1 + ROUGHLY))
             ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]
     best: Evaluated | None = None
     for composition in ways:
         if best is not None and _no_less(composition, best, point):
             continue
-        found = main_routes(composition, point)
-        order = sorted(found, key=lambda each: _key(each.value))
-        here = Evaluated(pattern, composition, tuple(order))
+        found = least_first(main_routes(composition, point))
+        here = Evaluated(pattern, composition, found)
         if best is None or _key(here.value) < _key(best.value):
             best = here
     assert best is not None
@@ -248,22 +257,24 @@ def _lower(worst: Evaluated) -> Fraction | None:
         return None
     if not realised(worst.composition):
         return None
-    brackets = [each.bracket for each in worst.found if each.bracket is not None]
-    lower = brackets[0].lower if brackets else None
+    numbers = [each for each in worst.found.values() if each is not None]
+    # Only the route by the profile itself has one.
+    lower = next((each.lower for each in numbers if each.lower is not None), None)
     if lower is None or worst.value is None:
         return None
     return min(lower, worst.value)
 
 
-def of_bound(bound: Quantity, point: Point) -> RouteBound:
-    """Returns the ε or δ at the point that follows from a bound in one notion, as a route."""
+def of_bound(bound: Quantity, point: Point) -> tuple[RouteName, Certified | None]:
+    """Returns the ε or δ at the point that follows from a bound in one notion, after the name of
+    its route."""
     amount = Fraction(bound.amount)
     if bound.notion in (Notion.PURE, Notion.APPROX):
         delta = Fraction(bound.delta)
         if point.delta is not None:
-            return RouteBound(RouteName.BASIC, amount if delta <= point.delta else None)
+            return RouteName.BASIC, not_exact(amount if delta <= point.delta else None)
         fits = point.epsilon is not None and amount <= point.epsilon
-        return RouteBound(RouteName.BASIC, delta if fits else None)
+        return RouteName.BASIC, not_exact(delta if fits else None)
     if bound.notion is Notion.GDP:
         return least_route(main_routes(Curve((), amount), point))
     return least_route(main_routes(Curve(((Concentrated(amount), 1),)), point))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from dpcompose.core.at_delta.chosen import of_bound
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.curves import Curve, Point, RouteBound
+from dpcompose.curves import Certified, Curve, Point, RouteName
 from dpcompose.curves.rounding import (
     ZERO,
     capped,
@@ -83,8 +83,9 @@ class PrivacyFilter(NamedTuple):
         """Returns the certified loss of the whole interaction: the limit."""
         return Quantity(self.notion, self.amount, self.delta)
 
-    def at(self, point: Point) -> RouteBound:
-        """Returns the bound on the whole interaction at a δ or an ε, by conversion of the limit."""
+    def at(self, point: Point) -> tuple[RouteName, Certified | None]:
+        """Returns the ε or δ of the whole interaction at a point, by conversion of the limit, after
+        the name of its route."""
         return of_bound(self.total_loss, point)
 
 
@@ -146,8 +147,8 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         return _closed(epsilon, delta)
 
     def holds(rho: Fraction) -> bool:
-        found = of_bound(Quantity(Notion.ZCDP, rho), Point(delta=delta)).value
-        return found is not None and found <= epsilon
+        _, found = of_bound(Quantity(Notion.ZCDP, rho), Point(delta=delta))
+        return found is not None and found.upper <= epsilon
 
     return _largest(holds, _near(epsilon, delta))
 

@@ -19,6 +19,7 @@ from dpcompose.curves import (
     TradeOff,
     direction,
     in_renyi_terms,
+    upper_of,
 )
 from dpcompose.curves.rounding import MAX_EXPONENT, ONE, exp_up
 
@@ -46,7 +47,7 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
         if patterns:
             found = [choose(patterns, point, bounds, compared=False).value]
         else:
-            found = [of_bound(each, point).value for each in bounds]
+            found = [upper_of(of_bound(each, point)[1]) for each in bounds]
         pairs = [each for each in bounds if each.notion in (Notion.PURE, Notion.APPROX)]
         found += [_of_pair(Fraction(each.amount), Fraction(each.delta), epsilon) for each in pairs]
         return min((each for each in found if each is not None), default=ONE)

@@ -94,8 +94,8 @@ def test_a_limit_in_mu_allows_as_much_as_one_in_rho(epsilon: str, delta: str) ->
 def test_a_hundred_releases_of_a_tenth() -> None:
     """Section 10 of the theory: 5.219075 by ε·tanh(ε/2), 5.756522 printed."""
     rho = 100 * Fraction("0.1") * tanh_up(Fraction("0.05"))
-    spent = PrivacyFilter(Notion.ZCDP, rho).at(Point(delta=Fraction("1e-6"))).value
-    assert spent is not None and Fraction("5.219074") < spent <= Fraction("5.2190754")
+    spent = PrivacyFilter(Notion.ZCDP, rho).at(Point(delta=Fraction("1e-6")))[1]
+    assert spent is not None and Fraction("5.219074") < spent.upper <= Fraction("5.2190754")
     for epsilon, admitted in (("5.2190754", True), ("5.219074", False)):
         budget = Budget((("epsilon", Fraction(epsilon)), ("delta", Fraction("1e-6"))))
         found = filter_of(budget, Notion.ZCDP)
@@ -111,11 +111,11 @@ def test_limits_of_extreme_budgets_hold(epsilon: str, delta: str) -> None:
     wanted, at = Fraction(epsilon), Fraction(delta)
     rho, square = largest_rho(wanted, at), largest_mu_squared(wanted, at)
     for limit in (PrivacyFilter(Notion.ZCDP, rho), PrivacyFilter(Notion.GDP, square)):
-        found = limit.at(Point(delta=at)).value
+        found = limit.at(Point(delta=at))[1]
         if found is None:  # of which no double can hold the divergence
             assert limit.notion is Notion.ZCDP and wanted > 10**300
             continue
-        assert found <= wanted * (1 + Fraction(1, 10**9))
+        assert found.upper <= wanted * (1 + Fraction(1, 10**9))
     with mp.workdps(5000):  # ρ + 2·sqrt(ρ·ln(1/δ)) is never below the conversion
         size = exact(rho)
         closed = size + 2 * mp.sqrt(size * mp.log(1 / exact(at)))

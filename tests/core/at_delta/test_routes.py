@@ -15,21 +15,22 @@ from dpcompose.core.loss.pattern import LossMultiset, one, together
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import curve_of
-from dpcompose.curves.curve import Concentrated, Curve, Response, Sampled
+from dpcompose.curves.curve import Certified, Concentrated, Curve, Response, Sampled
 from dpcompose.curves.families.laplace_loss import LaplaceLoss
 from dpcompose.curves.routes import (
     Point,
-    RouteBound,
     RouteName,
     basic_bound,
     compared_routes,
     in_renyi_terms,
     is_stated,
+    least_first,
     least_route,
     main_routes,
     quick_bound,
     realised,
     rough_bound,
+    upper_of,
 )
 
 F = Fraction
@@ -57,47 +58,51 @@ def test_basic_composition() -> None:
 
 def test_the_routes_of_stated_guarantees() -> None:
     """The optimal composition is below the advanced bound of ε√(2k·ln(1/δ)) + kε(e^ε-1)."""
-    found = {
-        each.rule: each.value
-        for each in [*main_routes(TEN, AT_DELTA), *compared_routes(TEN, AT_DELTA)]
-    }
-    best = least_route(main_routes(TEN, AT_DELTA))
-    assert best.rule is RouteName.OPTIMAL and best.value is not None
-    assert found[RouteName.BASIC] == 1
+    found = {**main_routes(TEN, AT_DELTA), **compared_routes(TEN, AT_DELTA)}
+    route, best = least_route(main_routes(TEN, AT_DELTA))
+    assert route is RouteName.OPTIMAL and best is not None
+    assert upper_of(found[RouteName.BASIC]) == 1
     advanced = 0.1 * math.sqrt(20 * math.log(1e5)) + math.expm1(0.1)
-    assert all(best.value <= value for value in found.values() if value is not None)
-    assert float(best.value) < advanced
+    assert all(best.upper <= each.upper for each in found.values() if each is not None)
+    assert float(best.upper) < advanced
     fast = quick_bound(TEN, AT_DELTA)
-    assert fast is not None and fast >= best.value
+    assert fast is not None and fast >= best.upper
 
 
 def test_a_gaussian_is_exact() -> None:
-    best = least_route(main_routes(Curve((), F(1)), Point(epsilon=F(1))))
+    route, best = least_route(main_routes(Curve((), F(1)), Point(epsilon=F(1))))
     true = norm.cdf(-0.5) - math.e * norm.cdf(-1.5)
-    assert best.rule is RouteName.GAUSSIAN
-    assert best.value is not None and float(best.value) == pytest.approx(true, rel=1e-9)
+    assert route is RouteName.GAUSSIAN
+    assert best is not None and float(best.upper) == pytest.approx(true, rel=1e-9)
 
 
 def test_the_first_of_equal_routes_is_the_least() -> None:
-    bounds = [
-        RouteBound(RouteName.ZCDP, None),
-        RouteBound(RouteName.BASIC, F(2)),
-        RouteBound(RouteName.ADVANCED, F(1)),
-        RouteBound(RouteName.CLOSED, F(1)),
-    ]
-    assert least_route(bounds).rule is RouteName.ADVANCED
+    numbers = {
+        RouteName.ZCDP: None,
+        RouteName.BASIC: Certified(F(2)),
+        RouteName.ADVANCED: Certified(F(1)),
+        RouteName.CLOSED: Certified(F(1)),
+    }
+    assert least_route(numbers) == (RouteName.ADVANCED, Certified(F(1)))
+    order = [RouteName.ADVANCED, RouteName.CLOSED, RouteName.BASIC, RouteName.ZCDP]
+    assert list(least_first(numbers)) == order
+
+
+def _read(bound: Quantity, point: Point) -> Fraction | None:
+    """The ε or δ that follows from a bound in one notion."""
+    return upper_of(of_bound(bound, point)[1])
 
 
 def test_bounds_in_one_notion_at_a_point() -> None:
-    assert of_bound(Quantity(Notion.PURE, F(2)), AT_DELTA).value == 2
+    assert _read(Quantity(Notion.PURE, F(2)), AT_DELTA) == 2
     pair = Quantity(Notion.APPROX, F(1), F(1, 10))
-    assert of_bound(pair, Point(delta=F(1, 10))).value == 1
-    zcdp = of_bound(Quantity(Notion.ZCDP, F(1, 10)), AT_DELTA)
+    assert _read(pair, Point(delta=F(1, 10))) == 1
+    zcdp = _read(Quantity(Notion.ZCDP, F(1, 10)), AT_DELTA)
     usual = 0.1 + 2 * math.sqrt(0.1 * math.log(1e5))  # Bun and Steinke 2016
-    assert zcdp.value is not None and float(zcdp.value) <= usual
+    assert zcdp is not None and float(zcdp) <= usual
     # What is ρ-zCDP may be a Gaussian with μ² = 2ρ.
-    gauss = of_bound(Quantity(Notion.GDP, F(1, 5)), AT_DELTA)
-    assert gauss.value is not None and gauss.value <= zcdp.value
+    gauss = _read(Quantity(Notion.GDP, F(1, 5)), AT_DELTA)
+    assert gauss is not None and gauss <= zcdp
 
 
 def test_the_worst_pattern_decides() -> None:
@@ -149,25 +154,25 @@ def test_a_rough_bound_is_one() -> None:
     for pattern in _moved(3):
         (composition,) = compositions(pattern)
         for point in (AT_DELTA, Point(epsilon=F(1, 2))):
-            best = least_route(main_routes(composition, point)).value
+            _, best = least_route(main_routes(composition, point))
             about = rough_bound(composition, point)
             assert best is not None and about is not None
-            assert best * (1 - F(1, 10**9)) <= about <= best * F(101, 100)
+            assert best.upper * (1 - F(1, 10**9)) <= about <= best.upper * F(101, 100)
 
 
 def test_closed_forms_of_very_many_unlike_losses_are_not_compared() -> None:
     for many, told in ((2048, True), (2049, False)):
         composition = Curve(tuple((Response(F(1, n)), 1) for n in range(9, 9 + many)))
-        rules = {each.rule for each in compared_routes(composition, AT_DELTA)}
+        rules = set(compared_routes(composition, AT_DELTA))
         assert ({RouteName.ADVANCED, RouteName.CLOSED} <= rules) is told
 
 
 def test_a_bound_in_pairs_says_nothing_at_a_smaller_delta() -> None:
     bound = Quantity(Notion.APPROX, F(1), F(1, 100))
-    assert of_bound(bound, Point(delta=F(1, 100))).value == 1
-    assert of_bound(bound, Point(delta=F(1, 101))).value is None
-    assert of_bound(bound, Point(epsilon=F(1))).value == F(1, 100)
-    assert of_bound(bound, Point(epsilon=F(99, 100))).value is None
+    assert _read(bound, Point(delta=F(1, 100))) == 1
+    assert _read(bound, Point(delta=F(1, 101))) is None
+    assert _read(bound, Point(epsilon=F(1))) == F(1, 100)
+    assert _read(bound, Point(epsilon=F(99, 100))) is None
 
 
 def test_the_worst_of_several_patterns_decides() -> None:
@@ -177,5 +182,4 @@ def test_the_worst_of_several_patterns_decides() -> None:
         assert each[0] != each[1]
         for patterns in ((many, few), (few, many)):
             assert choose(patterns, epsilon_of).value == max(each)
-    rules = {each.rule: each.value for each in choose((few, many), AT_DELTA).worst.found}
-    assert rules[RouteName.BASIC] == 3
+    assert upper_of(choose((few, many), AT_DELTA).worst.found[RouteName.BASIC]) == 3
