@@ -25,9 +25,13 @@ from dpcompose.curves.rounding.doubles import LEAST, MAX_BITS, float_of
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What the engine found: `upper`, a certified ε or ln δ; `lower`, one that is surely too small;
-    `grid`, the width of the pessimistic grid if one was used."""
+class LatticeBound:
+    """An ε or a ln δ in doubles, from which `answers` makes a `Certified`: as ln δ, since δ may be
+    below every double.
+
+    `upper`: certified; `lower`: surely too small, None where not known; `grid`: the width of the
+    pessimistic grid, if one was used.
+    """
 
     upper: float
     lower: float | None
@@ -65,7 +69,7 @@ def least_epsilon(
     most: float,
     rough: Ensemble | None = None,
     shared: Shared | None = None,
-) -> Result | None:
+) -> LatticeBound | None:
     """Returns the least ε with ln δ(ε) ≤ `log_delta`; None if this method finds none.
 
     `responses`: count by ε; `laws`: further losses on one grid, with counts; `gaussian`: μ² of the
@@ -74,7 +78,7 @@ def least_epsilon(
     """
     rough = rough or rough_ensemble(responses, laws, gaussian)
     theta = tilt_for_delta(rough, log_delta)
-    best: Result | None = None
+    best: LatticeBound | None = None
     for tries in range(3):
         theta = theta if shared is None else _rung(rough, theta)
         there = moments(rough, theta)
@@ -88,7 +92,7 @@ def least_epsilon(
             break
         if best is None or epsilon < best.upper:
             lower = lower_epsilon(law, log_delta, epsilon) if grid is None and not laws else None
-            best = Result(epsilon, lower, grid)
+            best = LatticeBound(epsilon, lower, grid)
         if abs(epsilon - there.mean) <= 2 * math.sqrt(there.variance):
             break
         # Of a few losses the saddle point says little: once more, tilted to the answer; of a rare
@@ -120,7 +124,7 @@ def least_log_delta(
     epsilon: Fraction,
     rough: Ensemble | None = None,
     shared: Shared | None = None,
-) -> Result | None:
+) -> LatticeBound | None:
     """Returns ln of the least δ at `epsilon` ≥ 0; None if this method finds none. The other
     parameters are those of `least_epsilon`."""
     rough = rough or rough_ensemble(responses, laws, gaussian)
@@ -134,7 +138,9 @@ def least_log_delta(
     if law is None:
         return None
     value = delta_of(law, epsilon)
-    return Result(value.log_upper, value.log_lower if grid is None and not laws else None, grid)
+    return LatticeBound(
+        value.log_upper, value.log_lower if grid is None and not laws else None, grid
+    )
 
 
 @lru_cache(maxsize=1)

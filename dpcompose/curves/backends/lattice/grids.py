@@ -16,9 +16,9 @@ from dpcompose.curves.backends.lattice.components import (
     tilt_for_epsilon,
 )
 from dpcompose.curves.backends.lattice.engine import (
+    LatticeBound,
     Laws,
     Responses,
-    Result,
     Shared,
     common_step,
     dyadic,
@@ -77,21 +77,21 @@ class GridQuestion:
     effort: EvaluationEffort = BEST
 
 
-def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Result | None:
+def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> LatticeBound | None:
     """Returns the least ε at ln δ = `log_delta`, the greater of the two orders of the tables; None
     if none is found. `most`: an ε that is known to hold."""
 
-    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
+    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> LatticeBound | None:
         return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
 
     return _worse_order(asked, _Method(answer, lambda parts: tilt_for_delta(parts, log_delta)))
 
 
-def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> Result | None:
+def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> LatticeBound | None:
     """Returns ln of the least δ at `epsilon`, the greater of the two orders of the tables; None if
     none is found."""
 
-    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> Result | None:
+    def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> LatticeBound | None:
         return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
 
     at = float_of(epsilon)
@@ -103,11 +103,11 @@ class _Method:
     """How a question is answered by laws on a grid (`answer`), and the tilt by which the grid is
     chosen."""
 
-    answer: Callable[[Laws, Ensemble, Shared | None], Result | None]
+    answer: Callable[[Laws, Ensemble, Shared | None], LatticeBound | None]
     tilt: Callable[[Ensemble], float]
 
 
-def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
+def _worse_order(asked: GridQuestion, method: _Method) -> LatticeBound | None:
     """Returns the greater result of the two orders of the tables; an order whose bound on the
     coarse grid is below the result of the other is not put on a fine grid."""
     grids = [_grid(asked, side) for side in sides(asked.others, asked.effort.side)]
@@ -125,7 +125,7 @@ def _worse_order(asked: GridQuestion, method: _Method) -> Result | None:
     return max(found, worst, key=_upper)
 
 
-def _upper(result: Result | None) -> float:
+def _upper(result: LatticeBound | None) -> float:
     return math.inf if result is None else result.upper
 
 
@@ -207,7 +207,7 @@ class Grid:
         of, others = self.asked.law_of, self.asked.others
         return tuple((_coarse_law(of, part, step, self.side), count) for part, count in others)
 
-    def best(self, method: _Method) -> Result | None:
+    def best(self, method: _Method) -> LatticeBound | None:
         """Returns the result on a grid as fine as the tolerance asks, or as is possible."""
         laws, rough = self.coarse
         natural, theta = self.natural, method.tilt(rough)
