@@ -76,7 +76,7 @@ from dpcompose.curves.routes import (
     rough_bound,
     upper_of,
 )
-from dpcompose.curves.trade_off import Divergences, TradeOff
+from dpcompose.curves.trade_off import TradeOff
 
 Curve.backends = routes
 
@@ -86,7 +86,6 @@ __all__ = [
     "Certified",
     "Concentrated",
     "Curve",
-    "Divergences",
     "Grouped",
     "Maximum",
     "MechanismLoss",

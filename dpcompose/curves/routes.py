@@ -42,7 +42,7 @@ from dpcompose.curves.curve import (
 from dpcompose.curves.families.pure_steps import PureSteps
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, DIGITS
 from dpcompose.curves.rounding.exact import decimal_up
-from dpcompose.curves.trade_off import Divergences, TradeOff
+from dpcompose.curves.trade_off import TradeOff
 
 
 class RouteName(StrEnum):
@@ -321,13 +321,13 @@ def rho_of(curve: Curve) -> Certified | None:
 def misses_of(curve: Curve, rate: Fraction) -> Certified:
     """Returns the least rate of misses of a test with a `rate` of false alarms; the certified side
     is `lower`."""
-    others = (Divergences(curve),) if in_renyi_terms(curve) else ()
+    renyi_curves = (curve,) if in_renyi_terms(curve) else ()
 
     def delta(epsilon: Fraction, _: int) -> Fraction:
         """Returns δ at ε, the same for both orders of the tables."""
         found = _best(curve, Point(epsilon=epsilon, many=True))
         return Fraction(1) if found is None else found.upper
 
-    trade_off = TradeOff((delta,), others=others)
+    trade_off = TradeOff((delta,), renyi_curves=renyi_curves)
     hits = trade_off.power(rate) if rate < 1 else Fraction(1)
     return Certified(1 - rate, 1 - hits, False, how="the whole profile", floor=True)

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from functools import partial
 
 from dpcompose.curves.backends.lattice.tuning import TOLERANCE
 from dpcompose.curves.backends.renyi import renyi_curves as renyi
@@ -29,30 +29,21 @@ from dpcompose.curves.rounding.doubles import LEAST, shorten
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO, exp_up, float_up
 
 
-class Divergences(NamedTuple):
-    """The Rényi divergences between the tables of one change, in addition to its profile."""
+def _power_by_divergences(curve: Curve, rate: Fraction) -> Fraction:
+    """Returns the highest hit rate at a `rate` of false alarms that the Rényi divergences of a
+    curve allow; an outcome that gives everything away always hits, and is never a false alarm."""
+    no_failure = curve.no_failure
+    if rate >= no_failure:
+        return ONE
+    hits = most_hits(partial(renyi.curve, curve), float_up(rate / no_failure))
+    return 1 - no_failure + no_failure * Fraction(hits)
 
-    composition: Curve
 
-    def power(self, rate: Fraction) -> Fraction:
-        """Returns the highest hit rate at a `rate` of false alarms; an outcome that gives
-        everything away always hits, and is never a false alarm."""
-        no_failure = self.composition.no_failure
-        if rate >= no_failure:
-            return ONE
-        return (
-            1
-            - no_failure
-            + no_failure * Fraction(most_hits(self._curve, float_up(rate / no_failure)))
-        )
-
-    def advantage(self) -> Fraction:
-        """Returns by how much the hit rate can at most exceed the rate of false alarms."""
-        no_failure = self.composition.no_failure
-        return 1 - no_failure + no_failure * Fraction(most_advantage(self._curve))
-
-    def _curve(self, order: float) -> float:
-        return renyi.curve(self.composition, order)
+def _advantage_by_divergences(curve: Curve) -> Fraction:
+    """Returns by how much the hit rate can at most exceed the rate of false alarms, by the Rényi
+    divergences of a curve."""
+    no_failure = curve.no_failure
+    return 1 - no_failure + no_failure * Fraction(most_advantage(partial(renyi.curve, curve)))
 
 
 #: A certified δ at any ε ≥ 0: for both orders of the tables; or, of a directed one, for the table
@@ -64,16 +55,16 @@ Profile = Callable[[Fraction, int], Fraction]
 class TradeOff:
     """The trade-off curve of tests (false alarms against hits), from certified privacy profiles.
 
-    `profiles`: one for each change that may be the worst. `others`: Rényi divergences of the only
-    change, where these are known. `corners`: ε's at which profiles are known to bend, where the
-    best ε may lie exactly. `directed`: whether the profiles differ in the two orders.
+    `profiles`: one for each change that may be the worst. `renyi_curves`: curves of the only change
+    whose Rényi divergences bound the tests too. `corners`: ε's at which profiles are known to bend,
+    where the best ε may lie exactly. `directed`: whether the profiles differ in the two orders.
     `one_order`: the same with directed profiles, where these give more. Answers are
     cached, and `_greatest` has the profiles that were the greatest at some ε.
     """
 
     profiles: tuple[Profile, ...]
     corners: tuple[Fraction, ...] = ()
-    others: tuple[Divergences, ...] = ()
+    renyi_curves: tuple[Curve, ...] = ()
     directed: bool = False
     one_order: TradeOff | None = None
     _known: dict[tuple[int, Fraction, int], Fraction] = field(default_factory=dict, repr=False)
@@ -96,7 +87,7 @@ class TradeOff:
         if key not in self._known:
             found = min(ONE, self.profiles[which](epsilon, order))
             if not epsilon:
-                found = min([found, *(each.advantage() for each in self.others)])
+                found = min([found, *map(_advantage_by_divergences, self.renyi_curves)])
             self._known[key] = found
         return self._known[key]
 
@@ -122,7 +113,7 @@ class TradeOff:
 
     def _power(self, rate: Fraction) -> Fraction:
         """Returns the highest hit rate at a `rate` of false alarms, by the best ε."""
-        most = min([ONE, *(each.power(rate) for each in self.others)])
+        most = min([ONE, *(_power_by_divergences(each, rate) for each in self.renyi_curves)])
         while True:
             self._include(ZERO)
             y = self._best(rate)

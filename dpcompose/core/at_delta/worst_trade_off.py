@@ -14,7 +14,6 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import (
     Concentrated,
     Curve,
-    Divergences,
     Point,
     TradeOff,
     direction,
@@ -55,12 +54,12 @@ def of_patterns(patterned: UndominatedLosses, bounds: Sequence[Quantity] = ()) -
     # With many patterns, a search for the greatest δ at each ε leaves most of them out.
     apart = 0 < len(patterned) <= MOST_APART
     several = tuple((each,) for each in patterned) if apart else (patterned,)
-    corners, others = tuple(_corners(bounds)), tuple(_by_divergences(patterned, bounds))
+    corners, renyi_curves = tuple(_corners(bounds)), tuple(_renyi_curves(patterned, bounds))
 
     def curve(directed: bool) -> TradeOff:
         """Returns the trade-off curve in one order of the tables (`directed`), or in both."""
         profiles = tuple(partial(profile, each, directed) for each in several)
-        return TradeOff(profiles, corners, others, directed)
+        return TradeOff(profiles, corners, renyi_curves, directed)
 
     found = curve(directed=False)
     if any(direction(way) for each in patterned for way in compositions(each)):
@@ -94,20 +93,19 @@ def _corners(bounds: Iterable[Quantity]) -> Iterable[Fraction]:
             yield Fraction(bound.amount)
 
 
-def _by_divergences(
-    patterned: UndominatedLosses, bounds: Sequence[Quantity]
-) -> Iterable[Divergences]:
-    """Yields the Rényi divergences of a single pattern, or of zCDP bounds where there is none.
+def _renyi_curves(patterned: UndominatedLosses, bounds: Sequence[Quantity]) -> Iterable[Curve]:
+    """Yields the curves of a single pattern, or of zCDP bounds where there is none, of which only
+    Rényi divergences are known.
 
-    Yields nothing for a pattern of which more is known than its divergences.
+    Yields nothing for a pattern of which more is known.
     """
     if len(patterned) == 1:
         for composition in compositions(patterned[0]):
             if in_renyi_terms(composition):
-                yield Divergences(composition)
+                yield composition
     for bound in () if patterned else bounds:
         if bound.notion is Notion.ZCDP:
-            yield Divergences(Curve(((Concentrated(Fraction(bound.amount)), 1),)))
+            yield Curve(((Concentrated(Fraction(bound.amount)), 1),))
 
 
 def amount_of_risk(curve: TradeOff, limit: Budget) -> Fraction:
