@@ -55,10 +55,11 @@ if TYPE_CHECKING:
 
 
 class CurveQuestion(NamedTuple):
-    """What a backend is asked about: a curve in which equal parts are counted together and nothing
-    gives everything away, with its greatest loss (None if unbounded or not known).
+    """A normalised curve for the backends: equal parts are merged, and the chance of total failure
+    is taken out.
 
-    `effort`: how much work may be done for the number.
+    `greatest`: the greatest loss, None if unbounded or not known; `effort`: how much work may be
+    done for the number.
     """
 
     curve: Curve
@@ -83,7 +84,7 @@ class Backend(NamedTuple):
     """One way in which a curve is evaluated.
 
     `can`: whether it may have numbers of a curve; `epsilon` and `delta`: the least ε at a δ and the
-    least δ at an ε, None where it finds none after all.
+    least δ at an ε, None where it cannot answer, and the next backend is tried.
     """
 
     name: str
@@ -289,8 +290,8 @@ def _smaller(found: Certified, other: Certified | None) -> Certified:
 
 
 def _is_one_part(question: CurveQuestion) -> bool:
-    """Returns whether the curve is of one part that is used once; which of these have a profile of
-    their own is known with numpy only."""
+    """Returns whether the curve is of one part that is used once. Not all of these have a profile
+    of their own: that test needs numpy, and so is made when the question is answered."""
     return not isinstance(question.only, Sampled | None)
 
 
@@ -351,8 +352,8 @@ def _greatest(found: list[Certified]) -> Certified:
 
 
 def _may_have_transforms(question: CurveQuestion) -> bool:
-    """Returns whether some loss is no response; which losses have transforms is known with numpy
-    only, which takes its time."""
+    """Returns whether some part is no response. Not all of these have transforms: that test needs
+    numpy, which is slow to load, and so is made when the question is answered."""
     return bool(_split(question.curve)[1]) and _may_need_grid(question)
 
 

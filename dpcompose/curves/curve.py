@@ -281,8 +281,8 @@ class PoissonGroup:
 
 
 def _counted_numbers(most: int) -> Iterator[int]:
-    """Yields the numbers of rows up to `most` for which curves are kept apart, ascending; `most` is
-    one of them."""
+    """Yields, ascending, the numbers of rows up to `most` that have curves of their own: each
+    number up to MOST_LAWS, then numbers that grow by a quarter each, and `most` itself."""
     number = 0
     while number < most:
         yield number
@@ -323,8 +323,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
-    """A mechanism that is one of several compositions, whichever: at each ε the greatest of their
-    profiles.
+    """The worst case over several compositions: at each ε the greatest of their profiles.
 
     That is a profile too, as it is convex in e^ε (Zhu, Dong and Wang 2022, Proposition 8).
     """
@@ -350,7 +349,7 @@ Part = (
 
 
 def leans(part: Part) -> bool:
-    """Returns whether the loss depends on which of the two tables has the rows."""
+    """Returns whether the profile of a part may differ between the two orders of the tables."""
     match part:
         case Sampled(_, base, replace, side):
             return not replace and (side != "both" or any(leans(each) for each, _ in base.parts))
@@ -387,8 +386,8 @@ def _base_of(part: Part) -> tuple[Curve, ...]:
 
 
 def is_tight(part: Part) -> bool:
-    """Returns whether some mechanism loses just what the part says, so that the part keeps its
-    worst loss under composition."""
+    """Returns whether composing a part by its profile is taken to lose nothing: so for all but
+    zCDP, and mechanisms whose profile here is above their own."""
     return not isinstance(part, Concentrated) and (
         not isinstance(part, MechanismLoss) or part.attained()
     )
@@ -399,8 +398,8 @@ def curve_of(
     gaussian: Fraction = Fraction(0),
     no_failure: Fraction = Fraction(1),
 ) -> Curve:
-    """Returns the curve of one part, or of none, with a Gaussian of Σμ² = `gaussian` and the chance
-    `no_failure` that nothing gives everything away."""
+    """Returns the curve of one part, or of none, with a Gaussian of Σμ² = `gaussian`;
+    `no_failure`: the chance that no mechanism fails completely, which is 1-δ for a stated δ."""
     return Curve(() if part is None else ((part, 1),), gaussian, no_failure)
 
 

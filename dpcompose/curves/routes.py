@@ -232,8 +232,8 @@ def quick_bound(composition: Curve, point: Point) -> Fraction | None:
 
 
 def rough_bound(composition: Curve, point: Point) -> Fraction | None:
-    """Returns a bound of the number at a point (see `Point`) that takes somewhat more time, and is
-    about as low as any; None if there is none."""
+    """Returns an upper bound of the number at a point (see `Point`) by one coarse grid: slower than
+    `quick_bound`, and usually within a few per cent of the least; None if there is none."""
     known = quick_bound(composition, point)
     found = None if in_renyi_terms(composition) else _by_profile(composition, point, ROUGH)
     return known if found is None or (known is not None and known < found.upper) else found.upper

@@ -1,4 +1,4 @@
-"""Which tilt and which grid to compose on, and the answer there."""
+"""Choice of the exponential tilt and the grid; ε and δ from the composed distribution."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def _curve(law: Law, epsilon: float) -> LogDelta:
 
 
 def _rung(rough: Ensemble, theta: float) -> float:
-    """Returns a tilt near `theta` out of a short list of tilts, so that kept laws are used again; δ
-    is about as sharp there."""
+    """Returns `theta` rounded to one of few tilts, so that composed laws kept for other questions
+    are found again; δ is about as sharp there."""
     spread = math.sqrt(moments(rough, theta).variance)
     if not 0 < spread < math.inf:
         return theta

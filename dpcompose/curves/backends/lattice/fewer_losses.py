@@ -1,4 +1,4 @@
-"""Very many different losses as fewer: parameters rounded up, which dominates.
+"""Merges very many different losses into fewer by rounding their parameters up, which dominates.
 
 A larger parameter is the same mechanism before a further randomisation: of Laplace and geometric
 noise by more noise of its kind (their generating functions divide with coefficients ≥ 0), of a

@@ -1,4 +1,4 @@
-"""Which grid the parts that are not responses are put on, and the answers there."""
+"""Choice of the grid for parts other than randomized responses, and the answers on it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ from dpcompose.curves.rounding.doubles import LEAST, float_of
 
 #: Steps within the deviation of the least loss.
 _FINE = 32
-#: Losses whose sum is below this share of all do not determine a grid.
+#: Parts whose losses add up to less than this share of the deviation of the whole are ignored when
+#: the step of a grid is chosen.
 _NOTHING = 1e-2
 Others = Sequence[tuple[Part, int]]
 #: Puts a part on a grid, with the tables in one order.

@@ -235,7 +235,8 @@ def _product(pieces: Pieces, points: int) -> tuple[_Product, float]:
     """Returns the characteristic function of the composition for a transform of the length
     `points`, and the norm of the errors of the laws' own transforms.
 
-    What varies most comes first, so that few frequencies are soon left.
+    Factors with the largest variance are multiplied first: most frequencies then become faint
+    early, and are left out of the rest.
     """
     k = np.arange(points // 2 + 1, dtype=np.int64)
     of = _Product(k, np.zeros(len(k)), np.zeros(len(k)), np.full(len(k), 8 * UNIT))

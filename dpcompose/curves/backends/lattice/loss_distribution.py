@@ -125,7 +125,7 @@ def bound_alone(part: Part, side: str) -> ProfileBound | None:
     return None
 
 
-@lru_cache(maxsize=128)  # what may be any of some is often asked for again, with one other
+@lru_cache(maxsize=128)  # the options of one `Maximum` recur in others
 def _option(base: Curve, step: Fraction, side: str) -> Masses:
     """Returns the privacy loss distribution of one of the compositions of a `Maximum`."""
     return base_law(base, step, side)

@@ -310,7 +310,7 @@ class _Exchanged:
 
 
 def _crossings(once: Power, deviation: float) -> Floats:
-    """Returns the values of ln(1/s) to try, up to some times `deviation`, about the size of a
-    loss."""
+    """Returns candidate values of ln(1/s), where s is the free parameter of the module's first
+    bound, up to some times `deviation`, about the size of a loss."""
     some = deviation / _PER_DEVIATION * np.arange(_DEVIATIONS * _PER_DEVIATION + 1)
     return np.append(some[some < once.top], once.top)

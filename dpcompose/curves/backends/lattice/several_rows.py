@@ -145,8 +145,8 @@ def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> ProfileBound:
 
 
 class _ReplacedRows:
-    """The least bound found of the module's formula; `top`: the ε from which on it no longer
-    falls."""
+    """Upper bound of the profile for several replaced rows: the module's formula, the least over a
+    few choices of the X_j; `top`: the ε from which on it no longer falls."""
 
     def __init__(self, chances: Sequence[float], once: Sequence[Power]) -> None:
         self.none, self.some = chances[0], np.array(chances[1:])
@@ -162,7 +162,7 @@ class _ReplacedRows:
 
     def at(self, losses: Floats) -> Floats:
         """Returns δ at each ε ≥ 0 of `losses`."""
-        # What is found for a table a little nearer holds whatever was rounded.
+        # e^ε is lowered by this relative margin, which covers what is rounded below.
         grown = np.exp(np.minimum(losses, MOST_LOG)) * (1 - SUM_ROUNDING)
         # What P_1 to P_k may take.
         reach = [(grown - 1) * self.none + grown * w for w in np.cumsum(self.some)]

@@ -1,5 +1,4 @@
-"""The numbers that the lattice is set by: how many points, which tails are left out, how near is
-near enough.
+"""Grid sizes, truncation and search tolerances of the lattice backend.
 
 Bounds hold whatever these are: they trade tightness for time. What a proof needs (margins of
 rounding, nodes of a quadrature) stands beside the proof.
@@ -11,11 +10,13 @@ from __future__ import annotations
 MAX_POINTS = 1 << 22
 #: About the most points of a law of which there are many, or which is slow to make.
 MOST_POINTS = 1 << 17
-#: Points that are fine for one standard deviation, for the curve of a test, for a law that only
-#: chooses a tilt; and so many numbers at a time stay in the processor's cache.
+#: Points of a fine grid for one standard deviation, of the curve of a test, and of a law that only
+#: chooses a tilt. Also the length of the blocks in which long arrays are processed, which fit into
+#: the processor's cache.
 FINE = 1 << 14
-#: Points that are few: of the answer on a coarse grid, of a thinned curve for each factor e, of a
-#: curve for each standard deviation of what is read through a sample.
+#: Points of the first, coarse answer; of a thinned curve for each factor e; of a curve for each
+#: standard deviation of what is read through a sample. Also the number of different parts above
+#: which parts are merged.
 FEW = 1 << 11
 #: Places at which a curve is read that takes a sum or a search at each.
 PLACES = 1 << 9
