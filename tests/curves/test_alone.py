@@ -127,7 +127,7 @@ def test_few_samples(seed: int) -> None:
 
 @pytest.mark.parametrize("replace", [True, False])
 @pytest.mark.parametrize("side", ["removed", "added", "both"])
-@pytest.mark.parametrize("delta", ["0.05", "1e-6", "1e-11", "0"])
+@pytest.mark.parametrize("delta", ["0.05", "1e-6", "1e-20", "0"])
 def test_one_sample_is_exact(delta: str, side: str, replace: bool) -> None:
     part = Sampled(F(1, 10), pure(F(1), 3), replace, side)
     found = epsilon_at(once(part), F(delta))
@@ -136,11 +136,11 @@ def test_one_sample_is_exact(delta: str, side: str, replace: bool) -> None:
     with mp.workdps(60):
         assert truth(found.upper) <= lattice.exact(F(delta)) * (1 + mpf(10) ** -25)
         if found.lower is not None:
-            assert found.lower <= found.upper <= found.lower * (1 + F(1, 10**10))
+            assert found.lower <= found.upper <= found.lower * (1 + F(1, 10**20))
         assert (found.lower is None) == (delta == "0")
         back = delta_at(once(part), F(1, 7)).upper
         exact = truth(F(1, 7))
-        assert exact <= lattice.exact(back) <= exact * (1 + mpf(10) ** -10)
+        assert exact <= lattice.exact(back) <= exact * (1 + mpf(10) ** -20)
 
 
 def test_all_of_the_delta_goes_to_the_leak() -> None:

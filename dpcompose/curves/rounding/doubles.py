@@ -28,7 +28,7 @@ BEYOND_DOUBLES = (ArithmeticError, ValueError)
 BITS = 160
 #: Parameters of losses and chances below this are raised to it, so that no product of two
 #: underflows; and no grid is finer.
-LEAST = 1e-100
+LEAST = 1e-150
 #: A chance that is set aside for what is left out of a law, and counts as giving everything away.
 OUTSIDE = Fraction(1, 10**20)
 #: Numbers with denominators of more bits than this are rounded to some BITS bits, and those of less
